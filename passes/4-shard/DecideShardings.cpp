@@ -26,10 +26,10 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Inserts a reshard of `value` to `sharding`, the sharding of `seed`, for all
-/// of its users; the reshard takes over the name of the value. If `value` has
-/// that sharding already, inserts nothing. Returns the op whose result is
-/// pinned: the reshard or the op that makes `value`.
+/// Makes all users of `value` read it in `sharding`, the sharding of `seed` (a
+/// requested sharding). If `value` has that sharding already, returns the op
+/// that produces it. Otherwise inserts a reshard, moves the name of the value
+/// to it and returns it.
 static Operation *pin(Value value, const dist::Sharding &sharding,
                       const Seed &seed) {
   dist::ShardingAttr from = dist::shardingOf(value);
@@ -51,8 +51,8 @@ static Operation *pin(Value value, const dist::Sharding &sharding,
   return reshard;
 }
 
-/// Records in the location of every op at which something is communicated which
-/// other uses of the axes were possible, for `pcc explain`.
+/// For `pcc explain`: stores in the location of each op that causes
+/// communication which other ways of splitting the op were possible.
 static void recordDecisions(ShardedGraph &graph, const Seeds &seeds,
                             plan::ReshardPlanner &planner) {
   Alternatives alternatives(graph, seeds, planner);
@@ -62,8 +62,9 @@ static void recordDecisions(ShardedGraph &graph, const Seeds &seeds,
           dist::withDecisions(op->getLoc(), alternatives.decisionsAt(i)));
 }
 
-/// Writes the decided shardings into the IR: `dist.split` and `dist.shardings`
-/// on ops, `dist.sharding` on arguments and results, and what pins a value.
+/// Stores the decided shardings in the IR: `dist.split` and `dist.shardings` of
+/// ops, and `dist.sharding` of function arguments and results. Where a value is
+/// pinned to a requested sharding, also stores who requested it.
 static void annotate(ShardedGraph &graph) {
   func::FuncOp function = graph.function;
   MLIRContext *context = function.getContext();
@@ -81,7 +82,8 @@ static void annotate(ShardedGraph &graph) {
         function.setResultAttr(graph.sinkIndex(i), dist::pinnedName, source);
       continue;
     }
-    // A vertex is an op, a pin that follows an op, or an argument.
+    // A vertex of the graph is an op, a pin after an op, or a function
+    // argument.
     if (op.op)
       record(op);
     else if (graph.isPinOfValue(i))
@@ -95,9 +97,9 @@ static void annotate(ShardedGraph &graph) {
   }
 }
 
-/// Tags the experts of `graph` and returns the sub-axes that must divide them;
-/// none if `--ep` was not given. Fails after an error if it was given and the
-/// model has no experts.
+/// Tags the dims of experts in `graph` and returns the sub-axes that must
+/// divide the experts. Returns no sub-axes if `--ep` was not given. Emits an
+/// error and fails if `--ep` was given and the model has no experts.
 static FailureOr<dist::SubAxes> takeExperts(ShardedGraph &graph,
                                             const dist::Mesh &mesh) {
   auto module = graph.function->getParentOfType<ModuleOp>();
@@ -112,10 +114,11 @@ static FailureOr<dist::SubAxes> takeExperts(ShardedGraph &graph,
   return expertAxes(mesh, numParts.getInt());
 }
 
-/// Returns the refined graph of `function`. Its tokens are in stripes
-/// (Stripes.h) if some axis of role Sequence has several ranks and some causal
-/// attention allows stripes. Stripes are not used if fewer ops than without
-/// them would have a dim of the sequence to split.
+/// Returns the graph of `function`, with factors that agree between producers
+/// and users. The sequence is cut into stripes (Stripes.h) if three conditions
+/// hold: it is divided among several ranks, some causal attention can be cut
+/// into stripes, and with stripes no fewer ops have a sequence dim to split
+/// than without.
 static ShardedGraph refinedGraph(func::FuncOp function, const Seeds &seeds,
                                  const dist::Mesh &mesh) {
   ShardedGraph graph(function, seeds);
@@ -136,8 +139,9 @@ static ShardedGraph refinedGraph(func::FuncOp function, const Seeds &seeds,
 }
 
 namespace {
-/// Runs the steps of the phase in order: seeds, rewrites that later steps rely
-/// on, the refined graph, the search, remarks, and the result in the IR.
+/// Runs the steps of the pass: resolves the requested shardings (seeds),
+/// applies rewrites that later steps rely on, builds the graph, assigns mesh
+/// axes by search, emits remarks and stores the shardings in the IR.
 struct DecideShardings
     : pcc::shard::impl::DecideShardingsBase<DecideShardings> {
   void runOnOperation() override {
@@ -146,7 +150,8 @@ struct DecideShardings
     if (failed(seeds))
       return signalPassFailure();
     if (mesh.sizeOf(std::string(dist::timeAxis)) > 1) {
-      // The rewrites replace ops, so seeds are resolved again after each.
+      // The rewrites below replace ops, to which seeds refer. Therefore seeds
+      // are resolved again after each rewrite.
       separateWholeBatchReductions(getOperation(), *seeds);
       seeds = Seeds::resolve(getOperation(), mesh);
     }

@@ -14,8 +14,8 @@ namespace pcc::shard {
 using namespace mlir;
 using namespace pcc;
 
-/// Replaces `pin` by its operand. Fails after an error if the operand has
-/// another sharding than the pin asks for.
+/// Erases `pin`: its users read its operand instead. Emits an error and fails
+/// if the operand has another sharding than the pin requests.
 static LogicalResult erase(dist::PinOp pin) {
   dist::ShardingAttr from = dist::shardingOf(pin.getInput());
   dist::ShardingAttr to = dist::shardingOf(pin.getResult());
@@ -29,7 +29,7 @@ static LogicalResult erase(dist::PinOp pin) {
 }
 
 namespace {
-/// Erases all pins of a function.
+/// Pass that erases all pins (`dist.pin`) of a function.
 struct ErasePins : pcc::shard::impl::ErasePinsBase<ErasePins> {
   void runOnOperation() override {
     for (auto pin : llvm::make_early_inc_range(

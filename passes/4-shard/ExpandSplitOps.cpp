@@ -38,11 +38,12 @@ SmallVector<int64_t> CutDim::cut(ArrayRef<int64_t> shape, int64_t size) const {
 }
 
 namespace {
-/// Replaces every op with a split Inner factor, every ring and every striped
-/// attention by its expansion (expand/Expansions.h).
+/// Pass that replaces certain ops by their expansions (expand/Expansions.h):
+/// ops with a split Inner factor (whose parts exchange values), and attention
+/// split as a ring or in stripes.
 struct ExpandSplitOps : pcc::shard::impl::ExpandSplitOpsBase<ExpandSplitOps> {
-  /// Gives `to` the name and the pin of `from`, by which the user knows it.
-  /// `to` must be the result of an op.
+  /// Copies to `to` the attributes of `from` that the user or a request refers
+  /// to: its name and its pin. `to` must be the result of an op.
   static void takeName(Operation *from, Value to) {
     for (StringRef name :
          {StringRef("graph.name"), StringRef(dist::pinnedName)})
@@ -50,7 +51,8 @@ struct ExpandSplitOps : pcc::shard::impl::ExpandSplitOpsBase<ExpandSplitOps> {
         to.getDefiningOp()->setAttr(name, value);
   }
 
-  /// Expands one op and erases it. Fails after an error if it has no expansion.
+  /// Replaces one op by its expansion and erases the op. Emits an error and
+  /// fails if there is no expansion for it.
   LogicalResult expand(const ShardedOp &op) {
     Expansion expansion = expansions.find(op.op);
     if (!expansion)

@@ -26,10 +26,10 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Returns the sharding that both `a` and `b` are slices of: per factor, the
-/// axes with which both begin. A dim that is whole in one of them is whole.
-/// Returns nothing if that is `a` or `b` itself, or if they differ in more than
-/// axes: in factors, partial sums or views.
+/// Returns a sharding from which both `a` and `b` can be sliced: each factor is
+/// split over the axes with which both lists of axes begin. A dim that is whole
+/// in `a` or `b` is whole. Returns std::nullopt if the result would be `a` or
+/// `b`, if factors differ, or if `a` or `b` is partial or has a view.
 ///
 ///   [8@dp+tp, -] and [8@dp+cp, -]:   [8@dp, -]
 static std::optional<dist::Sharding> commonSource(const dist::Sharding &a,
@@ -61,18 +61,18 @@ static std::optional<dist::Sharding> commonSource(const dist::Sharding &a,
 }
 
 namespace {
-/// Inserts reshards in front of the first use, one per value, stage and
-/// sharding. If a value is needed in several shardings, a reshard may start
-/// from the result of another one, since a slice of a gathered value costs
-/// nothing. It may also start from a sharding that no use needs but several
-/// needed ones are slices of.
+/// Inserts reshards: at most one per value, stage and wanted sharding, before
+/// the first use. If a value is wanted in several shardings, one reshard may
+/// start from the result of another one, because a slice of a gathered value
+/// costs nothing. A reshard may also lead to a sharding that no use wants, if
+/// wanted shardings are slices of it.
 class ReshardInserter {
 public:
   ReshardInserter(func::FuncOp function, const dist::Mesh &mesh,
                   plan::Prices prices)
       : function(function), planner(mesh, std::move(prices)) {}
 
-  /// Inserts all reshards of the function. Returns their number.
+  /// Inserts all reshards that the function needs. Returns their number.
   unsigned run() {
     for (Operation &op : function.front().without_terminator())
       if (auto recorded = readShardedOp(&op))
@@ -89,14 +89,16 @@ public:
   }
 
 private:
-  /// A sharding in which uses need a value, and these uses. A sharding without
-  /// uses is only a source for others.
+  /// A sharding in which a value is wanted, and the operands that want it. If
+  /// there are no such operands, the sharding only serves as a source for other
+  /// reshards.
   struct Need {
     dist::ShardingAttr to;
     SmallVector<OpOperand *, 2> uses;
   };
 
-  /// Records that `operand` must have the sharding `wanted`, if it has another.
+  /// Records in `allNeeds` that `operand` wants the sharding `wanted`. Does
+  /// nothing if the operand has that sharding.
   void require(OpOperand &operand, const dist::Sharding &wanted) {
     dist::ShardingAttr from = dist::shardingOf(operand.get());
     if (!from || dist::samePlacement(from.getSharding(), wanted))
@@ -111,8 +113,8 @@ private:
     it->uses.push_back(&operand);
   }
 
-  /// Inserts the reshards for all needs of a value on one stage, in front of
-  /// the first use, in the cheapest order.
+  /// Inserts the reshards of one value on one stage, in the cheapest order,
+  /// before the first use. Then makes the uses read the reshards.
   void insert(Value value, Attribute stage, SmallVector<Need> &needs) {
     OpBuilder builder(needs.front().uses.front()->getOwner());
     plan::ReshardOrder order = cheapestReshardOrder(value, needs);
@@ -136,7 +138,9 @@ private:
     }
   }
 
-  /// Returns the shardings that are common sources of two needs.
+  /// Returns the shardings from which two of the wanted shardings can be
+  /// sliced; see commonSource. If there are more than mostOrdered wanted
+  /// shardings, returns none.
   static std::vector<dist::Sharding> commonSources(ArrayRef<Need> needs) {
     std::vector<dist::Sharding> sources;
     for (size_t i = 0; i < needs.size() && needs.size() <= mostOrdered; ++i)
@@ -148,11 +152,12 @@ private:
     return sources;
   }
 
-  /// Maximum number of needs of a value whose cheapest order is searched. More
-  /// needs are met in the order of uses.
+  /// Largest number of wanted shardings of a value for which all orders of
+  /// reshards are tried. If there are more, they are made in the order of their
+  /// first uses.
   static constexpr size_t mostOrdered = 5;
 
-  /// Returns the cheapest order in which `needs` can be made from `value` and
+  /// Returns the cheapest order of making the wanted shardings from `value` and
   /// from each other.
   plan::ReshardOrder cheapestReshardOrder(Value value, ArrayRef<Need> needs) {
     SmallVector<dist::ShardingAttr> forms{dist::shardingOf(value)};
@@ -167,8 +172,9 @@ private:
     return plan::cheapestReshardOrder(reform, mostOrdered);
   }
 
-  /// Returns the location that names the uses for which a reshard is inserted.
-  /// A reshard without uses of its own is made for the uses of all needs.
+  /// Returns a location that names the uses for which a reshard is inserted. A
+  /// reshard that no use reads directly serves the uses of all `needs`, so its
+  /// location names these.
   static Location reasonFor(Value value, const Need &need,
                             ArrayRef<Need> needs) {
     SmallVector<dist::Endpoint> places;
@@ -178,7 +184,8 @@ private:
     return reshardLocation(value, places);
   }
 
-  /// Inserts one reshard of `source` to `to` on `stage`.
+  /// Inserts one reshard of `source` to the sharding `to` and returns its
+  /// result.
   Value makeReshard(OpBuilder &builder, Value source, dist::ShardingAttr to,
                     Attribute stage, Location reason) {
     dist::ShardingAttr from = dist::shardingOf(source);
@@ -192,9 +199,10 @@ private:
     return reshard;
   }
 
-  /// Returns the stage on which a value is resharded for `operand`: the stage
-  /// of the user. A value that a transfer sends is resharded on the sending
-  /// stage, and a function result on the stage of the op that makes it.
+  /// Returns the stage on which a value is resharded for `operand`. It is the
+  /// stage of the op that reads it, with two exceptions: a value that a
+  /// transfer sends is resharded on the sending stage, and a function result on
+  /// the stage of the op that produces it.
   static Attribute stageOfUse(OpOperand &operand) {
     Operation *user = operand.getOwner();
     if (auto transfer = dyn_cast<pipe::TransferOp>(user))
@@ -207,7 +215,7 @@ private:
 
   func::FuncOp function;
   plan::ReshardPlanner planner;
-  /// Per value and stage: what uses need.
+  /// By value and stage: the shardings that uses want.
   llvm::MapVector<std::pair<Value, Attribute>, SmallVector<Need>> allNeeds;
   unsigned numInserted = 0;
 };

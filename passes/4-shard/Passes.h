@@ -7,8 +7,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 
-/// Declares the passes of the phase and the function that registers them. They
-/// are generated from Passes.td, which documents each pass.
+/// Declares the passes of phase 4-shard and the function that registers them.
+/// They are generated from Passes.td, which documents each pass.
 namespace pcc::shard {
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION

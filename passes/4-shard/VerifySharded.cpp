@@ -16,7 +16,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Checks that `value` has a sharding that fits the mesh and the value's shape.
+/// Emits an error and fails unless `value` has a sharding that fits the mesh
+/// and the shape of the value.
 static LogicalResult checkValue(Value value, const dist::Mesh &mesh) {
   dist::ShardingAttr sharding = dist::shardingOf(value);
   if (!sharding)
@@ -32,10 +33,11 @@ static LogicalResult checkValue(Value value, const dist::Mesh &mesh) {
   return success();
 }
 
-/// Checks that operands and results have the shardings that the op's rule and
-/// its `dist.split` imply, and that no Inner factor is split. This includes
-/// that a partial value reaches only ops that let it pass: an operand's implied
-/// sharding is partial only there.
+/// Emits an error and fails unless operands and results of `op` have the
+/// shardings that follow from its rule and its `dist.split`. Fails also if an
+/// Inner factor (whose parts exchange values) is split. The check covers
+/// partial values: the wanted sharding of an operand is partial only if the op
+/// lets partial sums pass.
 static LogicalResult checkOp(Operation *op, const dist::Mesh &mesh) {
   auto recorded = readShardedOp(op);
   if (!recorded)
@@ -69,8 +71,8 @@ static LogicalResult checkOp(Operation *op, const dist::Mesh &mesh) {
   return success();
 }
 
-/// Checks that the operand of a reshard has the sharding from which the reshard
-/// starts.
+/// Emits an error and fails unless the operand of a reshard has the sharding
+/// `from` of the reshard.
 static LogicalResult checkReshard(dist::ReshardOp op) {
   dist::ShardingAttr from = dist::shardingOf(op.getInput());
   if (from &&
@@ -81,9 +83,10 @@ static LogicalResult checkReshard(dist::ReshardOp op) {
 }
 
 namespace {
-/// Checks every argument, value, op and result of a function.
+/// Pass that checks the shardings of all arguments, ops and results of a
+/// function.
 struct VerifySharded : pcc::shard::impl::VerifyShardedBase<VerifySharded> {
-  /// Stops at the first error.
+  /// Checks the function. Emits the first error and fails if there is one.
   LogicalResult check() {
     dist::Mesh mesh = dist::meshOf(getOperation()->getParentOfType<ModuleOp>());
     for (Value argument : getOperation().getArguments())
@@ -103,7 +106,7 @@ struct VerifySharded : pcc::shard::impl::VerifyShardedBase<VerifySharded> {
     return checkResults();
   }
 
-  /// Checks that no function result is partial.
+  /// Emits an error and fails if some function result is partial.
   LogicalResult checkResults() {
     for (Value value : getOperation().front().getTerminator()->getOperands())
       if (auto sharding = dist::shardingOf(value);

@@ -37,14 +37,17 @@ using namespace pcc::shard;
 using graph::Predicate;
 
 namespace {
-/// Running maximum, sum of exponentials and weighted sum of values of all rows
-/// of one stripe: [B, K, c, R, size, 1], the same, and [B, K, c, R, size, E].
-/// All are null before the first step.
+/// State of the online softmax for all queries of one stripe: their largest
+/// scores so far, their sums of exponentials, and their weighted sums of
+/// values. All three are null before the first step. Their shapes have the dims
+/// batch, key heads, parts of the ring, query heads per key head, and queries
+/// per part; the last dim has size 1 in `top` and `sum`, and the width of the
+/// values in `out`.
 struct OnlineSoftmaxState {
   Value top, sum, out;
 };
 
-/// Expands one attention whose queries and keys are split in a ring.
+/// Replaces one attention op that is split as ring attention by ordinary ops.
 class RingAttentionExpansion : StripedAttention {
 public:
   RingAttentionExpansion(const ShardedOp &op, ShardedBuilder &b)
@@ -60,7 +63,8 @@ public:
         attention.getMask() || attention.getCausal() || count * size != length;
   }
 
-  /// Builds all steps of the ring. Returns the result of the attention.
+  /// Builds the ops of all steps of the ring. Returns the value that replaces
+  /// the result of the attention.
   Value expand() {
     SmallVector<Value> queries, masks, results;
     makeMask();
@@ -102,7 +106,10 @@ private:
   // Operands
   //===--------------------------------------------------------------------===//
 
-  /// Reshapes queries [B, K·R, length, D] to [B, K, c, R·size, D].
+  /// Cuts the tokens of queries into the parts of the ring:
+  ///
+  ///   from [batch, query heads, tokens, head size]
+  ///   to   [batch, key heads, parts, query heads per key head · tokens, size]
   Value cutQueries(Value query) {
     Value whole = b.padDim(query, 2, count * size, 0);
     const int64_t depth = dimOf(whole, 3);
@@ -112,8 +119,11 @@ private:
     return b.reshape(cut, {batch, keyHeads, count, group * size, depth});
   }
 
-  /// Returns keys and values as they rotate, [B, K, n, c·size, …]: joined along
-  /// the last dim if ringPacksKeysAndValues, else both.
+  /// Returns the keys and values that move around the ring. If
+  /// ringPacksKeysAndValues, they are one value, joined along the last dim;
+  /// otherwise they are two. Their shape is
+  ///
+  ///   [batch, key heads, stripes, tokens of a stripe with padding, …]
   SmallVector<Value, 2> makeKeyValues() {
     SmallVector<Value, 2> keyValues{attention.getKey(), attention.getValue()};
     if (ringPacksKeysAndValues(ring))
@@ -127,8 +137,8 @@ private:
     return keyValues;
   }
 
-  /// Returns `keyValue` one step further: every rank gets the part of the next
-  /// rank.
+  /// Returns `keyValue` after one step of the ring: every rank gets the part
+  /// that the next rank has.
   Value moved(Value keyValue) {
     SmallVector<int64_t> from;
     for (int64_t i = 0; i < count * size; ++i)
@@ -136,7 +146,8 @@ private:
     return b.takeAlong(keyValue, 3, from);
   }
 
-  /// Returns the keys and the values that `keyValues` holds.
+  /// Returns the keys and the values: the two elements of `keyValues`, or
+  /// slices of its only element.
   std::pair<Value, Value> separate(ArrayRef<Value> keyValues) {
     if (keyValues.size() == 2)
       return {keyValues[0], keyValues[1]};
@@ -146,8 +157,10 @@ private:
             b.sliceDim(keyValues[0], 4, depth, width)};
   }
 
-  /// Returns the stripes of `keyValue` up to `stripe`: [B, K, c,
-  /// (stripe+1)·size, …].
+  /// Returns the keys (or values) of stripes 0 to `stripe`, both included, in
+  /// the shape
+  ///
+  ///   [batch, key heads, parts of the ring, tokens per part, …]
   Value seenBy(int64_t stripe, Value keyValue) {
     const int64_t seen = stripe + 1, depth = dimOf(keyValue, 4);
     Value value = b.sliceDim(keyValue, 2, 0, seen);
@@ -162,8 +175,13 @@ private:
   // Masks
   //===--------------------------------------------------------------------===//
 
-  /// Sets `mask` to the user's mask as [B, K, R, n, c, size, n, c, size], rows
-  /// before keys. Dims that broadcast have size 1.
+  /// Sets `mask` to the user's mask, reshaped so that queries and keys have
+  /// three dims each:
+  ///
+  ///   [batch, key heads, query heads per key head,
+  ///    stripes, parts, tokens (of queries), stripes, parts, tokens (of keys)]
+  ///
+  /// A dim along which the mask broadcasts has size 1.
   void makeMask() {
     mask = attention.getMask();
     if (!mask)
@@ -173,7 +191,8 @@ private:
     mask = b.reshape(mask, shape);
     hasRows = shape[2] > 1;
     hasKeys = shape[3] > 1;
-    // Padding exists only if there is one stripe: stripes have equal parts.
+    // Padding is possible only if there is one stripe, because stripes are
+    // chosen such that their parts are equal.
     if (hasRows)
       mask = b.padDim(mask, 2, stripes * count * size, 0);
     if (hasKeys)
@@ -187,9 +206,13 @@ private:
     mask = b.reshape(mask, cut);
   }
 
-  /// Returns the mask for one stripe of queries, [B, K, parts, R, rows, keys].
-  /// `parts` is c · c, pairs of parts, if the mask has both rows and keys; c if
-  /// it has one of them; else 1.
+  /// Returns the mask for one stripe of queries, in the shape
+  ///
+  ///   [batch, key heads, parts, query heads per key head, queries, keys]
+  ///
+  /// For c parts of the ring, `parts` is c · c pairs (part of queries, part of
+  /// keys) if the mask depends on both; c if it depends on one of them;
+  /// otherwise 1.
   Value maskOf(int64_t stripe) {
     if (!mask)
       return {};
@@ -204,8 +227,9 @@ private:
                            size(6), size(7) * size(8)});
   }
 
-  /// Returns the mask that the queries of each part need in `step`, out of
-  /// `own`, the mask of their stripe.
+  /// Returns the slice of `own`, the mask of one stripe of queries, that holds
+  /// in `step`: part p of the queries then meets part (p + step) mod c of the
+  /// keys.
   Value maskIn(int64_t step, Value own) {
     if (!hasKeys)
       return own;
@@ -215,8 +239,9 @@ private:
     return b.takeAlong(own, 2, from);
   }
 
-  /// Returns 0, 1, … along dim `dim` of the six dims of scores. Dim 2, the
-  /// parts, is split over the ring.
+  /// Returns the numbers 0, 1, …, length - 1 along dim `dim` of a tensor with
+  /// six dims, like the scores. Dim 2 (the parts of the ring) is split over the
+  /// ring.
   Value index(int64_t length, int64_t dim) {
     dist::DimSharding split;
     if (dim == 2)
@@ -224,11 +249,12 @@ private:
     return b.iota(length, dim, 6, b.getI64Type(), split);
   }
 
-  /// Returns `value` as an integer scalar.
+  /// Returns `value` as a scalar constant of type i64.
   Value number(int64_t value) { return b.scalar(b.getI64Type(), value); }
 
-  /// Returns which keys of `step` precede or equal each query of a stripe, as a
-  /// mask for hideUnless; null if the attention is not causal.
+  /// Returns a Boolean mask for the scores of one step and stripe under the
+  /// causal mask: it is true if the key is not after the query. Returns null if
+  /// the attention is not causal.
   Value seenInOrder(int64_t step, int64_t stripe) {
     if (!attention.getCausal())
       return {};
@@ -240,7 +266,8 @@ private:
         last = b.make<graph::AddOp>(last, number(before));
       return b.compare(Predicate::LessOrEqual, key, last);
     }
-    // Parts that have wrapped around precede all queries of the rank.
+    // A part of the keys that has wrapped around (from the last rank to the
+    // first) comes before all queries of the rank.
     Value hasWrapped = b.compare(Predicate::GreaterOrEqual, index(count, 2),
                                  number(count - step));
     return stripe == 0
@@ -249,8 +276,10 @@ private:
                                                            number(before)));
   }
 
-  /// Returns which keys of `step` are not padding; null if all are keys. Under
-  /// a causal mask, padding comes after all queries and is hidden already.
+  /// Returns a Boolean mask for the scores of one step: it is false for keys
+  /// that are only padding. Returns null if there is no padding or if the
+  /// attention is causal, because padding comes after all queries and the
+  /// causal mask hides it.
   Value isKey(int64_t step) {
     if (count * size == length || attention.getCausal())
       return {};
@@ -266,16 +295,17 @@ private:
                      number(length));
   }
 
-  /// Returns `scores`, with -inf where `visible` is false. A null `visible`
-  /// hides no score.
+  /// Returns `scores` with -inf where the Boolean mask `visible` is false. If
+  /// `visible` is null, returns `scores`.
   Value hideUnless(Value visible, Value scores) {
     return visible ? b.make<graph::SelectOp>(visible, scores,
                                              b.scalarLike(scores, -HUGE_VAL))
                    : scores;
   }
 
-  /// Returns `scores` of one step and stripe with the causal mask, padding and
-  /// the user's mask applied. A Boolean mask hides scores, any other is added.
+  /// Returns `scores` of one step and stripe after the causal mask, padding and
+  /// the user's mask are applied. If the user's mask is Boolean, it hides
+  /// scores where it is false; otherwise it is added to the scores.
   Value masked(Value scores, Value mask, int64_t step, int64_t stripe) {
     scores = hideUnless(seenInOrder(step, stripe), scores);
     scores = hideUnless(isKey(step), scores);
@@ -293,9 +323,9 @@ private:
   // Steps
   //===--------------------------------------------------------------------===//
 
-  /// Returns `value` times `factor`. For narrower types than f64 the factor is
-  /// a sum of two f32 numbers: verification of a plan runs in f64 and must not
-  /// see a rounded factor.
+  /// Returns `value` times `factor`. If the type is narrower than f64, `factor`
+  /// is represented as the sum of two f32 numbers. Reason: verification of a
+  /// plan runs in f64, where a factor rounded to f32 would be a visible error.
   Value scaled(Value value, double factor) {
     Value product = b.make<graph::MulOp>(value, b.scalarLike(value, factor));
     const double rest = factor - static_cast<float>(factor);
@@ -305,8 +335,10 @@ private:
         product, b.make<graph::MulOp>(value, b.scalarLike(value, rest)));
   }
 
-  /// Returns the scaled scores of one step, [B, K, c, R, size, keys], with the
-  /// soft cap applied if there is one.
+  /// Returns the scaled scores of one step. If the attention has a soft cap, it
+  /// is applied: cap · tanh(score / cap). The shape is
+  ///
+  ///   [batch, key heads, parts, query heads per key head, queries, keys]
   Value scoresOf(Value query, Value key) {
     Value product = b.make<graph::MatmulOp>(query, key, /*transpose_lhs=*/false,
                                             /*transpose_rhs=*/true);
@@ -321,8 +353,8 @@ private:
     return b.make<graph::MulOp>(b.make<graph::TanhOp>(inner), limit);
   }
 
-  /// Returns the state of rows after a step with the given scores and values.
-  /// `before` is the state before the step.
+  /// Returns the online-softmax state of the rows after a step with the given
+  /// scores and values. `before` is the state before the step.
   OnlineSoftmaxState attend(const OnlineSoftmaxState &before, Value scores,
                             Value value) {
     OnlineSoftmaxState rows;
@@ -330,8 +362,8 @@ private:
     if (before.top)
       rows.top = b.make<graph::MaxOp>(before.top, rows.top);
     Value top = rows.top;
-    // A row that has seen no key yet has the maximum -inf, which would make
-    // NaN.
+    // If a row has seen no key yet, its maximum is -inf, and -inf - (-inf)
+    // would be NaN. For this row, 0 is subtracted instead.
     if (hides)
       top = b.make<graph::SelectOp>(
           b.compare(Predicate::Greater, top, b.scalarLike(top, -HUGE_VAL)), top,
@@ -350,7 +382,10 @@ private:
     return rows;
   }
 
-  /// Returns Σ power · value, [B, K, c, R, size, E].
+  /// Returns, for each query, the sum over the keys of power · value, in the
+  /// shape
+  ///
+  ///   [batch, key heads, parts, query heads per key head, queries, width]
   Value weighted(Value power, Value value) {
     Type element = graph::tensorType(value).getElementType();
     Value flat =
@@ -362,8 +397,9 @@ private:
                      {batch, keyHeads, count, group, size, dimOf(value, 4)});
   }
 
-  /// Returns the result of one stripe, [B, K·R, length, E]. Rows that see no
-  /// key get 0.
+  /// Returns the attention result for one stripe of queries, in the shape
+  /// [batch, query heads, tokens of the stripe, width of the values]. A query
+  /// that sees no key has the result 0.
   Value finish(const OnlineSoftmaxState &rows) {
     Value mean = b.make<graph::DivOp>(rows.out, rows.sum);
     if (hides)
@@ -379,21 +415,26 @@ private:
     return b.sliceDim(result, 2, 0, length);
   }
 
-  /// The attention as a ring, and the axes around which keys rotate.
+  /// The attention op, split as ring attention, and the axes along which its
+  /// keys move.
   const ShardedOp &ring;
   dist::SubAxes axes;
-  /// Sizes B, K, R, c, and tokens per part (of a stripe), padding included.
+  /// Sizes: batch, number of key heads, number of query heads per key head,
+  /// number of parts of the ring, and tokens in a part of a stripe (padding
+  /// included).
   int64_t batch, keyHeads, group, count, size;
-  /// Whether some row may see no key in some step.
+  /// Whether there may be a step in which some query sees no key.
   bool hides;
-  /// The user's mask in the shape of makeMask; null if there is none.
+  /// The user's mask after makeMask has reshaped it; null if there is none.
   Value mask;
-  /// Whether the mask has a row per query, and a column per key.
+  /// Whether the mask depends on the query, and whether it depends on the key.
+  /// If not, it broadcasts along that dim.
   bool hasRows = false, hasKeys = false;
 };
 } // namespace
 
-/// Expands a ring, or else stripes.
+/// Expands an attention that is split as ring attention or, if it is no ring,
+/// in stripes.
 static SmallVector<Value, 2> expandAttention(const ShardedOp &op,
                                              ShardedBuilder &b) {
   return {ringAxes(op).empty() ? StripedAttention(op, b).expand()

@@ -7,9 +7,9 @@ using namespace pcc;
 using namespace pcc::shard;
 
 namespace {
-/// The dims over which a norm takes its statistics.
+/// The dims over which a norm computes its mean or its sum of squares.
 struct NormDims {
-  /// All dims of `input` from dim `from` on.
+  /// Takes all dims of `input` from dim number `from` to the last one.
   NormDims(Value input, int64_t from)
       : dims(llvm::to_vector(
             llvm::seq<int64_t>(from, graph::tensorType(input).getRank()))) {
@@ -17,24 +17,27 @@ struct NormDims {
       count *= graph::tensorType(input).getDimSize(dim);
   }
 
-  /// Returns Σ value over the dims, a partial sum.
+  /// Returns the sum of `value` over the dims. It is a partial sum if a dim is
+  /// split.
   Value sum(ShardedBuilder &b, Value value) const {
     return b.reduce(graph::ReduceKind::Sum, value, dims);
   }
-  /// Returns `sum` divided by the number of elements, padding excluded. A
-  /// partial `sum` is reduced for that.
+  /// Returns the mean that follows from `sum`, the sum over the dims: divides
+  /// it by the number of elements without padding. If `sum` is partial, it is
+  /// reduced over ranks for that.
   Value mean(ShardedBuilder &b, Value sum) const {
     return b.make<graph::DivOp>(sum, b.scalarLike(sum, count));
   }
 
-  /// The dims, and the number of elements over all of them.
+  /// Indices of the dims, and the number of elements over all of them together.
   SmallVector<int64_t> dims;
   int64_t count = 1;
 };
 } // namespace
 
-/// Returns value / √(square + epsilon) · scale (+ bias) in element type `type`.
-/// `bias` may be null.
+/// Returns value / √(square + epsilon) · scale + bias, converted to element
+/// type `type`. `square` is the variance or the mean square. If `bias` is null,
+/// it is not added.
 static Value scaled(ShardedBuilder &b, Value value, Value square,
                     double epsilon, Value scale, Value bias, Type type) {
   Value shifted = b.make<graph::AddOp>(square, b.scalarLike(square, epsilon));
@@ -47,7 +50,8 @@ static Value scaled(ShardedBuilder &b, Value value, Value square,
   return b.cast(y, type);
 }
 
-/// Expands a layer norm with one all-reduce, that of the pair (Σ x, Σ x²):
+/// Expands a layer norm whose dim is split. It needs one all-reduce, because
+/// the two sums are reduced together as a pair:
 ///
 ///   mean = Σ x / n    variance = Σ x² / n - mean², at least 0
 static SmallVector<Value, 2> expandLayerNorm(const ShardedOp &op,
@@ -63,7 +67,7 @@ static SmallVector<Value, 2> expandLayerNorm(const ShardedOp &op,
   Value square = over.mean(b, b.sliceDim(pair, last, 1, 1));
   Value variance =
       b.make<graph::SubOp>(square, b.make<graph::MulOp>(mean, mean));
-  // Rounding can make the difference negative.
+  // The variance is a difference of two rounded numbers, so it can be negative.
   variance = b.make<graph::MaxOp>(variance, b.scalarLike(variance, 0));
   return {scaled(b, b.make<graph::SubOp>(x, mean), variance,
                  norm.getEpsilon().convertToDouble(), norm.getScale(),
@@ -71,7 +75,7 @@ static SmallVector<Value, 2> expandLayerNorm(const ShardedOp &op,
                  graph::tensorType(norm.getResult()).getElementType())};
 }
 
-/// Expands an RMS norm with one all-reduce, that of Σ x².
+/// Expands an RMS norm whose dim is split. It needs one all-reduce, of Σ x².
 static SmallVector<Value, 2> expandRmsNorm(const ShardedOp &op,
                                            ShardedBuilder &b) {
   auto norm = cast<graph::RmsNormOp>(op.op);

@@ -9,14 +9,15 @@ using namespace pcc::shard;
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Returns the narrowest type for indices of a dim of `size`, since indices are
-/// communicated.
+/// Returns the narrowest of i32 and i64 that can hold the indices of a dim of
+/// `size` elements. Indices are communicated, so narrow ones cost less.
 static Type indexType(OpBuilder &b, int64_t size) {
   return size > INT32_MAX ? b.getI64Type() : b.getI32Type();
 }
 
-/// Returns where `x` equals `top`. If `top` is NaN, which beats all numbers,
-/// returns where `x` is NaN.
+/// Returns a Boolean tensor that is true where `x` equals `top`, the extreme
+/// value of the row. If `top` is NaN (which counts as extreme), it is true
+/// where `x` is NaN.
 static Value isExtreme(ShardedBuilder &b, Value x, Value top) {
   Value equal = b.compare(graph::Predicate::Equal, x, top);
   if (!isa<FloatType>(graph::tensorType(x).getElementType()))
@@ -25,8 +26,10 @@ static Value isExtreme(ShardedBuilder &b, Value x, Value top) {
                                  b.make<graph::IsNanOp>(x), equal);
 }
 
-/// Expands an arg-reduce: the extreme value of each row is all-reduced, then
-/// the first (or last) index that has it:
+/// Expands an arg-reduce (arg-max or arg-min) along a split dim. First the
+/// extreme value of each row is all-reduced. Then the first (or last) index at
+/// which a part has this value is all-reduced, by minimum (or maximum). Example
+/// with two parts:
 ///
 ///   x    3 7 | 7 1    top 7    index  - 1 | 2 -    first 1, last 2
 static SmallVector<Value, 2> expandArgReduce(const ShardedOp &op,
@@ -45,10 +48,10 @@ static SmallVector<Value, 2> expandArgReduce(const ShardedOp &op,
       b.cast(b.reduce(nearest, found, cut.dim, arg.getKeep()), b.getI64Type())};
 }
 
-/// Returns the indices, in the whole dim, of the winners among the candidates.
-/// `index` holds the candidates' indices within their parts, [n, k']. `winners`
-/// holds positions among the n·k' candidates of all parts, whose shape is
-/// `flat`.
+/// Returns the indices in the whole dim of the k winners of a top-k. Each of
+/// the n parts has k' candidates, and `index` [n, k'] holds their indices
+/// within their part. `winners` selects k of all n·k' candidates, which have
+/// the shape `flat`.
 static Value winningIndices(ShardedBuilder &b, const CutDim &cut, Value index,
                             Value winners, ArrayRef<int64_t> flat) {
   Type type = indexType(b, cut.count * cut.size);
@@ -63,14 +66,15 @@ static Value winningIndices(ShardedBuilder &b, const CutDim &cut, Value index,
   return b.cast(chosen, b.getI64Type());
 }
 
-/// Expands a top-k: each part selects its own candidates, then all ranks select
-/// among the candidates of all parts:
+/// Expands a top-k along a split dim. Each of the n parts selects its own k' =
+/// min(k, size) candidates. Then all ranks select k among the candidates of all
+/// parts:
 ///
 ///   x [v] as [n, v / n@n]   own topk [n, k']   whole topk [n·k'] -> [k]
 ///
-/// Candidates are in the order of the parts, and padding is at the end of the
-/// last part that has elements. Ties therefore go to the lowest index, as in
-/// the unexpanded op.
+/// Among equal values, the lowest index wins, as without the expansion:
+/// candidates are in the order of the parts, and padding comes after all
+/// elements.
 static SmallVector<Value, 2> expandTopK(const ShardedOp &op,
                                         ShardedBuilder &b) {
   auto topK = cast<graph::TopKOp>(op.op);

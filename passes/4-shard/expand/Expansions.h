@@ -8,25 +8,26 @@
 
 namespace pcc::shard {
 
-/// A function that replaces one op by ops of the global view that compute the
-/// same. The op has a split Inner factor, or is an attention in a ring or in
-/// stripes. Among the new ops, only the inner values of the op's rule need a
-/// reshard. Returns one value per result of the op; null for a result without
-/// uses.
+/// A function that replaces one op by ordinary ops, whose results have global
+/// shapes. The op is one whose parts exchange values (it has a split Inner
+/// factor), or an attention split as a ring or in stripes. Among the new ops,
+/// only the values that the parts exchange need a reshard. Returns one value
+/// per result of the op; null for a result without uses.
 using Expansion = llvm::SmallVector<mlir::Value, 2> (*)(const ShardedOp &,
                                                         ShardedBuilder &);
 
-/// The expansions by op name. Every op whose rule has Inner factors has one.
-/// Each family of ops registers its own, in the functions below.
+/// The expansion functions by op name. There is one for every op whose rule has
+/// Inner factors (dims whose parts exchange values). Each family of ops adds
+/// its own in one of the functions below.
 class Expansions {
 public:
-  /// Registers all families.
+  /// Adds the expansions of all families of ops.
   Expansions();
-  /// Registers the expansion of `Op`.
+  /// Adds the expansion of ops of type `Op`.
   template <typename Op> void add(Expansion expansion) {
     table[Op::getOperationName()] = expansion;
   }
-  /// Returns the expansion of `op`; null if there is none.
+  /// Returns the function that expands ops like `op`; null if there is none.
   Expansion find(mlir::Operation *op) const {
     return table.lookup(op->getName().getStringRef());
   }
@@ -35,7 +36,7 @@ private:
   llvm::StringMap<Expansion> table;
 };
 
-/// Registers the expansion of attention in a ring or in stripes.
+/// Adds the expansion of attention that is split as a ring or in stripes.
 void addAttentionExpansions(Expansions &expansions);
 /// Registers the expansions of softmax and log-softmax.
 void addSoftmaxExpansions(Expansions &expansions);
@@ -43,30 +44,31 @@ void addSoftmaxExpansions(Expansions &expansions);
 void addNormExpansions(Expansions &expansions);
 /// Registers the expansions of arg-reduce and top-k.
 void addSelectionExpansions(Expansions &expansions);
-/// Registers the expansion of cumulative sums.
+/// Adds the expansion of cumulative sums.
 void addScanExpansions(Expansions &expansions);
 
-/// A dim cut into the parts that its axes make, padded to equal parts:
+/// A dim that is cut into equal parts, one for each rank along its axes. The
+/// last parts may have padding:
 ///
 ///   10@t with t = 4:  4 parts of 3, so 12 elements of which 2 are padding
 struct CutDim {
-  /// Cuts dim `dim` of the first operand of `op`. The dim must consist of one
-  /// Inner factor.
+  /// Takes dim number `dim` of the first operand of `op` and its sharding. The
+  /// dim must consist of one Inner factor (whose parts exchange values).
   CutDim(const ShardedOp &op, int64_t dim);
 
-  /// Returns `shape` with the dim replaced by the two dims [count, size].
+  /// Returns `shape` after dim `dim` is replaced by two dims [count, size].
   llvm::SmallVector<int64_t> cut(llvm::ArrayRef<int64_t> shape,
                                  int64_t size) const;
 
-  /// Index of the dim.
+  /// Index of the dim that is cut.
   int64_t dim;
-  /// Sharding of the dim.
+  /// Sharding of the dim that is cut.
   dist::DimSharding sharding;
   /// Size of the dim, without padding.
   int64_t whole;
   /// Number of parts.
   int64_t count;
-  /// Number of elements of each part, padding included.
+  /// Number of elements in each part, padding included.
   int64_t size;
 };
 

@@ -10,21 +10,22 @@
 
 namespace pcc::shard {
 
-/// Builds ops in front of one op of a sharded function, in order to replace
-/// that op. Each new op gets the op's location and stage, and a sharding that
-/// follows from its operands (`propagateFromOperands`). For the operands of the
-/// replaced op, this is the sharding that the op needs of them.
+/// Builds the ops that replace one op of a sharded function; they are inserted
+/// before it. Each new op gets the location and the stage of that op. Its
+/// sharding follows from the shardings of its operands
+/// (`propagateFromOperands`). An operand of the replaced op counts with the
+/// sharding in which that op needs it.
 ///
-/// A new op may need another sharding than its operand has, for example a
-/// partial sum reduced or a dim whole. `insert-reshards` adds the communication
-/// there.
+/// A new op may need an operand in another sharding, for example without a
+/// partial sum or with a dim whole. `insert-reshards` later adds that
+/// communication.
 class ShardedBuilder : public graph::TensorBuilder {
 public:
-  /// Prepares to replace `op`, whose `op` must not be null.
+  /// Prepares to replace the IR op of `op`, which must not be null.
   explicit ShardedBuilder(const ShardedOp &op);
 
-  /// Builds an op through which the partial sums of its operands pass. Returns
-  /// its first result.
+  /// Builds an op through which partial sums pass: the result may be partial if
+  /// operands are. Returns the first result.
   template <typename Op, typename... Args>
   mlir::Value makeLinear(Args &&...args) {
     auto op = Op::create(*this, location, std::forward<Args>(args)...);
@@ -32,52 +33,58 @@ public:
     return op->getResult(0);
   }
 
-  /// Returns `value` as a scalar of the element type of `like`.
+  /// Returns a scalar constant of the given value, with the element type of
+  /// `like`.
   mlir::Value scalarLike(mlir::Value like, double value) {
     return scalar(graph::tensorType(like).getElementType(), value);
   }
-  /// Returns the numbers 0, 1, …, size - 1 along dim `dim` of a tensor of
-  /// `rank` dims, whose other dims have size 1. Dim `dim` is sharded like
-  /// `split`.
+  /// Returns a tensor that holds the numbers 0, 1, …, size - 1 along dim `dim`.
+  /// It has `rank` dims, of which all others have size 1. Dim `dim` is sharded
+  /// as `split`.
   mlir::Value iota(int64_t size, int64_t dim, int64_t rank, mlir::Type type,
                    const dist::DimSharding &split);
-  /// Returns `value` in f32 if its type is narrower, so that sums over many
-  /// elements stay exact enough; else `value` itself.
+  /// Returns `value` converted to f32 if its element type is narrower, so that
+  /// sums over many elements are accurate enough. Otherwise returns `value`.
   mlir::Value widen(mlir::Value value);
-  /// Returns the reduction of `value` over `dims`; with `keep`, these dims
-  /// remain with size 1. The result is partial along the axes that split
-  /// `dims`.
+  /// Returns the reduction of `value` over `dims`. If `keep`, these dims stay
+  /// with size 1; otherwise they are removed. The result is partial along the
+  /// axes that split `dims`.
   mlir::Value reduce(graph::ReduceKind kind, mlir::Value value,
                      llvm::ArrayRef<int64_t> dims, bool keep = true);
-  /// Returns the elements from `start` to `start + size` of one dim, split by
-  /// the axes that split the dim before.
+  /// Returns the elements with the indices start to start + size - 1 along dim
+  /// `dim`. The axes that split the dim of `value` split the shorter dim as
+  /// well.
   mlir::Value sliceDim(mlir::Value value, int64_t dim, int64_t start,
                        int64_t size);
-  /// Returns the elements at constant `indices` of one dim, split by the axes
-  /// that split the dim before.
+  /// Returns the elements with the constant `indices` along dim `dim`. The axes
+  /// that split the dim of `value` split the new dim as well.
   mlir::Value takeAlong(mlir::Value value, int64_t dim,
                         llvm::ArrayRef<int64_t> indices);
-  /// Returns `value` with `dim` padded at its end to `size` elements by the
-  /// value `filling`, split by the axes that split the dim before.
+  /// Returns `value` after dim `dim` is padded at its end to `size` elements
+  /// with the number `filling`. The axes that split the dim of `value` split
+  /// the padded dim as well.
   mlir::Value padDim(mlir::Value value, int64_t dim, int64_t size,
                      double filling);
 
 private:
-  /// Returns the result of `op`, which gives dim `dim` of `value` another size.
-  /// Its sharding is that of `value`, with the same axes on the resized dim.
+  /// Returns the first result of `op`, which changes the size of dim `dim` of
+  /// `value`. Stores its sharding: that of `value`, with the same axes on the
+  /// resized dim.
   mlir::Value resized(mlir::Operation *op, mlir::Value value, int64_t dim);
-  /// Returns the sharding of `value` for new users.
+  /// Returns the sharding in which new ops see `value`: for an operand of the
+  /// replaced op, the sharding in which that op needs it.
   dist::Sharding shardingOf(mlir::Value value) const;
-  /// Records a new op through which no partial sums pass.
+  /// Stores stage and sharding of a new op through which no partial sums pass.
   void finish(mlir::Operation *op) override {
     record(op, /*partialsPass=*/false);
   }
-  /// Records the stage and the sharding of a new op in its attributes.
+  /// Stores the stage and the sharding of a new op in its attributes. If
+  /// `partialsPass`, partial sums of operands pass to the results.
   void record(mlir::Operation *op, bool partialsPass);
 
-  /// The stage of the replaced op; null without stages.
+  /// Stage of the replaced op; null if the function has no stages.
   mlir::Attribute stage;
-  /// Per operand of the replaced op: the sharding that new ops need of it.
+  /// By operand of the replaced op: the sharding in which that op needs it.
   llvm::SmallDenseMap<mlir::Value, dist::Sharding> wanted;
 };
 

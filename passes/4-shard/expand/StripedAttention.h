@@ -7,46 +7,49 @@
 
 namespace pcc::shard {
 
-/// Expands an attention whose tokens are in stripes (Stripes.h). Also the base
-/// of the expansion of a ring, whose tokens may be in one piece (`stripes` of
-/// 1).
+/// Replaces an attention whose tokens are in stripes (contiguous pieces of the
+/// sequence; Stripes.h) by one attention per stripe. Under the causal mask, a
+/// stripe of queries sees only the keys up to its end. Also the base class of
+/// the expansion of ring attention, where the sequence may be a single stripe.
 ///
-///   stripe of queries   keys that it sees
+///   stripe of queries   stripes of keys that it sees
 ///   0                   0
 ///   1                   0 1
 ///   2                   0 1 2
 class StripedAttention {
 public:
-  /// Prepares the expansion of `op`, a `graph.attention`. `b` must outlive
-  /// this.
+  /// Prepares to replace `op`, a `graph.attention`. `b` must outlive this
+  /// object.
   StripedAttention(const ShardedOp &op, ShardedBuilder &b);
 
-  /// Replaces the attention by one causal attention per stripe of queries, over
-  /// the keys up to the end of that stripe. Every rank holds all keys. Returns
-  /// the result in the shape of the attention's result.
+  /// Builds one causal attention per stripe of queries, over the keys up to the
+  /// end of that stripe. Every rank has all keys. Returns the value that
+  /// replaces the result of the attention.
   mlir::Value expand();
 
 protected:
-  /// Returns the queries of one stripe, [B, H, length, D].
+  /// Returns the queries of one stripe. The dims are batch, heads, tokens of
+  /// the stripe, and size of a head.
   mlir::Value queriesOf(int64_t stripe);
 
-  /// Returns the result for all queries, [B, H, S, E], joined from the results
-  /// of all stripes, [B, H, length, E] each.
+  /// Joins the results of all stripes along the tokens and returns the result
+  /// for all queries. The dims are batch, heads, tokens, and width of the
+  /// values.
   mlir::Value joined(llvm::ArrayRef<mlir::Value> results);
 
   ShardedBuilder &b;
   graph::AttentionOp attention;
-  /// Number of stripes, and tokens of each.
+  /// Number of stripes, and number of tokens in each stripe.
   int64_t stripes, length;
 
 private:
-  /// Returns stripe `stripe` of dim `dim` of `value`.
+  /// Returns the slice of `value` with stripe number `stripe` along dim `dim`.
   mlir::Value stripeOf(mlir::Value value, int64_t dim, int64_t stripe);
-  /// Returns the keys (or values) that stripe `stripe` of the queries sees: its
-  /// own and those before it.
+  /// Returns the keys (or values) that stripe `stripe` of the queries sees:
+  /// those of stripes 0 to `stripe`.
   mlir::Value keysOf(mlir::Value keys, int64_t stripe);
-  /// Returns the user's mask for stripe `stripe` of the queries and the keys
-  /// that it sees; null if there is no mask.
+  /// Returns the part of the user's mask for stripe `stripe` of the queries and
+  /// for the keys that it sees. Returns null if there is no mask.
   mlir::Value maskOf(int64_t stripe);
 };
 

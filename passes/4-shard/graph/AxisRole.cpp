@@ -15,7 +15,8 @@ AxisRole pcc::shard::roleOf(StringRef axis) {
 }
 
 AxisRole pcc::shard::withExperts(AxisRole role, bool divides) {
-  // Only `dp` and `cp` can divide experts (ExpertAxes.h).
+  // Only `dp` and `cp` can divide experts (ExpertAxes.h), so other roles do not
+  // change.
   if (role == AxisRole::Batch)
     return divides ? AxisRole::BatchAndExperts : AxisRole::BatchOutsideExperts;
   if (role == AxisRole::Sequence)

@@ -9,11 +9,14 @@
 
 namespace pcc::shard {
 
-/// The purpose of a mesh axis, which decides the factors that the axis may
-/// split (FactorTag in ShardedOp.h). A Sequence axis must split the sequence in
-/// every op on tokens that allows it (SequenceOps.h). The four roles that know
-/// experts split the batch, or the sequence, outside the expert region
-/// (ExpertRegion in ExpertDims.h) and have more choices inside it.
+/// The purpose of a mesh axis. It decides which factors (dims of an op, or
+/// parts of dims) the axis may split; FactorTag in ShardedOp.h marks these
+/// factors. An axis with role Sequence must split the sequence in every op on
+/// tokens that allows it (SequenceOps.h).
+///
+/// Four roles exist only in models with divided experts. Their axes split the
+/// batch or the sequence outside of the expert region (the ops between tokens
+/// and experts; ExpertDims.h). Inside of it, they have more choices.
 enum class AxisRole : uint8_t {
   /// Data parallelism: splits the batch of every input that has one. This is
   /// the role of `dp`, and of the time axis `mb` (microbatches).
@@ -21,26 +24,29 @@ enum class AxisRole : uint8_t {
   /// Context parallelism: splits the sequence, or the heads within attention.
   /// This is the role of `cp`.
   Sequence,
-  /// Tensor parallelism: splits anything but the batch and stripes, and must
-  /// split every contraction weight of some size (ContractionWeights.h). This
-  /// is the role of `tp`.
+  /// Tensor parallelism: splits anything but the batch and stripes (pieces of
+  /// the sequence; Stripes.h). Must split the large weights of contractions
+  /// (ContractionWeights.h). This is the role of `tp`.
   Tensor,
-  /// Splits anything. This is the role of axes that the user named.
+  /// Splits anything. This is the role of axes that the user named in `--mesh`.
   Free,
-  /// Like Batch, for the parts of `dp` that also divide the experts. Inside the
-  /// expert region they may split anything, and must split the experts of
-  /// weights.
+  /// Like Batch, for the sub-axes of `dp` that also divide the experts. Inside
+  /// of the expert region they may split anything, and they must split the
+  /// experts of weights.
   BatchAndExperts,
-  /// Like Sequence, for the parts of `cp` that also divide the experts.
+  /// Like Sequence, for the sub-axes of `cp` that also divide the experts.
+  /// Inside of the expert region, the rules of BatchAndExperts apply.
   SequenceAndExperts,
-  /// Like Batch, for axes and parts of axes that do not divide the experts
-  /// while other parts do. Inside the expert region they may split anything but
+  /// Like Batch, for an axis or sub-axis that does not divide the experts while
+  /// another one does. Inside of the expert region it may split anything but
   /// experts and weights.
   BatchOutsideExperts,
-  /// Like Sequence, for axes and parts that do not divide the experts.
+  /// Like Sequence, for an axis or sub-axis that does not divide the experts
+  /// while another one does. Inside of the expert region, the rules of
+  /// BatchOutsideExperts apply.
   SequenceOutsideExperts,
-  /// Splits stored weights, gradients and optimizer state where the axis splits
-  /// nothing of them yet (ZeRO, FSDP; StoredWeights.h).
+  /// Splits weights, gradients and optimizer state where they are stored, if
+  /// the axis splits nothing of them yet (ZeRO, FSDP; StoredWeights.h).
   Storage,
 };
 
@@ -48,17 +54,19 @@ enum class AxisRole : uint8_t {
 /// Sequence, `tp` is Tensor. Every other name is Free.
 AxisRole roleOf(llvm::StringRef axis);
 
-/// Returns the role that replaces `role` when the model's experts are divided.
-/// `divides` says whether the axis parts in question divide the experts. Tensor
-/// and Free stay as they are.
+/// Returns the role that replaces `role` if the experts of the model are
+/// divided. `divides` is true for axes that divide the experts: Batch becomes
+/// BatchAndExperts if it is true, else BatchOutsideExperts. Tensor and Free
+/// stay as they are.
 AxisRole withExperts(AxisRole role, bool divides);
 
 /// Returns whether axes of this role divide experts: true for BatchAndExperts
 /// and SequenceAndExperts.
 bool dividesExperts(AxisRole role);
 
-/// Returns whether experts restrict axes of this role: true for the two roles
-/// of dividesExperts and for the two whose names end in OutsideExperts.
+/// Returns whether the role exists only in models with divided experts. It is
+/// true for BatchAndExperts, SequenceAndExperts, BatchOutsideExperts and
+/// SequenceOutsideExperts.
 bool knowsExperts(AxisRole role);
 
 } // namespace pcc::shard

@@ -7,9 +7,11 @@ using namespace pcc;
 using namespace pcc::shard;
 using graph::FactorKind;
 
-/// Returns whether a split of a factor of this kind would mix two reductions in
-/// one op, which must not happen: the results can be partial in one kind only.
-/// Parts that exchange inner values need operands that are not partial.
+/// Returns whether `op` must not split another factor of this kind, because the
+/// split would mix two kinds of reduction. Results can be partial in one kind
+/// only: a Sum factor and a Max factor cannot both be split. Also, an op must
+/// not split an Inner factor (whose parts exchange values) while its operands
+/// are partial.
 static bool mixesReductions(const ShardedOp &op, FactorKind kind) {
   if (kind == FactorKind::Inner)
     return !op.through.empty();
@@ -45,21 +47,25 @@ SmallVector<Strategy> pcc::shard::strategiesOf(const ShardedOp &op,
 }
 
 namespace {
-/// A way in which a factor takes the parts of an axis.
+/// One way to split a factor (a dim of an op, or part of a dim) over parts,
+/// which are sub-axes of one mesh axis, such as tp:(1)2 and tp:(2)2 of tp = 4.
 struct FillMode {
-  /// Whether the factor takes parts even if some rank then has no element.
+  /// Whether the factor takes parts even if it then has more ranks than
+  /// elements.
   bool overfill = false;
-  /// Whether the parts go in front of the first axis that `seeds` order after
-  /// this one, rather than behind all axes.
+  /// Whether the new parts are major to some axes that split the factor
+  /// already: to the first one that `seeds` order after the new axis, and to
+  /// those behind it. If false, the new parts are minor to all of them.
   bool reorder = false;
-  /// The factor takes only the parts from `first` up to `end`.
+  /// Only the parts with indices first to end - 1 are offered to the factor.
   size_t first = 0, end = SIZE_MAX;
 };
 } // namespace
 
-/// Gives `factor` of `op` the first of `parts`: as many as leave no rank
-/// without elements, but at least one. Returns their number, which is 0 if the
-/// factor is full.
+/// Splits `factor` of `op` over the first of `parts` and returns over how many.
+/// It is as many as leave every rank an element, but at least one if the factor
+/// is not full. Returns 0 if the factor is full (has as many parts as
+/// elements).
 static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
                    const Seeds &seeds, FillMode how) {
   dist::SubAxes &axes = op.axes[factor];
@@ -70,7 +76,7 @@ static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
       return seeds.isBefore(parts.front().axis, other.axis);
     });
   size_t at = place - axes.begin(), used = 0;
-  // Only the first part may give the factor more parts than elements.
+  // The first part may lead to more ranks than elements; later ones may not.
   for (const dist::SubAxis &part : parts) {
     int64_t before = dist::numParts(axes), after = before * part.size;
     bool isFull = before >= size || (used > 0 && after > size);
@@ -82,14 +88,16 @@ static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
   return used;
 }
 
-/// Returns the ways in which `factor` may take `parts`. The first way is the
-/// usual one; the others exist only where seeds ask for them.
+/// Returns the ways in which `factor` may be split over `parts`. The first one
+/// is the usual way. Further ways exist only if seeds (shardings that the user
+/// asks for) need them.
 static SmallVector<FillMode, 4> fillingsOf(const ShardedOp &op,
                                            ArrayRef<dist::SubAxis> parts,
                                            int factor, const Seeds &seeds) {
   SmallVector<FillMode, 4> fillings{{}};
   const int64_t size = op.rule->factors[factor].size;
-  // Parts between two cuts of seeds are offered by themselves.
+  // If seeds cut the axis into sub-axes, the factor may be split over one of
+  // these sub-axes alone.
   SmallVector<size_t, 4> cuts{0};
   for (auto [i, part] : llvm::enumerate(parts))
     if (seeds.cutsAt(part.axis, part.end()))
@@ -113,8 +121,8 @@ static SmallVector<FillMode, 4> fillingsOf(const ShardedOp &op,
   return fillings;
 }
 
-/// Returns whether some dim of an operand or result has factor `minor` directly
-/// after factor `major`.
+/// Returns whether in some dim of an operand or result, factor `minor` comes
+/// directly after factor `major`.
 static bool areNeighbours(const RefinedRule &rule, int major, int minor) {
   return llvm::any_of(
       llvm::concat<const graph::ShardingRule::TensorFactors>(rule.operands,
@@ -128,8 +136,10 @@ static bool areNeighbours(const RefinedRule &rule, int major, int minor) {
       });
 }
 
-/// Returns the factors among `strategies` that may take the parts for which
-/// factor `first` has no room.
+/// Returns the factors that may be split over the parts for which factor
+/// `first` has too few elements. They are the factors that a strategy splits
+/// and that follow `first` in some dim. If `mixesDims`, they need not follow
+/// it.
 static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
                                       ArrayRef<Strategy> strategies,
                                       bool mixesDims) {
@@ -141,9 +151,9 @@ static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
   return factors;
 }
 
-/// Adds a candidate in which `factor` takes as many of `parts` as it has room
-/// for. If parts are left, also adds a candidate for each of `others` that has
-/// room for all of them.
+/// Appends to `candidates` a copy of `op` in which `factor` is split over as
+/// many of `parts` as it has elements for. If parts are left, also appends one
+/// copy for each factor in `others` that can be split over all of the rest.
 static void addSplits(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
                       int factor, FillMode how, ArrayRef<int> others,
                       const Seeds &seeds,
@@ -164,8 +174,9 @@ static void addSplits(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
   }
 }
 
-/// Adds the candidate in which all of `parts` split the ring of `op`, if its
-/// queries have room for all of them: every rank needs queries.
+/// Appends to `candidates` a copy of `op` in which all of `parts` split queries
+/// and keys for ring attention. Does nothing if there are fewer queries than
+/// ranks, because every rank needs queries.
 static void addRing(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
                     const Seeds &seeds,
                     SmallVectorImpl<ShardedOp> &candidates) {
@@ -200,8 +211,9 @@ SmallVector<ShardedOp, 0> pcc::shard::candidatesOf(
       candidate = candidate.with(part, strategy);
     candidates.push_back(std::move(candidate));
   }
-  // A narrowing window, such as that of a slice, can save memory even where no
-  // axis splits it.
+  // A window (range that the op reads of an operand) may be smaller than the
+  // dim, as for a slice. Reading only the window can save memory even if no
+  // axis splits the dim, so each candidate is offered with this choice, too.
   if (llvm::any_of(op.rule->windows,
                    [](const auto &window) { return window.narrows; }) &&
       !op.usesAllWindows)
@@ -212,7 +224,8 @@ SmallVector<ShardedOp, 0> pcc::shard::candidatesOf(
   return candidates;
 }
 
-/// Returns the parts of `axes` that overlap an axis in `decided`.
+/// Returns the parts of `axes` that are already decided, that is, that overlap
+/// an axis in `decided`.
 static dist::SubAxes decidedOf(const dist::SubAxes &axes,
                                const dist::SubAxes &decided) {
   dist::SubAxes kept;
@@ -223,9 +236,10 @@ static dist::SubAxes decidedOf(const dist::SubAxes &axes,
   return kept;
 }
 
-/// Returns the factors of `dim`, each with the factor of `split` that it is
-/// equal to or a part of. A factor that a seed does not split may have been
-/// cut.
+/// Returns pairs: each factor of the rule that belongs to `dim`, with the
+/// factor of `split` that contains it. A factor of `split` can contain several
+/// factors of the rule, because factors that a seed does not split may be cut
+/// further.
 static SmallVector<std::pair<int, dist::Factor>>
 factorsLike(const RefinedRule &rule, ArrayRef<int> dim,
             const dist::DimSharding &split) {
@@ -243,9 +257,10 @@ factorsLike(const RefinedRule &rule, ArrayRef<int> dim,
   return pairs;
 }
 
-/// Returns `op` with its factors split as far as the axes of `seed` have been
-/// decided. Other axes that split the factors already remain: the time axis in
-/// front, the others behind.
+/// Returns `op` with its factors split as `seed` says, restricted to the axes
+/// that have been decided. Axes that the seed does not mention and that split a
+/// factor already stay: the time axis (microbatches) major to the axes of the
+/// seed, other axes minor to them.
 static ShardedOp splitLike(const ShardedOp &op, const dist::Sharding &seed,
                            const dist::SubAxes &decided) {
   ShardedOp next(op);
@@ -279,8 +294,8 @@ SmallVector<ShardedOp, 0> pcc::shard::pinnedCandidatesOf(
   const ShardedOp forced = splitLike(op, seed, decided);
   SmallVector<ShardedOp, 0> candidates{forced};
   const bool inTime = parts.front().axis == dist::timeAxis;
-  // An axis that the seed names has no choice, not even for parts that the seed
-  // leaves out.
+  // If the seed uses any part of the axis, there is no choice for the other
+  // parts of the axis: they split nothing.
   if (llvm::any_of(dist::splitAxes(seed), [&](const dist::SubAxis &axis) {
         return axis.axis == parts.front().axis;
       }))

@@ -10,7 +10,8 @@ using namespace pcc;
 using namespace pcc::shard;
 using graph::FactorKind;
 
-/// Returns the number of elements, along the Inner dim, of the largest part.
+/// Returns the number of elements of the largest part of an op's Inner dim (the
+/// dim whose parts exchange values).
 static int64_t largestPart(const ShardedOp &op) {
   int64_t size = 1;
   for (auto [factor, axes] : llvm::zip_equal(op.rule->factors, op.axes))
@@ -19,8 +20,9 @@ static int64_t largestPart(const ShardedOp &op) {
   return size;
 }
 
-/// Appends a dim to a gathered value: `perPart` elements of each of the parts,
-/// split over `axes` before the reshard and whole after it.
+/// Appends a dim to an inner value that is gathered. Each part of the op
+/// contributes `perPart` elements. For 4 parts with 3 elements each, the dim
+/// has 12 elements: split over `axes` before the reshard, whole after it.
 static void addParts(InnerReshard &reshard, int64_t perPart,
                      const dist::SubAxes &axes) {
   int64_t parts = dist::numParts(axes);
@@ -29,8 +31,9 @@ static void addParts(InnerReshard &reshard, int64_t perPart,
   reshard.from.dims.push_back({{{parts, axes}, {perPart, {}}}});
 }
 
-/// Returns the reshard that makes inner value `value` whole over `axes`: a
-/// gather for kind Inner, else a reduction of the value's kind.
+/// Returns the reshard that makes the inner value `value` of `op` whole on all
+/// ranks along `axes`. A value of kind Inner is gathered; a value of another
+/// kind, such as Sum, is reduced.
 static InnerReshard reshardOf(const ShardedOp &op,
                               const graph::ShardingRule::InnerValue &value,
                               const dist::SubAxes &axes) {
@@ -72,8 +75,8 @@ plan::Cost pcc::shard::innerCost(const ShardedOp &op,
   return cost;
 }
 
-/// Returns the number of elements that a rank holds of the dims of `value` from
-/// dim `begin` on.
+/// Returns how many elements a rank holds of a tensor if only the dims from
+/// number `begin` on are counted.
 static double localElements(const dist::Sharding &sharding, Value value,
                             size_t begin = 0) {
   double elements = 1;
@@ -83,7 +86,8 @@ static double localElements(const dist::Sharding &sharding, Value value,
   return elements;
 }
 
-/// Query [B, H, S, D], key [B, K, T, D] and scores [B, H, S, T], all local.
+/// The bytes of the scores [B, H, S, T] and of keys and values on one rank. The
+/// scores follow from the query [B, H, S, D] and the key [B, K, T, D].
 double pcc::shard::workspaceBytes(const ShardedOp &op) {
   auto attention = dyn_cast_or_null<graph::AttentionOp>(op.op);
   if (!attention)

@@ -9,8 +9,9 @@
 
 namespace pcc::shard {
 
-/// The reshard that makes one inner value of a rule whole on every rank, or
-/// moves it on by one rank in a ring.
+/// A reshard inside of a split op. It makes an inner value of the op's rule
+/// (such as the maximum of a softmax) whole on every rank. In ring attention,
+/// it moves keys or values to the next rank.
 struct InnerReshard {
   /// Shardings of the value before and after the reshard.
   dist::Sharding from, to;
@@ -20,9 +21,10 @@ struct InnerReshard {
   int64_t elementBytes;
 };
 
-/// Returns the reshards that exchange the inner values of `op` among its parts,
-/// and those of its ring. Empty if no Inner factor is split and `op` is no
-/// ring.
+/// Returns the reshards by which the parts of a split op exchange values. They
+/// are those of its inner values if an Inner factor is split, and those of ring
+/// attention. Otherwise the result is empty. Examples, with dims split over d,
+/// t and c:
 ///
 ///   softmax [8@d, 12@t] of f32:  [8@d] partial max(t) -> [8@d],
 ///                                [8@d] partial sum(t) -> [8@d]
@@ -30,13 +32,13 @@ struct InnerReshard {
 ///   ring attention, c parts:     keys and values, c - 1 times
 llvm::SmallVector<InnerReshard, 2> innerReshards(const ShardedOp &op);
 
-/// Returns the total cost of these reshards: bytes received per rank, calls
-/// and, if a cluster is known, time.
+/// Returns the total cost of the reshards that innerReshards returns: received
+/// bytes per rank, calls and, if the planner knows a cluster, time.
 plan::Cost innerCost(const ShardedOp &op, plan::ReshardPlanner &planner);
 
-/// Returns the bytes per rank of temporaries within `op`, results apart. For
-/// attention these are the scores, and the keys and values in the sharding that
-/// the op needs. 0 for other ops.
+/// Returns how many bytes `op` needs on a rank for temporaries while it runs.
+/// For attention these are the scores, and keys and values in the sharding that
+/// the op reads. Other ops need 0.
 double workspaceBytes(const ShardedOp &op);
 
 } // namespace pcc::shard

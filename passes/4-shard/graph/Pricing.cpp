@@ -48,8 +48,9 @@ plan::Cost pcc::shard::priceOf(plan::ReshardPlanner &planner,
   return cost;
 }
 
-/// Returns the share of the op's work that the rank with the largest part does.
-/// The share exceeds 1 / parts where parts are uneven.
+/// Returns the share of the work of `op` on the rank with the largest part. If
+/// 4 ranks split 6 elements, the largest part is 2 elements, and the share is
+/// 1/3.
 static double largestShare(const ShardedOp &op) {
   double share = 1;
   for (auto [factor, axes] : llvm::zip_equal(op.rule->factors, op.axes))
@@ -60,7 +61,7 @@ static double largestShare(const ShardedOp &op) {
   return share;
 }
 
-/// Returns the bytes of all operands and results of `op`, over all ranks.
+/// Returns the bytes of all operands and results of `op`, unsharded.
 static double bytesMoved(Operation *op) {
   double bytes = 0;
   for (Value value : llvm::concat<Value>(llvm::to_vector(op->getOperands()),
@@ -69,7 +70,7 @@ static double bytesMoved(Operation *op) {
   return bytes;
 }
 
-/// Returns the element type's name as spelled in the cluster file, such as
+/// Returns the name of the element type as the cluster file spells it, such as
 /// `bf16`.
 static std::string nameOf(Type type) {
   std::string name;

@@ -9,34 +9,35 @@
 
 namespace pcc::shard {
 
-/// Returns the bytes that a rank holds of a tensor, padding included.
+/// Returns the bytes that one rank holds of a tensor, padding included.
 int64_t localBytes(mlir::RankedTensorType type, const dist::Sharding &sharding);
 
-/// Returns the cost of a plan of `planner`: bytes received per rank, calls and,
-/// if the planner knows a cluster, time in picoseconds. Without a cluster the
-/// time is 0, so that bytes decide.
+/// Returns the cost of a reshard plan of `planner`: the bytes that a rank
+/// receives, calls and time. The time is in picoseconds; it is 0 if the planner
+/// knows no cluster, so that bytes decide.
 plan::Cost costOf(const plan::ReshardPlan &plan,
                   const plan::ReshardPlanner &planner);
 
-/// Returns whether microbatches hold partial sums of the value, which only
-/// `graph.accumulate` can add up.
+/// Returns whether the value is a partial sum in each microbatch, so that only
+/// `graph.accumulate` can complete it.
 bool isPartialInTime(const dist::Sharding &sharding);
 
-/// Returns the cost of one reshard of a tensor from `from` to `to`. A reshard
-/// that is impossible costs `brokenRulePenalty`, and so does one that would
-/// start or end a partial sum over microbatches.
+/// Returns the cost of a reshard of one tensor from `from` to `to`. The penalty
+/// `brokenRulePenalty` is added if the reshard is impossible, or if only one of
+/// the two shardings is partial over microbatches.
 plan::Cost priceOf(plan::ReshardPlanner &planner, mlir::RankedTensorType type,
                    const dist::Sharding &from, const dist::Sharding &to);
 
-/// Penalty of a plan for each rule that it breaks. It outweighs the bytes of
-/// any model but is finite, so that penalties add up. The search can then find
-/// the plan that breaks the fewest rules, and the op that breaks one can be
+/// Penalty in the cost of a plan for each rule that the plan breaks. It is
+/// larger than the bytes of any model. It is finite, so the search can find the
+/// plan that breaks the fewest rules, and the op that breaks one can be
 /// reported.
 inline constexpr double brokenRulePenalty = 1e15;
 
-/// Returns the time in which one rank computes its part of `op`, in whole
-/// picoseconds despite the name. Sums of whole numbers do not depend on their
-/// order. Returns 0 if the planner knows no cluster, so that bytes decide.
+/// Returns how long one rank computes its part of `op`, in whole picoseconds,
+/// although the function name says seconds. Sums of whole numbers do not depend
+/// on their order. Returns 0 if the planner knows no cluster, so that bytes
+/// decide.
 double computeSeconds(const ShardedOp &op, const plan::ReshardPlanner &planner);
 
 } // namespace pcc::shard

@@ -8,7 +8,8 @@ using namespace pcc::shard;
 using graph::FactorKind;
 using DimFactors = graph::ShardingRule::DimFactors;
 
-/// Returns whether no factor of `op` uses an axis that overlaps `axes`.
+/// Returns whether no factor of `op` is split over an axis that overlaps one of
+/// `axes`.
 static bool isFree(const ShardedOp &op, const dist::SubAxes &axes) {
   return llvm::none_of(op.axes, [&](const dist::SubAxes &used) {
     return llvm::any_of(used, [&](const dist::SubAxis &one) {
@@ -19,11 +20,11 @@ static bool isFree(const ShardedOp &op, const dist::SubAxes &axes) {
   });
 }
 
-/// Splits the major factor of `covering` by `axes`. The factors `covering`
-/// together make up one factor of a sharding that `axes` split. Does nothing if
-/// the parts would not be whole numbers of elements of that factor, if the
-/// factor may not be split without communication, or if it or the axes are in
-/// use.
+/// Splits a factor of `op` over `axes`. `covering` lists factors of the rule
+/// that together are one factor of a sharding; the first of them is split. Does
+/// nothing in three cases: the factor has other factors minor to it and its
+/// size is not a multiple of the number of parts; its kind is Whole or Inner;
+/// or the factor or one of the axes is used already.
 static void give(ShardedOp &op, ArrayRef<int> covering,
                  const dist::SubAxes &axes) {
   const auto &major = op.rule->factors[covering.front()];
@@ -34,8 +35,10 @@ static void give(ShardedOp &op, ArrayRef<int> covering,
     op.axes[covering.front()] = axes;
 }
 
-/// Walks the factors of a dim of the rule beside those of `sharding`, and
-/// splits them alike, up to the first boundary that does not agree.
+/// Splits the factors of one dim of `op` like those of `sharding`. Both lists
+/// are compared from major to minor, and the rest of the dim is ignored after
+/// the first factor of `sharding` that does not end where a factor of the rule
+/// ends.
 static void followDim(ShardedOp &op, ArrayRef<int> dim,
                       const dist::DimSharding &sharding) {
   for (const dist::Factor &factor : sharding.factors) {
@@ -51,7 +54,8 @@ static void followDim(ShardedOp &op, ArrayRef<int> dim,
   }
 }
 
-/// Calls followDim for every dim of a tensor.
+/// Splits the factors of all dims of `tensor`, an operand or result of `op`,
+/// like those of `sharding`; see followDim.
 static void followTensor(ShardedOp &op,
                          const graph::ShardingRule::TensorFactors &tensor,
                          const dist::Sharding &sharding) {
@@ -59,7 +63,8 @@ static void followTensor(ShardedOp &op,
     followDim(op, dim, split);
 }
 
-/// Lets the partial sums of operands pass, where the rule allows that.
+/// Lets the partial sums of all operands pass through the op if its rule allows
+/// that.
 static void passPartials(ShardedOp &op, ArrayRef<dist::Sharding> operands) {
   for (int operand : op.rule->partialThrough)
     for (const dist::Partial &partial : operands[operand].partials)

@@ -7,12 +7,12 @@
 
 namespace pcc::shard {
 
-/// Returns `op` with the axes of its operands, whose shardings are `operands`
-/// (sharding propagation as in GSPMD, Xu et al. 2021).
-/// An axis is taken if the op can use it without communication among its parts.
-/// Where operands disagree about a factor, the first operand wins. If
-/// `partialsPass`, partial sums of operands pass through the op where its rule
-/// allows that; otherwise the op needs them reduced.
+/// Returns `op` split as the shardings of its operands, `operands`, suggest
+/// (sharding propagation as in GSPMD, Xu et al. 2021). An axis of an operand is
+/// used only if the parts of the op then need no communication. If two operands
+/// split a factor differently, the first operand decides. If `partialsPass`,
+/// partial sums of operands pass through the op where its rule allows that;
+/// otherwise operands must not be partial.
 ///
 ///   add [8@t, -], [8, -]:           [8@t, -]
 ///   reduce sum [8@d, 6@t] over 1:   [8@d] partial sum(t)
@@ -20,8 +20,8 @@ ShardedOp propagateFromOperands(mlir::Operation *op,
                                 llvm::ArrayRef<dist::Sharding> operands,
                                 bool partialsPass = false);
 
-/// Returns `op`, whose result has sharding `result`, with the axes of that
-/// sharding. Meant for ops without operands and for ops that resize a dim.
+/// Returns `op` split so that its first result has the sharding `result`. Meant
+/// for ops without operands and for ops that resize a dim.
 ShardedOp propagateFromResult(mlir::Operation *op,
                               const dist::Sharding &result);
 

@@ -18,8 +18,8 @@ using namespace pcc::shard;
 
 using DimFactors = graph::ShardingRule::DimFactors;
 
-/// Returns the products of the factor sizes before each factor of `dim`, then
-/// the size of the dim: 192 as 3, 8, 8 gives 1, 3, 24, 192.
+/// Returns the products of the sizes of the first 0, 1, 2, … factors of `dim`.
+/// For 192 as the factors 3, 8 and 8 these are 1, 3, 24 and 192.
 static SmallVector<int64_t> boundariesOf(const RefinedRule &rule,
                                          const DimFactors &dim) {
   SmallVector<int64_t> boundaries{1};
@@ -28,15 +28,16 @@ static SmallVector<int64_t> boundariesOf(const RefinedRule &rule,
   return boundaries;
 }
 
-/// Returns whether a factor may be cut. Factors that are never split, or must
-/// be contiguous when split, stay in one piece.
+/// Returns whether a factor may be cut into smaller ones. Factors that are
+/// never split, or whose parts must be contiguous, may not.
 static bool mayRefine(const graph::ShardingRule::Factor &factor) {
   return factor.kind != graph::FactorKind::Whole && !factor.mustBeContiguous;
 }
 
-/// Returns the sizes of the parts into which `boundaries` cut the factor that
-/// reaches from `begin` to `end`. A boundary counts if it is a multiple of the
-/// boundary before it and divides `end`.
+/// Returns the sizes of the pieces into which `boundaries` cut the factor
+/// between the boundaries `begin` and `end`. For begin 1, end 24 and the
+/// boundary 3, these are 3 and 8. A boundary counts only if it is a multiple of
+/// the one before it and divides `end`.
 static SmallVector<int64_t> cut(int64_t begin, int64_t end,
                                 ArrayRef<int64_t> boundaries) {
   SmallVector<int64_t> sizes;
@@ -50,7 +51,8 @@ static SmallVector<int64_t> cut(int64_t begin, int64_t end,
   return sizes;
 }
 
-/// Cuts the factors of `dim` at `boundaries`. Returns whether any was cut.
+/// Cuts the factors of `dim` at `boundaries`, where mayRefine allows that.
+/// Returns whether any factor was cut.
 static bool refineDim(RefinedRule &rule, const DimFactors &dim,
                       ArrayRef<int64_t> boundaries) {
   bool changed = false;
@@ -67,8 +69,10 @@ static bool refineDim(RefinedRule &rule, const DimFactors &dim,
   return changed;
 }
 
-/// Cuts the factors of both ends of an edge at each other's boundaries, dim by
-/// dim. Returns whether any was cut.
+/// An edge is a result of one op that is an operand of another. Cuts the
+/// factors that producer and user have for this value, dim by dim, at the
+/// boundaries that the factors of the other op have. Returns whether any factor
+/// was cut.
 static bool refineEdge(RefinedRule &producer, unsigned result,
                        RefinedRule &user, unsigned operand) {
   bool changed = false;
@@ -96,10 +100,12 @@ void pcc::shard::refineLike(RefinedRule &rule,
   }
 }
 
-/// Copies tags along an edge, from factors of the producer's dim `from` to
-/// those factors of the user's dim `to` that begin at the same boundary. A
-/// user's factor of kind Whole or Inner takes the tag of any producer's factor
-/// that begins within it. Head tags are copied only if `withHeads`.
+/// Copies tags (such as Batch or Sequence) from factors of the producer of a
+/// value to those of a user. `from` and `to` are the factors of one dim of the
+/// value in the two rules. A factor takes the tag of the producer's factor that
+/// begins at the same boundary. A factor of kind Whole or Inner takes the tag
+/// of any factor of the producer that begins within it. Head tags are copied
+/// only if `withHeads`.
 static void takeTags(const RefinedRule &producer, ArrayRef<FactorTag> known,
                      const DimFactors &from, bool withHeads,
                      const RefinedRule &user, MutableArrayRef<FactorTag> tags,
@@ -119,9 +125,10 @@ static void takeTags(const RefinedRule &producer, ArrayRef<FactorTag> known,
     }
 }
 
-/// Copies Sequence tags against an edge, from the user to untagged factors of
-/// the producer with the same begin and end. This reaches tables of positions
-/// and masks, which do not depend on a tagged argument.
+/// Copies the tag Sequence from factors of the user of a value to factors of
+/// its producer that have no tag, and the same begin and end in the dim. Tables
+/// of positions and masks get their tags in this way, because they do not
+/// depend on a tagged argument.
 static void takeSequence(const RefinedRule &producer,
                          MutableArrayRef<FactorTag> tags,
                          const DimFactors &from, const RefinedRule &user,
@@ -151,9 +158,9 @@ bool ShardedGraph::refine(int64_t sequenceParts) {
                             edge.operand);
     return changed;
   };
-  // A cut on one edge may call for another on the next edge. Alternates forward
-  // and backward walks until no factor changes; this ends because factors only
-  // get smaller.
+  // A cut for one value can require a cut for the next one. Therefore the loop
+  // walks forward and backward in turn until no factor is cut. It ends because
+  // factors can only get smaller.
   for (bool changed = true; changed;) {
     changed = false;
     for (unsigned i = 0; i < ops.size(); ++i)
@@ -184,9 +191,9 @@ int64_t ShardedGraph::numSequenceOps() const {
   return count;
 }
 
-/// Returns the factor of a sequence dim that ranks divide: its first factor or,
-/// if the dim begins with the stripes for `numParts` ranks, the factor of the
-/// tokens of each stripe.
+/// Returns which factor of a sequence dim the ranks divide. It is the first
+/// factor. If the first factor is the stripes (pieces of the sequence) for
+/// `numParts` ranks, it is the second one, the tokens of each stripe.
 static int sequenceFactor(const RefinedRule &rule, const DimFactors &dim,
                           int64_t numParts) {
   if (dim.size() < 2 || numParts == 1)
@@ -196,8 +203,9 @@ static int sequenceFactor(const RefinedRule &rule, const DimFactors &dim,
                                                                   : dim.front();
 }
 
-/// Returns whether `op` is the product of queries and keys: each operand has a
-/// Sequence factor that the other operand lacks and the result keeps.
+/// Returns whether `op` is the product of queries and keys: each of its two
+/// operands has a factor (dim, or part of one) with the tag Sequence that the
+/// result has and the other operand lacks.
 static bool isScores(const ShardedOp &op, ArrayRef<FactorTag> tags) {
   if (!isa_and_nonnull<graph::MatmulOp, graph::EinsumOp>(op.op) ||
       op.rule->operands.size() != 2)
@@ -214,9 +222,9 @@ static bool isScores(const ShardedOp &op, ArrayRef<FactorTag> tags) {
   return hasOwn(0) && hasOwn(1);
 }
 
-/// The heads of a fused attention are dim 1 of its queries. The heads of a
-/// product of queries and keys are the untagged factors that both operands and
-/// the result have.
+/// Tags the heads of attention. In a fused attention op, they are dim 1 of the
+/// queries. In a product of queries and keys, they are the factors without a
+/// tag that both operands and the result have.
 void ShardedGraph::tagHeads(unsigned index) {
   const ShardedOp &op = ops[index];
   const bool isAttention = isa_and_nonnull<graph::AttentionOpInterface>(op.op);

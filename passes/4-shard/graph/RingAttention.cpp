@@ -18,8 +18,8 @@ std::optional<Ring> pcc::shard::ringOf(const ShardedOp &op) {
     return llvm::map_to_vector(
         dim, [&](int factor) { return op.rule->factors[factor].size; });
   };
-  // In stripes the parts of the ring are the second factor of the dim: each
-  // part has tokens of every stripe.
+  // If the sequence is in stripes, the dim has two factors, and the ring splits
+  // the second one: each part of the ring has tokens of every stripe.
   const bool inStripes = queries.size() == 2 &&
                          cast<graph::AttentionOp>(op.op).getCausal() &&
                          keys.size() == 2 && op.axes[queries.front()].empty() &&
@@ -39,11 +39,11 @@ bool pcc::shard::ringPacksKeysAndValues(const ShardedOp &op) {
                       [&](int factor) { return op.axes[factor].empty(); });
 }
 
-/// Returns the reshard of one step of the ring, for keys or values with the
-/// given sharding and shape. Dim 2, the tokens, becomes the two dims [stripes,
-/// parts · size]. Afterwards each rank has the part that the next rank had; the
-/// first part moves to the last rank. `shape` is that of the whole tensor,
-/// `bytes` the size of an element.
+/// Returns the reshard of one step of ring attention, for the keys or values
+/// with the given sharding and global shape. In the reshard, dim 2 (the tokens)
+/// becomes the two dims [stripes, parts · size]. Afterwards each rank has the
+/// part that the next rank had before, and the last rank has the part of the
+/// first one. `bytes` is the size of one element.
 static InnerReshard oneStep(dist::Sharding sharding, dist::Shape shape,
                             int64_t stripes, const dist::SubAxes &axes,
                             int64_t bytes) {
@@ -73,8 +73,8 @@ SmallVector<InnerReshard, 2> pcc::shard::ringReshards(const ShardedOp &op) {
                    stripesOf(op), axes, graph::elementBytes(type));
   };
   SmallVector<InnerReshard, 2> step{messageOf(1), messageOf(2)};
-  // Keys and values have the same sharding then, and are joined along their
-  // last dim.
+  // Keys and values have equal shardings here, so they are sent as one tensor,
+  // joined along the last dim.
   if (ringPacksKeysAndValues(op)) {
     step[0].shape[4] += step[1].shape[4];
     step.pop_back();

@@ -7,38 +7,41 @@
 
 namespace pcc::shard {
 
-/// The two factors of an attention that ring attention (Liu et al. 2023) splits
-/// over the same axes. The attention has as many queries as keys. Outside a
-/// ring the keys stay whole on every rank. In a ring, each rank has one part of
-/// the queries; the parts of keys and values rotate by one rank per step, and
-/// every rank attends to one part at a time:
+/// The two factors of an attention op that ring attention (Liu et al. 2023)
+/// splits over the same axes: its queries and its keys, of which there are
+/// equally many. Without a ring, every rank has all keys. In a ring, each rank
+/// has one part of the queries. The parts of keys and values move to the next
+/// rank after each step, and each rank attends to one part per step:
 ///
 ///   rank   step 0   step 1   step 2
 ///   0      k0 v0    k1 v1    k2 v2
 ///   1      k1 v1    k2 v2    k0 v0
 ///   2      k2 v2    k0 v0    k1 v1
 struct Ring {
-  /// Ids of the factors in the rule of the op. For an attention in stripes
-  /// (Stripes.h) these are the tokens of each stripe.
+  /// Indices of the two factors in the rule of the op. If the sequence is in
+  /// stripes (pieces; Stripes.h), these are the factors of the tokens of each
+  /// stripe.
   int queries, keys;
 };
 
-/// Returns the factors that a ring of `op` would split, whether or not an axis
-/// splits them. Returns nothing if `op` is no `graph.attention`, or if the
+/// Returns the two factors that a ring of `op` splits, even if no axis splits
+/// them yet. Returns std::nullopt if `op` is no `graph.attention`, or if the
 /// numbers of queries and keys differ.
 std::optional<Ring> ringOf(const ShardedOp &op);
 
-/// Returns the axes along which the keys of `op` rotate; empty if `op` is no
-/// ring.
+/// Returns the axes along which the keys of `op` move from rank to rank. Empty
+/// if `op` is not split as ring attention.
 dist::SubAxes ringAxes(const ShardedOp &op);
 
-/// Returns whether keys and values can travel as one tensor: no axis splits the
-/// width of the values. `op` must be an attention.
+/// Returns whether keys and values can be sent as one tensor, joined along
+/// their last dim. This is so if no axis splits the last dim of the values.
+/// `op` must be an attention.
 bool ringPacksKeysAndValues(const ShardedOp &op);
 
-/// Returns the reshards that rotate keys and values, over all steps of the
-/// ring: one or two for each of the c - 1 steps of a ring of c parts. Empty if
-/// `op` is no ring.
+/// Returns the reshards that move keys and values in all steps of ring
+/// attention. In a ring of c ranks there are c - 1 steps, each with one reshard
+/// (keys and values as one tensor) or two. Empty if `op` is not split as ring
+/// attention.
 llvm::SmallVector<InnerReshard, 2> ringReshards(const ShardedOp &op);
 
 } // namespace pcc::shard

@@ -11,13 +11,14 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Returns the lint code that ends the message of a request that cannot be met.
+/// Returns the lint code, in brackets, that ends an error message about a
+/// request which cannot be met.
 static std::string code() {
   return " [" + std::string(dist::codeOf(dist::Lint::UnmetRequest)) + "]";
 }
 
-/// Returns whether `pattern` names `name`: as a glob, or literally for names
-/// that contain glob characters themselves.
+/// Returns whether `pattern`, which may be a glob, matches `name`. A pattern
+/// that equals the name matches, even if it contains glob characters.
 static bool matches(StringRef pattern, StringRef name) {
   if (name.empty())
     return false;
@@ -35,16 +36,18 @@ static StringRef textOf(Attribute attribute) {
   return attribute ? cast<StringAttr>(attribute).getValue() : StringRef();
 }
 
-/// Returns the name by which the user knows the result of `op`: the parameter's
-/// name for a weight, else `graph.name`.
+/// Returns the name by which the user knows the result of `op`. For a weight it
+/// is the name of the parameter; otherwise it is the attribute `graph.name`,
+/// which may be empty.
 static StringRef nameOf(Operation *op) {
   if (auto parameter = dyn_cast<graph::GetParameterOp>(op))
     return parameter.getParameter();
   return textOf(op->getAttr("graph.name"));
 }
 
-/// Returns whether `value` is a function result of that name. A user who names
-/// an output asks for the sharding of the output, not for that of the op.
+/// Returns whether `value` is a function result with the name `name`. If a user
+/// names an output of the model, the request is for the output, not for the op
+/// that computes it.
 static bool isOutputOf(func::FuncOp function, Value value, StringRef name) {
   for (auto [i, result] :
        llvm::enumerate(function.front().getTerminator()->getOperands()))
@@ -54,8 +57,9 @@ static bool isOutputOf(func::FuncOp function, Value value, StringRef name) {
   return false;
 }
 
-/// Returns the seed that the model's annotation of `value` makes. Emits an
-/// error and returns nothing if it does not fit the mesh or the shape.
+/// Returns the seed for the sharding that the model requests for `value`. If
+/// that sharding does not fit the mesh or the shape, emits an error and returns
+/// std::nullopt.
 static std::optional<Seed> seedOf(dist::ShardingAttr annotation, StringRef name,
                                   Value value, const dist::Mesh &mesh) {
   const dist::Sharding &sharding = annotation.getSharding();
@@ -72,8 +76,9 @@ static std::optional<Seed> seedOf(dist::ShardingAttr annotation, StringRef name,
               /*isAnnotation=*/true};
 }
 
-/// Returns the model's annotation of the result of `op`: that of a pin, or of
-/// the parameter that a `graph.get_parameter` reads. Null if there is none.
+/// Returns the sharding that the model requests for the result of `op`: that of
+/// a `dist.pin`, or that of the parameter which a `graph.get_parameter` reads.
+/// Null for other ops.
 static dist::ShardingAttr annotationOf(Operation &op,
                                        const SymbolTable &parameters) {
   if (auto pin = dyn_cast<dist::PinOp>(op))
@@ -116,7 +121,9 @@ LogicalResult Seeds::takeAnnotations(func::FuncOp function,
   return success(isSound);
 }
 
-/// Checks that the user, if anything, repeats what the model asks for.
+/// Emits an error and fails unless `seed`, the final seed of a value, places
+/// the value as `asked`, the seed of the model, does. They differ if the user
+/// requests another sharding.
 static LogicalResult checkSame(const Seed &asked, const Seed &seed,
                                func::FuncOp function) {
   if (dist::samePlacement(asked.sharding, seed.sharding))
@@ -127,9 +134,10 @@ static LogicalResult checkSame(const Seed &asked, const Seed &seed,
          << ": the model asks for '" << asked.text << "'" << code();
 }
 
-/// Parses the request once per match, since the sharding depends on the shape
-/// of the matched value. Matches arguments, then op results that are no outputs
-/// of that name, then outputs.
+/// Parses the request once for each value that it matches, because the meaning
+/// of the text depends on the shape of the value. Tries function arguments,
+/// then results of ops (unless they are outputs of that name), then function
+/// results.
 LogicalResult Seeds::resolveText(func::FuncOp function, const dist::Mesh &mesh,
                                  StringRef text) {
   auto [name, spec] = text.rsplit('=');
@@ -193,8 +201,8 @@ FailureOr<Seeds> Seeds::resolve(func::FuncOp function, const dist::Mesh &mesh) {
   return seeds;
 }
 
-/// The parts that divide experts cut their axes as seeds do, so that each part
-/// is assigned as a whole.
+/// The sub-axes that divide experts are treated like sub-axes in seeds: they
+/// cut their axes. Therefore the search assigns each of them as a whole.
 LogicalResult Seeds::collectFacts(func::FuncOp function,
                                   const dist::Mesh &mesh) {
   for (const dist::Axis &axis : mesh.axes)
@@ -212,8 +220,9 @@ LogicalResult Seeds::collectFacts(func::FuncOp function,
   return success();
 }
 
-/// Fails after an error if the positions at which seeds have cut an axis do not
-/// divide each other.
+/// Updates `overfull`, `order`, `cuts` and `priorities`. Emits an error and
+/// fails if the places at which seeds cut an axis do not divide each other,
+/// such as 2 and 3.
 LogicalResult Seeds::collectFactsFrom(const Seed &seed, func::FuncOp function) {
   for (const dist::DimSharding &dim : seed.sharding.dims)
     for (const dist::Factor &factor : dim.factors) {

@@ -11,13 +11,15 @@
 
 namespace pcc::shard {
 
-/// A sharding that a value is pinned to, and the text that asked for it.
+/// A sharding that the user or the model requests for one value, with the text
+/// of the request.
 struct Seed {
   dist::Sharding sharding;
-  /// The request as NAME=[…]. The text is owned by an attribute.
+  /// Text of the request in the form NAME=[…]. An MLIR attribute owns the
+  /// characters.
   llvm::StringRef text;
-  /// True if the model's annotations ask for the sharding, false if the user
-  /// does.
+  /// True if an annotation of the model requests the sharding; false if the
+  /// user does.
   bool isAnnotation = false;
 
   /// Returns the request in words, for messages: "--shard 'w=[tp,-]'" or "the
@@ -28,99 +30,114 @@ struct Seed {
   }
 };
 
-/// The seeds of a function, which come from two sources:
+/// The seeds (requested shardings) of a function. They come from two sources:
 ///
 /// - annotations of the model: `dist.sharding` on arguments, results and
 ///   parameters, and `dist.pin` ops;
-/// - requests of the user: the strings NAME=[…] in the module's `dist.seeds`.
-///   NAME is a name or a glob, and is matched against weights, inputs, outputs
-///   and other named values.
+/// - requests of the user: the strings NAME=[…] in the attribute `dist.seeds`
+///   of the module. NAME is a name or a glob of weights, inputs, outputs and
+///   other named values.
 ///
 /// Seeds never name the time axis. The queries below tell the search which
-/// additional choices ops around a pin need, so that no reshard is needed.
+/// additional choices the ops next to a seed need, so that no reshard is needed
+/// there.
 class Seeds {
 public:
-  /// Collects the seeds of `function`. Fails after an error in these cases:
+  /// Collects the seeds (requested shardings) of `function`. Emits an error and
+  /// fails if:
   ///
   /// - a name matches nothing;
-  /// - a text does not parse;
+  /// - a text cannot be parsed;
   /// - a sharding does not fit the mesh or the shape;
-  /// - two seeds cut an axis into sub-axes that do not align;
-  /// - the user asks for another sharding than the model.
+  /// - two seeds cut an axis into sub-axes that do not align, such as halves
+  ///   and thirds;
+  /// - the user requests another sharding than the model for one value.
   static mlir::FailureOr<Seeds> resolve(mlir::func::FuncOp function,
                                         const dist::Mesh &mesh);
 
-  /// Returns the seed of a function argument or of an op's result; null if it
-  /// has none. A user's seed that names a function result is found by
-  /// findOutput instead.
+  /// Returns the seed (requested sharding) of a function argument or of a
+  /// result of an op; null if it has none. If a user's seed names a function
+  /// result, findOutput returns it instead.
   const Seed *find(mlir::Value value) const {
     auto it = values.find(value);
     return it == values.end() ? nullptr : &it->second;
   }
-  /// Returns the seed of function result `index`; null if it has none.
+  /// Returns the seed (requested sharding) of the function result with this
+  /// index; null if it has none.
   const Seed *findOutput(unsigned index) const {
     auto it = outputs.find(index);
     return it == outputs.end() ? nullptr : &it->second;
   }
 
-  /// Returns the parts in which `axis` is assigned, major first. Seeds cut none
-  /// of them, and their sizes are prime.
+  /// Returns the sub-axes of `axis` that the search assigns one after another,
+  /// major first. Their sizes are prime, and no seed names only a piece of one
+  /// of them.
   ///
   ///   tp of 12                        tp:(1)2, tp:(2)2, tp:(4)3
   ///   tp of 12, a seed has tp:(1)3    tp:(1)3, tp:(3)2, tp:(6)2
   dist::SubAxes partsOf(const dist::Axis &axis) const;
 
-  /// Returns whether a sub-axis that a seed names begins or ends after the
-  /// first `parts` parts of `axis`. True at both ends of the axis.
+  /// Returns whether some seed cuts `axis` at this place: a sub-axis in a seed
+  /// begins or ends there. `parts` is the product of the sizes before the
+  /// place; for tp:(2)4 the places are 2 and 8. Also true at both ends of the
+  /// axis.
   bool cutsAt(const std::string &axis, int64_t parts) const {
     auto it = cuts.find(axis);
     return it != cuts.end() && it->second.contains(parts);
   }
 
-  /// Returns the round in which the axis is assigned: the least number `p` that
-  /// seeds write behind a dim that the axis splits, or 0. Axes of a later round
-  /// do not influence the axes of an earlier one.
+  /// Returns the round (0, 1, …) in which the search assigns the axis. A seed
+  /// gives the round as a number `p1` behind a dim; if several seeds name the
+  /// axis, the least number counts, and 0 is the default. Axes of later rounds
+  /// have no influence on those of earlier rounds.
   int priorityOf(const std::string &axis) const {
     auto it = priorities.find(axis);
     return it == priorities.end() ? 0 : it->second;
   }
 
   /// Returns whether some seed splits a factor of `size` elements over more
-  /// than `size` ranks.
+  /// ranks than it has elements.
   bool overfills(int64_t size) const { return overfull.contains(size); }
 
-  /// Returns whether some seed splits a factor over axis `a` and, minor to it,
+  /// Returns whether some seed splits a factor over axis `a` and, minor to `a`,
   /// over axis `b`.
   bool isBefore(const std::string &a, const std::string &b) const {
     return order.contains({a, b});
   }
 
 private:
-  /// Adds the seeds of the model's annotations.
+  /// Adds a seed for each annotation of the model. Emits an error and fails if
+  /// one does not fit.
   mlir::LogicalResult takeAnnotations(mlir::func::FuncOp function,
                                       const dist::Mesh &mesh);
-  /// Adds the seeds of one request NAME=[…] of the user.
+  /// Adds the seeds of the values that match NAME of one request NAME=[…] of
+  /// the user.
   mlir::LogicalResult resolveText(mlir::func::FuncOp function,
                                   const dist::Mesh &mesh, llvm::StringRef text);
-  /// Fills `overfull`, `order`, `cuts` and `priorities` from all seeds.
+  /// Sets `overfull`, `order`, `cuts` and `priorities` according to all seeds.
   mlir::LogicalResult collectFacts(mlir::func::FuncOp function,
                                    const dist::Mesh &mesh);
-  /// Adds what one seed says to these members.
+  /// Updates `overfull`, `order`, `cuts` and `priorities` according to one
+  /// seed.
   mlir::LogicalResult collectFactsFrom(const Seed &seed,
                                        mlir::func::FuncOp function);
 
-  /// Seeds of arguments and of op results.
+  /// Seeds (requested shardings) of function arguments and of op results.
   llvm::DenseMap<mlir::Value, Seed> values;
-  /// Seeds of function results, by index.
+  /// Seeds (requested shardings) of function results, by index of the result.
   std::map<unsigned, Seed> outputs;
-  /// Sizes of factors that some seed splits over more ranks than elements.
+  /// Sizes of factors (dims, or parts of dims) that some seed splits over more
+  /// ranks than they have elements.
   std::set<int64_t> overfull;
-  /// Pairs (a, b) of axes for which isBefore holds.
+  /// Pairs (a, b) of axes for which some seed splits a factor over a and, minor
+  /// to a, over b; see isBefore.
   std::set<std::pair<std::string, std::string>> order;
-  /// Per axis: the positions at which seeds cut it, its ends included. For tp
-  /// of 8 with tp:(1)2 and tp:(2)4 these are 1, 2 and 8.
+  /// By axis: the places at which seeds cut the axis, including both ends. For
+  /// tp of size 8 with the sub-axes tp:(1)2 and tp:(2)4 in seeds, the places
+  /// are 1, 2 and 8.
   std::map<std::string, std::set<int64_t>> cuts;
-  /// Per axis that some seed names: its round.
+  /// By name of each axis in a seed: the round in which it is assigned; see
+  /// priorityOf.
   std::map<std::string, int> priorities;
 };
 

@@ -22,9 +22,10 @@ ShardedGraph::ShardedGraph(func::FuncOp function, const Seeds &seeds)
   findWrites();
 }
 
-/// The results of a vertex may be partial sums over microbatches if it sums
-/// over the batch, or lets the partial sums of an operand pass.
-/// `graph.accumulate` ends these sums.
+/// The results of a vertex may be partial sums in each microbatch in two cases:
+/// the vertex sums over the batch, or its rule lets the partial sums of an
+/// operand pass. `graph.accumulate` adds up the microbatches, so its result is
+/// no such sum.
 void ShardedGraph::findSumsInTime() {
   sumsInTime.resize(ops.size());
   for (unsigned i = 0; trains && i < ops.size(); ++i) {
@@ -59,9 +60,10 @@ Value ShardedGraph::valueOf(unsigned op, unsigned result) const {
                         : Value(ops[op].op->getResult(result));
 }
 
-/// Adds the factors of a tensor to `rule` and returns them per dim. With a seed
-/// these are the factors that the seed names, one for a dim that the seed
-/// leaves whole, and none for a dim of size 0.
+/// Adds the factors of a tensor to `rule` and returns them by dim. If there is
+/// no seed, they are those of graph::addDims. With a seed, they are the factors
+/// that the seed names, or one factor for a dim that the seed does not divide.
+/// A dim of size 0 has none.
 static graph::ShardingRule::TensorFactors
 addDims(graph::ShardingRule &rule, RankedTensorType type, const Seed *seed) {
   if (!seed)
@@ -82,8 +84,8 @@ void ShardedGraph::addVertex(Operation *op, RefinedRule rule,
                              unsigned numResults, const Seed *seed) {
   if (seed) {
     pins[ops.size()] = seed;
-    // A split factor of the seed stays one run of indices, so no axis can take
-    // it with strides.
+    // A factor that the seed splits must not be cut further: each rank keeps a
+    // contiguous range of its indices.
     const auto &dims =
         rule.results.empty() ? rule.operands[0] : rule.results[0];
     for (auto [dim, wanted] : llvm::zip_equal(dims, seed->sharding.dims))

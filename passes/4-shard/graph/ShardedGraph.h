@@ -14,16 +14,16 @@
 
 namespace pcc::shard {
 
-/// The data-flow graph of a function to whose ops mesh axes are assigned. Its
-/// vertices are sources (function arguments), ops in program order and sinks
-/// (function results), in this order. An edge joins each operand to the vertex
-/// that produces the value.
+/// The data-flow graph of a function, in which the search assigns mesh axes to
+/// ops. Its vertices are, in this order: the function arguments (sources), the
+/// ops in program order, and the function results (sinks). An edge joins the
+/// vertex that produces a value to an operand of another vertex.
 ///
-/// A *pin* is a vertex that takes and gives a value in the sharding of a seed.
-/// If an op's result has a seed, a pin follows the op and users of the result
-/// read the pin. The op itself may then produce the value in any sharding.
-/// Sources, sinks and ops without operands (weights) that have a seed are pins
-/// themselves.
+/// A seed is a requested sharding of a value. A pin is a vertex that reads and
+/// returns a value in the sharding of a seed. If the result of an op has a
+/// seed, a pin comes after the op, and users of the result read the pin. The op
+/// itself may then produce the value in any sharding. Sources, sinks and ops
+/// without operands (weights) that have a seed are pins themselves.
 ///
 ///   %y = matmul %x, %w, y seeded:    x   w
 ///                                     \ /
@@ -34,88 +34,98 @@ namespace pcc::shard {
 ///                                 users of %y
 class ShardedGraph {
 public:
-  /// Operand `operand` of vertex `user`, which reads result `result` of vertex
-  /// `producer`. Vertices are indices into `ops`.
+  /// Edge of the graph: operand number `operand` of vertex `user` reads result
+  /// number `result` of vertex `producer`. A vertex is given as an index into
+  /// `ops`.
   struct OperandEdge {
     unsigned producer, result, user, operand;
   };
 
-  /// Builds the graph of `function`, with one factor per dim or as the op's
-  /// rule says. Keeps pointers into `seeds`, which must outlive the graph.
+  /// Builds the graph of `function`. Each dim is one factor, unless the rule of
+  /// the op has several. Keeps pointers into `seeds`, which must outlive the
+  /// graph.
   ShardedGraph(mlir::func::FuncOp function, const Seeds &seeds);
 
-  /// Cuts factors until the producer and the user of every value agree. Then
-  /// tags the factors of the batch and the sequence, which follow from the
-  /// arguments' `graph.batch_dim` and `graph.sequence_dim`, and the heads of
-  /// attention. Must be called once, before any axis is assigned.
+  /// Cuts the factors of all vertices until the producer and the users of each
+  /// value have equal factors. Then tags the factors of the batch and of the
+  /// sequence, which follow from `graph.batch_dim` and `graph.sequence_dim` of
+  /// the arguments, and of the heads of attention. Must be called once, before
+  /// any axis is assigned.
   ///
-  /// With `sequenceParts` > 1, the dims of queries and keys of causal attention
-  /// are first cut into stripes for that many ranks (Stripes.h). The Sequence
-  /// factor is then the tokens of each stripe. Returns whether any attention
-  /// was cut into stripes.
+  /// If `sequenceParts` > 1, first cuts the queries and keys of causal
+  /// attention into stripes (pieces of the sequence; Stripes.h) for that many
+  /// ranks. The factor of the tokens of each stripe then gets the tag Sequence.
+  /// Returns whether any attention was cut into stripes.
   bool refine(int64_t sequenceParts = 1);
 
-  /// Returns the number of vertices that depend on an argument and have a
-  /// factor tagged Sequence. Vertices that depend on weights and constants
-  /// alone do not count, since every rank holds those whole.
+  /// Returns the number of vertices (ops, arguments or results) that depend on
+  /// a function argument and have a factor with the tag Sequence. Vertices that
+  /// depend only on weights and constants do not count, because every rank has
+  /// those whole.
   int64_t numSequenceOps() const;
 
-  /// Per vertex and factor of its rule: the tag. Empty before `refine`.
+  /// tags[v][f] is the tag of factor f of vertex v. Empty before `refine`.
   llvm::SmallVector<llvm::SmallVector<FactorTag, 8>, 0> tags;
 
-  /// The vertices with the axes assigned so far.
+  /// By vertex (function argument, op, pin or function result): its op, its
+  /// rule, and the axes assigned so far.
   std::vector<ShardedOp> ops;
-  /// Per vertex: its operand edges in operand order.
+  /// operands[v] lists the edges to the operands of vertex v, in operand order.
   llvm::SmallVector<llvm::SmallVector<OperandEdge, 3>> operands;
-  /// Per vertex and result: the edges that read the result.
+  /// users[v][r] lists the edges that read result r of vertex v.
   llvm::SmallVector<llvm::SmallVector<llvm::SmallVector<OperandEdge, 2>, 1>>
       users;
 
-  /// Returns whether the function trains. Only then can sums over microbatches
-  /// accumulate.
+  /// Returns whether the function is a training step. If not, nothing may be
+  /// summed over microbatches.
   bool isTraining() const { return trains; }
-  /// Returns whether vertex `op` runs once per step, in the update, rather than
-  /// once per microbatch.
+  /// Returns whether vertex `op` belongs to the optimizer update, which runs
+  /// once per step. Other vertices run once per microbatch.
   bool runsOncePerStep(unsigned op) const {
     return trains && ops[op].op &&
            parts.of(ops[op].op) == graph::StepPart::Update;
   }
 
-  /// Returns whether vertex `op` may read partial sums over microbatches: some
-  /// operand depends on a sum over the batch that has not reached
-  /// `graph.accumulate`. Valid after `refine`.
+  /// Returns whether vertex `op` may read a value that is a partial sum in each
+  /// microbatch. This is so if an operand depends on a sum over the batch that
+  /// has not passed through `graph.accumulate`. Valid after `refine`.
   bool readsSumsInTime(unsigned op) const {
     return llvm::any_of(operands[op], [&](const OperandEdge &edge) {
       return sumsInTime.test(edge.producer);
     });
   }
 
-  /// Returns a pair (read, write) of vertices for every `graph.get_parameter`
-  /// and `graph.set_parameter` of one parameter on one stage. Both must have
-  /// the same sharding, since the parameter is written as it is stored.
+  /// Returns pairs (read, write) of vertices: a `graph.get_parameter` and a
+  /// `graph.set_parameter` of the same parameter on the same stage. The two
+  /// vertices must have the same sharding, because a parameter is written in
+  /// the sharding in which it is stored.
   llvm::ArrayRef<std::pair<unsigned, unsigned>> writes() const {
     return readsAndWrites;
   }
 
-  /// Returns the IR value of result `result` of vertex `op`; for a pin, the
-  /// value that it pins. `op` must not be a sink.
+  /// Returns the IR value that is result number `result` of vertex `op`. For a
+  /// pin, returns the value that it pins. `op` must not be a sink (function
+  /// result).
   mlir::Value valueOf(unsigned op, unsigned result) const;
   /// Returns the IR value that `edge` reads.
   mlir::Value valueOf(const OperandEdge &edge) const {
     return valueOf(edge.producer, edge.result);
   }
-  /// Returns the seed of a pin; null if vertex `op` is no pin.
+  /// Returns the seed (requested sharding) of a pin; null if vertex `op` is no
+  /// pin.
   const Seed *seedOf(unsigned op) const { return pins.lookup(op); }
-  /// Returns whether vertex `op` is a pin that was added after an op.
+  /// Returns whether vertex `op` is a pin that comes after an op. False for
+  /// arguments, function results and weights that are pins themselves.
   bool isPinOfValue(unsigned op) const { return pinnedValues.contains(op); }
   /// Returns whether vertex `op` is a source, that is, a function argument.
   bool isArgument(unsigned op) const { return op < numArguments; }
   /// Returns whether vertex `op` is a sink, that is, a function result.
   bool isSink(unsigned op) const { return op >= ops.size() - numSinks; }
-  /// Returns the position of a sink among the function's results.
+  /// Returns the index, among the function results, of the one that vertex `op`
+  /// stands for.
   unsigned sinkIndex(unsigned op) const { return op - (ops.size() - numSinks); }
   /// Returns the vertex that users of `value` read: the pin of the value if it
-  /// has one, else its producer.
+  /// has one, otherwise the vertex that produces the value.
   unsigned opOf(mlir::Value value) const {
     return producers.lookup(value).first;
   }
@@ -125,31 +135,40 @@ public:
   mutable mlir::func::FuncOp function;
 
 private:
-  /// Adds a source for a function argument; it is a pin if it has a seed.
+  /// Adds a vertex for a function argument. The vertex is a pin if the argument
+  /// has a seed (requested sharding).
   void addSource(mlir::Value argument);
-  /// Adds the vertex of `op` and, if its result has a seed, a pin behind it.
+  /// Adds a vertex for `op`. If the result of `op` has a seed (requested
+  /// sharding), also adds a pin: after the vertex of `op`, or as this vertex if
+  /// `op` has no operands.
   void addOp(mlir::Operation *op);
-  /// Adds a pin of `value` to `seed`, which users of `value` added later read.
+  /// Adds a vertex that pins `value` to the sharding of `seed`. Users of
+  /// `value` that are added later read the pin.
   void addPin(mlir::Value value, const Seed &seed);
-  /// Adds a sink for a function result; it is a pin if `seed` is not null.
+  /// Adds a vertex for a function result. The vertex is a pin if `seed` is not
+  /// null.
   void addSink(mlir::Value value, const Seed *seed);
-  /// Adds the edges from the producers of `operands` to vertex `user`.
+  /// Adds an edge to each operand of vertex `user` from the vertex that
+  /// produces it.
   void connect(unsigned user, mlir::ValueRange operands);
   /// Fills `readsAndWrites`.
   void findWrites();
-  /// Fills `sumsInTime`, in program order.
+  /// Sets `sumsInTime`: visits the vertices in program order, operands before
+  /// users.
   void findSumsInTime();
-  /// Fills `tags`: walks from the arguments to the results, then back from ops
-  /// on tokens to tables of positions and masks.
+  /// Sets `tags` of the batch, the sequence and the heads. Walks from the
+  /// arguments to the results, then back, so that tables of positions and masks
+  /// get tags as well.
   void tagBatchAndSequence(int64_t sequenceParts);
-  /// Tags the heads of vertex `index` if it begins attention: a fused
-  /// attention, or a product of queries and keys.
+  /// Tags the factors of the heads of vertex `index` if attention begins there:
+  /// at a fused attention op, or at a product of queries and keys.
   void tagHeads(unsigned index);
-  /// Returns whether vertex `index` ends attention: a fused attention, or the
-  /// sum over keys of weights times values. Heads keep their tag until there.
+  /// Returns whether attention ends at vertex `index`: at a fused attention op,
+  /// or at the sum over keys of weights times values. Tags of heads are not
+  /// copied further.
   bool endsAttention(unsigned index) const;
-  /// Adds a vertex with `rule`. With a seed, the factors that the seed splits
-  /// are not cut further.
+  /// Adds a vertex with the given rule. If `seed` is not null, the vertex is a
+  /// pin, and the factors that the seed splits are not cut further.
   void addVertex(mlir::Operation *op, RefinedRule rule, unsigned numResults,
                  const Seed *seed = nullptr);
 
@@ -158,17 +177,19 @@ private:
   graph::StepParts parts;
   /// Whether the function trains.
   bool trains;
-  /// Numbers of sources, which come first, and of sinks, which come last.
+  /// Number of function arguments, whose vertices come first, and number of
+  /// function results, whose vertices come last.
   unsigned numArguments = 0, numSinks = 0;
-  /// Per value: the vertex, and its result, that users of the value read.
+  /// By IR value: the vertex that users of the value read, and the number of
+  /// its result.
   llvm::DenseMap<mlir::Value, std::pair<unsigned, unsigned>> producers;
-  /// Per pin: its seed.
+  /// By vertex of a pin: its seed (requested sharding).
   llvm::DenseMap<unsigned, const Seed *> pins;
-  /// Per pin that was added after an op: the value that it pins.
+  /// By vertex of a pin that comes after an op: the IR value that it pins.
   llvm::DenseMap<unsigned, mlir::Value> pinnedValues;
-  /// The result of `writes`.
+  /// Pairs of vertices that read and write one parameter; see `writes`.
   llvm::SmallVector<std::pair<unsigned, unsigned>> readsAndWrites;
-  /// Vertices whose results may be partial sums over microbatches.
+  /// Set of the vertices whose results may be partial sums in each microbatch.
   llvm::BitVector sumsInTime;
 };
 

@@ -27,8 +27,8 @@ RefinedRule::RefinedRule(graph::ShardingRule rule)
     parts.push_back({static_cast<int>(i)});
 }
 
-/// Inserts `more` after the first occurrence of `id` in `list`, if there is
-/// one.
+/// Inserts `more` into `list` right after the first `id`. Does nothing if
+/// `list` has no `id`.
 static void insertBehind(graph::ShardingRule::DimFactors &list, int id,
                          ArrayRef<int> more) {
   for (auto it = list.begin(); it != list.end(); ++it)
@@ -39,7 +39,7 @@ static void insertBehind(graph::ShardingRule::DimFactors &list, int id,
 }
 
 void RefinedRule::refine(int id, ArrayRef<int64_t> sizes) {
-  // Parts inherit the kind and the flags of the factor.
+  // The new factors have the kind and the flags of the factor that is cut.
   factors[id].size = sizes.front();
   SmallVector<int> more;
   for (int64_t size : sizes.drop_front()) {
@@ -92,10 +92,10 @@ bool ShardedOp::uses(const graph::ShardingRule::Window &window) const {
                        [&](int factor) { return !axes[factor].empty(); }));
 }
 
-/// A window without extent (a slice, a pad) copies elements: the view is as
-/// long as the result's dim and has one piece per stretch. A window with an
-/// extent (a convolution) gives each part of the result one block: its own
-/// elements and the halo around them.
+/// A window without extent (a slice, a pad) copies elements: the view has the
+/// length of the result's dim and one piece per stretch of the window. A window
+/// with an extent (a convolution) needs a halo: the view has one block for each
+/// part of the result, with the elements of the part and the halo around them.
 dist::DimSharding
 ShardedOp::windowSharding(const graph::ShardingRule::Window &window) const {
   int64_t dimSize = 1;
@@ -119,7 +119,8 @@ ShardedOp::windowSharding(const graph::ShardingRule::Window &window) const {
   view.blocks = split.numParts();
   view.length = (split.localSize() - 1) * step + window.extent;
   view.pitch = split.localSize() * step;
-  // Leaves out the elements that only padding of the last part would read.
+  // Elements that only the padding of the last part would read are not in the
+  // view.
   view.limit = std::max<int64_t>(
       0, std::min(dimSize, source + (split.size - 1) * step + window.extent));
   view.pieces = {{0, view.length, source, 1}};
@@ -146,7 +147,8 @@ dist::Sharding ShardedOp::resultSharding(unsigned result) const {
     if (isReduction(factor.kind))
       for (const dist::SubAxis &axis : split)
         sharding.partials.push_back({axis, reductionOf(factor.kind)});
-  // Sums over microbatches end at graph.accumulate.
+  // graph.accumulate completes sums over microbatches, so its result is not
+  // partial along the time axis.
   const bool accumulates = isa_and_nonnull<graph::AccumulateOp>(op);
   for (const dist::SubAxis &axis : through)
     if (!accumulates || axis.axis != dist::timeAxis)

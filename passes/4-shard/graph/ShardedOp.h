@@ -11,170 +11,185 @@
 
 namespace pcc::shard {
 
-/// The dim of the model that a factor belongs to. An axis with a role
-/// (AxisRole.h) splits the factors of its tag; `tp` splits any factor but Batch
+/// Tag of a factor: which dim of the model the factor belongs to. (A factor is
+/// a dim of an op, or part of a dim.) An axis with a role (AxisRole.h) splits
+/// the factors with certain tags; `tp` splits any factor but those with Batch
 /// and Stripe, and axes that the user named split any factor.
 ///
-///   tag        dim of the model                            axes with that role
+///   tag        dim of the model                            axes that split it
 ///   Batch      samples                                     dp, mb
 ///   Stripe     stripes of the sequence (Stripes.h)         none
 ///   Sequence   tokens, or the tokens of each stripe        cp
-///   Head       heads within attention                      cp, instead of tokens
+///   Head       heads within attention                      cp (not the tokens)
 ///   Expert     experts, if `--ep` is given (ExpertDims.h)  parts of dp and cp
 enum class FactorTag : uint8_t { None, Batch, Stripe, Sequence, Head, Expert };
 
-/// One way in which an op can use one more sub-axis.
+/// A way in which an op can use one more sub-axis of the mesh.
 struct Strategy {
   enum StrategyKind : uint8_t {
-    /// Does not use the axis: all ranks along it compute the same.
+    /// Does not use the sub-axis: all ranks along it compute the same.
     Replicate,
-    /// Splits factor `index`.
+    /// Splits the factor (dim of the op, or part of one) with index `index`.
     Split,
-    /// Lets a partial sum pass from operand `index` to the results. An `index`
-    /// of -1 means all operands in the rule's `partialThrough` together.
+    /// Lets a partial sum over the sub-axis pass from operand `index` to the
+    /// results. If `index` is -1, all operands in `partialThrough` of the rule
+    /// are partial together.
     Through,
-    /// Splits factor `index`, the queries of an attention, and at once the
-    /// keys: ring attention (RingAttention.h).
+    /// Ring attention (RingAttention.h): splits factor `index`, the queries,
+    /// and also the keys.
     Ring,
   };
   StrategyKind kind = Replicate;
-  /// Id of a factor or index of an operand, as `kind` says; -1 if unused.
+  /// Index of a factor for Split and Ring, index of an operand for Through; -1
+  /// if unused.
   int index = -1;
 };
 
-/// A sharding rule whose factors have been cut so that they match the factors
-/// of adjacent ops. Example: the 192 columns of a fused QKV projection become
-/// the factors 3, 8 and 8, because later ops slice them in 3 and view each
-/// slice as 8 heads of 8.
+/// A sharding rule whose factors have been cut to match the factors of the ops
+/// next to it. For example, the 192 columns of a fused QKV projection become
+/// the factors 3, 8 and 8, because later ops slice the columns in 3 and view
+/// each slice as 8 heads of 8.
 struct RefinedRule : graph::ShardingRule {
-  /// Per factor of the op's unrefined rule: the ids in `factors` of its parts,
-  /// major to minor.
+  /// parts[f]: the factors, major to minor, into which factor f of the original
+  /// rule has been cut, as indices into `factors`.
   llvm::SmallVector<DimFactors> parts;
 
-  /// Starts from the unrefined `rule`: each factor is its only part.
+  /// Starts with the factors of `rule`, none of which is cut.
   explicit RefinedRule(graph::ShardingRule rule);
 
-  /// Cuts factor `id` into parts of the given sizes, major to minor, in every
-  /// operand, result and inner value. The product of `sizes` must be the size
-  /// of the factor. The first part keeps `id`; the others get new ids.
+  /// Cuts factor `id` into factors of the given sizes, major to minor. In every
+  /// operand, result and inner value of the rule, these replace the factor. The
+  /// product of `sizes` must be the size of the factor. The first of them keeps
+  /// the index `id`; the others get new indices.
   void refine(int id, llvm::ArrayRef<int64_t> sizes);
 };
 
-/// Returns the sharding rule of `op`. An op without ShardingRuleOpInterface,
-/// such as `pipe.transfer` or `dist.pin`, forwards its operand: every dim may
-/// be split, and a partial sum (for example over microbatches) may pass.
+/// Returns the sharding rule of `op`. For an op without
+/// ShardingRuleOpInterface, such as `pipe.transfer` or `dist.pin`, the rule
+/// says that the op forwards its operand: every dim may be split, and partial
+/// sums may pass.
 graph::ShardingRule ruleOf(mlir::Operation *op);
 
-/// Cuts the factors of `tensor`, an operand or result of `rule`, at the factor
-/// boundaries of `sharding`. Factors that must stay whole or contiguous are not
-/// cut.
+/// Cuts the factors of `tensor`, an operand or result of `rule`, so that they
+/// have the boundaries of the factors in `sharding`. A factor of kind Whole, or
+/// whose parts must be contiguous, is not cut.
 void refineLike(RefinedRule &rule,
                 const graph::ShardingRule::TensorFactors &tensor,
                 const dist::Sharding &sharding);
 
 /// A vertex of ShardedGraph with the sub-axes that have been assigned to its
-/// factors so far. The vertex is an op, a function argument (a source without
-/// operands), a function result (a sink without results) or a pin.
+/// factors so far. The vertex is an op, a function argument (no operands), a
+/// function result (no results) or a pin (a requested sharding of a value).
 ///
-/// Invariant: every assigned sub-axis is in `axes` of one factor, or in `axes`
-/// of both factors of a ring (RingAttention.h), or in `through`, or unused.
+/// Invariant: every sub-axis is used in one way. It splits one factor, or the
+/// two factors of ring attention (RingAttention.h); or it is in `through`; or
+/// it is not used.
 ///
 ///   matmul [m, k] x [k, n] with axes[k] = {tp}:
-///     operand 0 [-, k@tp]   operand 1 [k@tp, -]   result [-, -] partial sum(tp)
+///     operand 0 [-, k@tp]  operand 1 [k@tp, -]  result [-, -] partial sum(tp)
 struct ShardedOp {
-  /// The op; null for an argument, a function result and the pin of an op's
-  /// value.
+  /// The op; null for a function argument, a function result and a pin that
+  /// comes after an op.
   mlir::Operation *op = nullptr;
   /// The refined rule, shared by all copies of this vertex; never null.
   std::shared_ptr<const RefinedRule> rule;
-  /// Per factor of `rule`: the sub-axes that split it, major first.
+  /// axes[f]: the sub-axes that split factor f of `rule`, major first.
   llvm::SmallVector<dist::SubAxes, 0> axes;
-  /// Sub-axes along which a partial sum passes from operands to results.
+  /// Sub-axes along which operands are partial sums that pass on to the
+  /// results.
   dist::SubAxes through;
-  /// Per entry of `through`: index of the operand that is partial, or -1 if all
-  /// operands in `rule->partialThrough` are partial.
+  /// Element i: index of the operand that is partial along through[i]. -1 means
+  /// that all operands in `rule->partialThrough` are partial.
   llvm::SmallVector<int, 2> throughOperand;
 
-  /// True if the op reads through all windows of its rule. Otherwise it reads
-  /// only through windows that are not optional and whose dim of the result is
-  /// split.
+  /// Whether the op reads only the elements in the window for each window of
+  /// its rule. If false, it does so only for windows that are not optional and
+  /// whose dim of the result is split.
   bool usesAllWindows = false;
 
-  /// Creates a vertex to whose factors no axis is assigned. `op` may be null.
+  /// Creates a vertex whose factors are not split. `op` may be null.
   ShardedOp(mlir::Operation *op, std::shared_ptr<const RefinedRule> rule);
 
-  /// Returns a copy that uses `axis` as `strategy` says. Strategy::Ring is not
-  /// handled here, since it changes two factors: candidatesOf builds rings.
+  /// Returns a copy of this op that uses `axis` in the way that `strategy`
+  /// says. Strategy::Ring must not be given, because it changes two factors;
+  /// candidatesOf makes rings.
   ShardedOp with(const dist::SubAxis &axis, const Strategy &strategy) const;
 
-  /// Returns the sharding that the op needs of operand `operand`, in canonical
-  /// form. Dims that the op reads through a window have a view (halo).
+  /// Returns the sharding in which the op needs operand number `operand`, in
+  /// canonical form. A dim that the op reads through a window has a view
+  /// (halo).
   dist::Sharding operandSharding(unsigned operand) const;
-  /// Returns the sharding in which the op produces result `result`, in
+  /// Returns the sharding in which the op produces result number `result`, in
   /// canonical form. The result is partial along the axes that split reduction
-  /// factors and along those in `through`. A `graph.accumulate` ends sums over
-  /// the time axis.
+  /// factors, and along those in `through`. For `graph.accumulate`, it is not
+  /// partial over microbatches.
   dist::Sharding resultSharding(unsigned result) const;
 
-  /// Returns the sharding that `dist.split` records: dim i is factor i of the
-  /// op's unrefined rule, and the partial axes are those in `through`.
+  /// Returns the sharding that the attribute `dist.split` stores. It is no
+  /// sharding of a tensor: its dim i is factor i of the op's original rule. Its
+  /// partial axes are those in `through`.
   dist::Sharding split() const;
 
-  /// Returns the sharding of a tensor with the given factors per dim. It has no
-  /// partial axes and is not in canonical form.
+  /// Returns the sharding of a tensor whose dims consist of the given factors.
+  /// It has no partial axes and is not in canonical form.
   dist::Sharding
   tensorSharding(const graph::ShardingRule::TensorFactors &dims) const;
 
-  /// Returns whether `axis`, or a part of it, splits some factor.
+  /// Returns whether `axis`, or a part of it, splits some factor (dim of the
+  /// op, or part of one).
   bool isSplitBy(const dist::Axis &axis) const;
 
-  /// Returns the axes along which the parts of the op exchange values, in order
-  /// of the factors: axes of Inner factors and, in a ring, of Whole ones.
+  /// Returns the axes along which the parts of the op exchange values, in the
+  /// order of the factors. They split factors of kind Inner or, in ring
+  /// attention, of kind Whole.
   dist::SubAxes innerAxes() const;
 
-  /// Returns whether the op reads through `window` with its present axes.
+  /// Returns whether the op, as it is split, reads only the elements in
+  /// `window`.
   bool uses(const graph::ShardingRule::Window &window) const;
 
 private:
-  /// Returns the sharding of the dim that the op reads through `window`: as the
-  /// dim of the result is split, seen through a view (halo).
+  /// Returns the sharding of the dim that the op reads through `window`. The
+  /// dim is split like the dim of the result, and each part sees its elements
+  /// through a view (halo).
   dist::DimSharding
   windowSharding(const graph::ShardingRule::Window &window) const;
 };
 
-/// Returns the reduction that combines the partial results of a split factor of
-/// this kind. Kinds without a reduction give Sum.
+/// Returns the reduction that combines partial results after a factor of this
+/// kind is split: Max for Max, Min for Min, Prod for Prod, Sum for all others.
 dist::ReductionKind reductionOf(graph::FactorKind kind);
 
-/// Returns all strategies that `op` has for one more sub-axis, Replicate first.
-/// A factor of kind Whole is never split. A partial sum cannot pass an op whose
-/// parts exchange inner values. The result does not depend on `axis`.
+/// Returns all ways in which `op` can use one more sub-axis, Replicate first. A
+/// factor of kind Whole is never split. An op whose parts exchange values does
+/// not let partial sums pass. The result does not depend on `axis`.
 llvm::SmallVector<Strategy> strategiesOf(const ShardedOp &op,
                                          const dist::SubAxis &axis);
 
-/// Returns all copies of `op` that use `parts`, the parts of one axis (major
-/// first), by strategies that `may` accepts.
+/// Returns all copies of `op` that use `parts`, the prime sub-axes of one axis
+/// (major first), by strategies for which `may` is true.
 ///
-/// A factor takes as many parts, major first, as it has elements for. The
-/// remaining parts go to one other factor or to none. Example: an axis of 4 as
-/// the parts 2, 2 and an attention with 2 key heads of 4 queries each; the key
-/// heads take the first part, and the queries of a head may take the second.
-/// Unless `mixesDims`, the other factor must follow the first one in some dim.
+/// A factor is split over as many parts, major first, as it has elements for.
+/// The parts that are left split one other factor, or none. Example: an axis of
+/// size 4 is the parts 2 and 2, and an attention has 2 key heads with 4 queries
+/// each. The key heads are split over the first part, and the queries of a head
+/// over the second one. Unless `mixesDims`, the other factor must follow the
+/// first one in some dim.
 ///
-/// Every candidate of an op with narrowing windows is offered twice, without
-/// and with all windows used. Orders of axes that `seeds` ask for, parts that
-/// they name and factors that they split over more ranks than elements are
-/// offered as well.
+/// An op with windows that are smaller than the dim gives every copy twice: as
+/// it is, and with usesAllWindows. Further copies have orders of axes,
+/// sub-axes, or factors with more ranks than elements, if `seeds` ask for
+/// these.
 llvm::SmallVector<ShardedOp, 0>
 candidatesOf(const ShardedOp &op, llvm::ArrayRef<dist::SubAxis> parts,
              const Seeds &seeds, llvm::function_ref<bool(const Strategy &)> may,
              bool mixesDims = true);
 
-/// Returns all copies of `op`, a pin to `seed`, that use `parts`. `decided`
-/// holds the axes assigned so far, those of `parts` last. These axes split what
-/// the seed says, which leaves one candidate. There is a choice only for the
-/// time axis, and for an axis that the seed does not name where the seed leaves
-/// dims open.
+/// Returns all copies of `op`, a pin to the sharding `seed`, that use `parts`,
+/// the prime sub-axes of one axis. `decided` holds the axes assigned so far,
+/// those of `parts` last. Usually there is one copy, because these axes split
+/// what the seed says. There are more for the time axis, and for an axis that
+/// the seed does not name if the seed leaves dims open.
 llvm::SmallVector<ShardedOp, 0>
 pinnedCandidatesOf(const ShardedOp &op, llvm::ArrayRef<dist::SubAxis> parts,
                    const dist::Sharding &seed, const dist::SubAxes &decided,

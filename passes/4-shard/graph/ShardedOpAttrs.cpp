@@ -13,7 +13,8 @@ static SmallVector<int64_t> sizesOf(const dist::DimSharding &dim) {
   return sizes;
 }
 
-/// Returns the indices of the rule's windows through which the op reads.
+/// Returns the indices, in the rule of the op, of the windows (ranges of an
+/// operand's dim) through which the op reads.
 static SmallVector<int64_t> windowsOf(const ShardedOp &op) {
   SmallVector<int64_t> windows;
   for (auto [i, window] : llvm::enumerate(op.rule->windows))
@@ -22,9 +23,9 @@ static SmallVector<int64_t> windowsOf(const ShardedOp &op) {
   return windows;
 }
 
-/// Sets `usesAllWindows` of `op` from its `dist.windows` attribute. Fails if
-/// the attribute contradicts the split: without the flag, the used windows
-/// follow from the split alone.
+/// Sets `usesAllWindows` of `op` from its attribute `dist.windows`: true if the
+/// attribute lists all windows of the rule. Fails if the attribute lists other
+/// windows than the op, split as it is, reads through.
 static LogicalResult readWindows(ShardedOp &op) {
   auto windows = op.op->getAttrOfType<DenseI64ArrayAttr>(dist::windowsName);
   ArrayRef<int64_t> recorded =
@@ -41,7 +42,8 @@ std::optional<ShardedOp> pcc::shard::readShardedOp(Operation *op) {
   std::vector<dist::DimSharding> dims = split.getSharding().dims;
   if (dims.size() != rule->parts.size())
     return std::nullopt;
-  // A recorded dim with several factors says how far its factor was refined.
+  // If a dim of `dist.split` has several factors, the factor of the rule is cut
+  // into these.
   for (auto [id, dim] : llvm::enumerate(dims))
     if (dim.factors.size() > 1)
       rule->refine(id, sizesOf(dim));

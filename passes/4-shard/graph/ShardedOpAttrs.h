@@ -8,16 +8,16 @@
 
 namespace pcc::shard {
 
-/// Returns `op` with the axes that its attributes `dist.split`, `dist.through`
-/// and `dist.windows` give its factors. Returns nothing if `op` has no
-/// `dist.split`, or if the attributes do not fit the op's rule.
+/// Returns `op` with its factors split as its attributes `dist.split`,
+/// `dist.through` and `dist.windows` say. Returns std::nullopt if `op` has no
+/// `dist.split`, or if the attributes do not fit the rule of the op.
 std::optional<ShardedOp> readShardedOp(mlir::Operation *op);
 
-/// Writes the axes of `op` into its attributes: `dist.split`, `dist.windows`
-/// and `dist.through` where they are not empty, and the sharding of each
-/// result. A `graph.accumulate` also records whether it sums over microbatches.
-/// Afterwards readShardedOp returns an equal ShardedOp. `op.op` must not be
-/// null.
+/// Stores how `op` is split in attributes of the IR op: `dist.split`, the
+/// shardings of the results and, unless they are empty, `dist.windows` and
+/// `dist.through`. For a `graph.accumulate`, also stores whether it sums over
+/// microbatches. Afterwards, readShardedOp returns an equal ShardedOp. `op.op`
+/// must not be null.
 void record(const ShardedOp &op);
 
 } // namespace pcc::shard

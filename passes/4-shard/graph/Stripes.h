@@ -23,31 +23,23 @@
 
 namespace pcc::shard {
 
-/// Where queries see only the keys before them, the last rank of a sequence in
-/// contiguous parts has all the work. In stripes each rank has a part of the
-/// beginning, of the middle and of the end, and what is hidden is the same on
-/// all, so that it need not be computed:
-///
-///   16 tokens on 2 ranks      [16@cp]     0000000011111111
-///   in 4 stripes              [4|4@cp]    0011001100110011
-///
-/// A stripe of queries meets the keys of its own stripe and of those before:
-/// of n · n pairs of stripes n · (n + 1) / 2 are left.
-
-/// Returns the number of stripes for `numTokens` tokens on `numParts` ranks: 4
-/// or 2, the larger one that gives every rank an equal part of each stripe,
-/// else 1.
+/// Returns into how many stripes (contiguous pieces of the sequence)
+/// `numTokens` tokens are cut for `numParts` ranks, each of which gets a part
+/// of every stripe: 4 or 2, or 1 if the sequence is not cut. It is the largest
+/// of these numbers with which all parts are equal. For 16 tokens on 2 ranks it
+/// is 4, and the tokens are on the ranks 0011001100110011.
 int64_t stripesFor(int64_t numTokens, int64_t numParts);
 
-/// Cuts the dims of queries and keys of `op` into stripes for `numParts` ranks,
-/// in `rule`. This applies to a causal `graph.attention` with as many queries
-/// as keys whose number of tokens allows stripes. Returns whether the dims were
-/// cut. `op` may be null.
+/// Cuts the queries and the keys in `rule`, the rule of `op`, into stripes
+/// (contiguous pieces of the sequence) for `numParts` ranks. Returns whether
+/// they were cut, which needs a causal `graph.attention` with as many queries
+/// as keys and a number of tokens that stripesFor can cut. `op` may be null.
 bool cutInStripes(mlir::Operation *op, RefinedRule &rule, int64_t numParts);
 
-/// Returns the number of stripes that the queries of `op` are split in: the
-/// stripe factor is whole and the factor of the tokens of each stripe is split.
-/// Returns 1 if the queries are not in stripes.
+/// Returns the number of stripes (contiguous pieces of the sequence) of which
+/// each rank has a part of the queries. Returns 1 if the queries are not split
+/// in this way: in stripes, only the factor of the tokens of each stripe is
+/// split.
 int64_t stripesOf(const ShardedOp &op);
 
 } // namespace pcc::shard

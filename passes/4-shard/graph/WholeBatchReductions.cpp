@@ -9,7 +9,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Name of the attribute that marks the clones while shardings are decided.
+/// Attribute of the clones that read the whole batch. It exists only while
+/// shardings are decided.
 static constexpr llvm::StringLiteral oncePerStepName = "dist.once_per_step";
 
 bool pcc::shard::seesWholeBatch(Operation *op) {
@@ -20,7 +21,8 @@ bool pcc::shard::isReadByWholeBatchOp(Value argument) {
   return llvm::any_of(argument.getUsers(), seesWholeBatch);
 }
 
-/// Returns whether vertex `index` reduces a factor of the batch.
+/// Returns whether the op with this index in `graph` reduces a factor with the
+/// tag Batch.
 static bool reducesBatch(const ShardedGraph &graph, unsigned index) {
   return llvm::any_of(
       llvm::zip_equal(graph.tags[index], graph.ops[index].rule->factors),
@@ -31,7 +33,8 @@ static bool reducesBatch(const ShardedGraph &graph, unsigned index) {
 }
 
 namespace {
-/// Replaces reductions over the batch by clones that see whole inputs.
+/// Replaces reductions over the batch that depend only on inputs by clones that
+/// read the inputs of the whole batch.
 class WholeBatchSeparator {
 public:
   explicit WholeBatchSeparator(const ShardedGraph &graph) : graph(graph) {}
@@ -50,8 +53,8 @@ public:
   }
 
 private:
-  /// Returns whether `op` depends on inputs and constants alone. Relies on the
-  /// ops before `op` having been visited.
+  /// Returns whether `op` depends only on inputs of the model and on constants.
+  /// All ops before `op` must have been visited.
   bool dependsOnInputs(Operation *op) const {
     return isa<graph::ShardingRuleOpInterface>(op) && isPure(op) &&
            !isa<graph::GetParameterOp, graph::LossGradientOp>(op) &&
@@ -61,8 +64,8 @@ private:
            });
   }
 
-  /// Returns a marked clone of `op`, whose operands are clones as well. Every
-  /// op is cloned once at most.
+  /// Returns a marked clone of `op`. The ops that compute its operands are
+  /// cloned as well. Every op is cloned at most once.
   Operation *cloneWhole(Operation *op) {
     if (Operation *known = clones.lookup(op))
       return known;
@@ -76,16 +79,17 @@ private:
   }
 
   const ShardedGraph &graph;
-  /// Visited ops that depend on inputs and constants alone.
+  /// Ops visited so far that depend only on inputs and constants.
   DenseSet<Operation *> ofInputs;
-  /// Ops of `ofInputs` that reduce the batch.
+  /// Ops in `ofInputs` that reduce the batch, in program order.
   SmallVector<Operation *> reductions;
-  /// Per cloned op: its clone.
+  /// By op of the function: its clone.
   DenseMap<Operation *, Operation *> clones;
 };
 } // namespace
 
-/// Erases pure ops whose results have no uses, last op first.
+/// Erases the pure ops whose results have no uses. Goes from the last op to the
+/// first, so that ops used only by erased ops are erased, too.
 static void eraseDead(func::FuncOp function) {
   SmallVector<Operation *> ops;
   for (Operation &op : function.front().without_terminator())
@@ -97,7 +101,8 @@ static void eraseDead(func::FuncOp function) {
 
 void pcc::shard::separateWholeBatchReductions(func::FuncOp function,
                                               const Seeds &seeds) {
-  // The graph refers to ops that eraseDead erases, so it must go first.
+  // `graph` refers to ops that eraseDead erases, so it must be destroyed
+  // before.
   {
     ShardedGraph graph(function, seeds);
     graph.refine();

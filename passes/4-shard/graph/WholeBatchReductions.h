@@ -7,26 +7,30 @@
 
 namespace pcc::shard {
 
-/// Lets reductions over the batch that depend on inputs alone see the batch of
-/// the whole step rather than of one microbatch. An example is the number of
-/// labels by which a loss is divided. The value can be computed before the
-/// first microbatch, but from no single microbatch.
+/// Finds the reductions over the batch that depend only on inputs of the model,
+/// such as the number of labels by which a loss is divided. Their value is of
+/// the whole batch: a single microbatch is not enough to compute it, but it can
+/// be computed before the first microbatch.
 ///
-/// Replaces each of these reductions, and the ops that it depends on, by marked
-/// clones that read whole inputs. Erases pure ops that are then unused.
-/// Invalidates `seeds` for replaced ops, so seeds must be resolved again.
+/// Replaces each of these reductions, and the ops that it depends on, by clones
+/// that read whole inputs and are marked with an attribute. Erases pure ops
+/// that are then unused. `seeds` must be resolved again afterwards, because it
+/// refers to ops that may be erased.
 ///
 ///   %n = graph.reduce sum %labels over [0, 1]      all microbatches share it
 void separateWholeBatchReductions(mlir::func::FuncOp function,
                                   const Seeds &seeds);
 
-/// Removes the marks of these clones. Called once shardings have been decided;
-/// the shardings then say that the clones see the whole batch.
+/// Removes the marks that separateWholeBatchReductions has set. Must be called
+/// after shardings are decided, which then say that the clones read the whole
+/// batch.
 void eraseWholeBatchMarks(mlir::func::FuncOp function);
 
-/// Returns whether `op` is such a clone. `op` may be null.
+/// Returns whether `op` is a clone that separateWholeBatchReductions has
+/// marked. `op` may be null.
 bool seesWholeBatch(mlir::Operation *op);
-/// Returns whether some such clone reads `argument`.
+/// Returns whether a clone that separateWholeBatchReductions has marked reads
+/// `argument`.
 bool isReadByWholeBatchOp(mlir::Value argument);
 
 } // namespace pcc::shard

@@ -43,7 +43,8 @@ ContractionWeights::ContractionWeights(const ShardedGraph &graph) {
         repeats = std::max(repeats, ++shapes[type.getShape().vec()]);
       }
   }
-  // Weights below the threshold, such as those of small heads, do not count.
+  // Weights that are too small to be divided, such as those of small output
+  // heads.
   for (auto &[index, weight] : weights)
     if (weight.bytes <= 0.01 * total / repeats)
       weight.bytes = 0;

@@ -11,50 +11,54 @@ namespace pcc::shard {
 /// `op` may be null.
 bool isContraction(mlir::Operation *op);
 
-/// Returns whether `op` gives its operand another layout or element type: a
-/// transpose, reshape, slice, cast or broadcast. `op` may be null.
+/// Returns whether `op` only changes the layout or the element type of its
+/// operand: it is a transpose, reshape, slice, cast or broadcast. `op` may be
+/// null.
 bool isLayoutOrCast(mlir::Operation *op);
 
-/// Returns the weight that `value` is, possibly behind layout ops and casts;
-/// null if it is none.
+/// Returns the op that reads a weight if `value` is that weight, or was made
+/// from it by layout ops and casts alone. Otherwise returns null.
 graph::GetParameterOp weightOf(mlir::Value value);
 
-/// The contraction weights of a graph that count, that is, that tensor
-/// parallelism must divide. A weight counts if it has more than 1 % of the
-/// bytes of all contraction weights of one transformer block. The number of
-/// blocks is estimated as the number of contraction weights of the most
-/// frequent shape.
+/// The weights that tensor parallelism must divide: the large weights of
+/// contractions (matmul, einsum, convolution). A weight is large if it has more
+/// than 1 % of the bytes of all contraction weights of one transformer block.
+/// The number of blocks is estimated: it is how often the most frequent shape
+/// occurs among these weights.
 ///
-/// The requirement holds for the ops that contract with the weight and for the
-/// op that reads it. So the weight is stored as the contractions use it, even
-/// if another user, such as an embedding lookup, would prefer it whole.
+/// Both the contraction and the op that reads the weight must split it.
+/// Therefore the weight is stored as the contraction uses it, even if another
+/// user, such as an embedding lookup, would prefer it whole.
 class ContractionWeights {
 public:
-  /// Finds the weights of `graph`, which need not outlive this.
+  /// Finds the weights of `graph`, which may be destroyed before this object.
   explicit ContractionWeights(const ShardedGraph &graph);
 
-  /// Returns the bytes of the weight that vertex `index` reads or contracts
-  /// with; 0 if there is none that counts.
+  /// Returns the bytes of the weight that vertex `index` (an op of the graph)
+  /// reads or contracts with. Returns 0 if there is none or if it is too small
+  /// to be divided.
   double bytes(unsigned index) const { return weights.lookup(index).bytes; }
 
-  /// Returns whether `axis`, one more part of a mesh axis, must split the
-  /// weight of `op`, the present state of vertex `index`. This holds if some
-  /// factor of the weight still has enough elements. A mesh axis that splits
-  /// some factor already, such as heads, continues on that factor only.
+  /// Returns whether the weight of vertex `index` must be split over the
+  /// sub-axis `axis`. `op` is the vertex as it is split so far. The weight must
+  /// be split if one of its factors (dims, or parts of dims) has enough
+  /// elements for one more split. If other parts of the same mesh axis split
+  /// some factors already, such as heads, only those factors count.
   bool mustSplit(const ShardedOp &op, unsigned index,
                  const dist::SubAxis &axis) const;
 
-  /// Returns whether `candidate`, a state of vertex `index`, splits the weight
-  /// of that vertex by `axis`.
+  /// Returns whether `candidate`, a way of splitting vertex `index`, splits the
+  /// weight of that vertex over the sub-axis `axis`.
   bool splits(const ShardedOp &candidate, unsigned index,
               const dist::SubAxis &axis) const;
 
 private:
-  /// The weight of one vertex.
+  /// The weight of one vertex (op of the graph).
   struct Weight {
-    /// Bytes of the whole weight; 0 if it does not count.
+    /// Bytes of the whole weight; 0 if it is too small to be divided.
     double bytes = 0;
-    /// The operand that is the weight; none if the vertex reads the weight.
+    /// Index of the operand that is the weight. std::nullopt if the vertex is
+    /// the op that reads the weight, so that the weight is its result.
     std::optional<unsigned> operand;
 
     /// Returns the factors of the weight in `rule`, the rule of the vertex.
@@ -63,7 +67,7 @@ private:
       return operand ? rule.operands[*operand] : rule.results[0];
     }
   };
-  /// Per vertex that reads or contracts with a weight: that weight.
+  /// By vertex that reads a weight or contracts with one: that weight.
   llvm::DenseMap<unsigned, Weight> weights;
 };
 

@@ -21,8 +21,8 @@ using DimFactors = graph::ShardingRule::DimFactors;
 // Which dims are experts
 //===----------------------------------------------------------------------===//
 
-/// Returns whether `value` is computed from the indices of a selection (topk,
-/// arg_reduce) by ops on integers.
+/// Returns whether `value` is computed from the indices that a selection (topk,
+/// arg_reduce) returns, by ops on integers only.
 static bool isSelection(Value value) {
   SmallVector<Value> open{value};
   llvm::DenseSet<Value> seen;
@@ -45,8 +45,9 @@ static bool isSelection(Value value) {
   return false;
 }
 
-/// Returns the factors of `op` that are routed: a softmax or selection works
-/// along them, or the indices of a selection are positions in them.
+/// Returns the factors (dims, or parts of dims) of `op` that are routed: a
+/// softmax or a selection works along them, or the indices of a selection are
+/// positions in them.
 static SmallVector<int> routedFactors(const ShardedOp &op) {
   SmallVector<int> routed;
   auto add = [&](const graph::ShardingRule::TensorFactors &tensor,
@@ -81,8 +82,9 @@ static SmallVector<int> routedFactors(const ShardedOp &op) {
   return routed;
 }
 
-/// Returns the factors of `op` that batch a weight: both operands and the
-/// result of a contraction have them.
+/// Returns the factors (dims, or parts of dims) of `op` that batch a weight:
+/// `op` is a contraction with a weight, and the weight, the other operand and
+/// the result have them.
 static SmallVector<int> weightBatches(const ShardedOp &op) {
   SmallVector<int> batches;
   if (!isContraction(op.op) || op.op->getNumOperands() < 2)
@@ -100,8 +102,9 @@ static SmallVector<int> weightBatches(const ShardedOp &op) {
 }
 
 namespace {
-/// Equivalence classes of the factors of all vertices: an edge joins two
-/// factors if the ops at its ends see them as the same part of a dim.
+/// Puts the factors of all vertices (ops of the graph) into classes. Two
+/// factors are in one class if they are the same part of a dim of a value: one
+/// in the op that produces the value, the other in an op that reads it.
 class JoinedFactors {
 public:
   explicit JoinedFactors(const ShardedGraph &graph) : graph(graph) {
@@ -117,16 +120,17 @@ public:
     classes.compress();
   }
 
-  /// Returns the number of classes.
+  /// Returns the number of classes of factors.
   unsigned numClasses() const { return classes.getNumClasses(); }
-  /// Returns the class of a factor of vertex `op`.
+  /// Returns the number of the class of factor `factor` of vertex `op`.
   unsigned of(unsigned op, int factor) const {
     return classes[first[op] + factor];
   }
 
 private:
-  /// Joins the factors of both ends of an edge that begin at the same position
-  /// of a dim and have the same size.
+  /// For the value on `edge`: puts a factor of its producer and a factor of its
+  /// user into one class if both begin at the same position of a dim and have
+  /// the same size.
   void join(const ShardedGraph::OperandEdge &edge) {
     const RefinedRule &from = *graph.ops[edge.producer].rule,
                       &to = *graph.ops[edge.user].rule;
@@ -147,8 +151,8 @@ private:
   }
 
   const ShardedGraph &graph;
-  /// Per vertex: the number of its first factor among the factors of all
-  /// vertices.
+  /// Factors of all vertices are numbered one after another. first[v] is the
+  /// number of the first factor of vertex v.
   std::vector<unsigned> first;
   llvm::IntEqClasses classes;
 };
@@ -187,9 +191,10 @@ static size_t numDims(const RefinedRule &rule,
   });
 }
 
-/// Returns the traffic of the tokens whose experts vertex `index` combines.
-/// Returns nothing if the vertex combines no experts or needs the outputs of
-/// all experts (no `graph.chosen` mark).
+/// Returns the sizes that decide how tokens travel to and from the experts that
+/// vertex `index` combines. Returns std::nullopt if the vertex combines no
+/// experts, or if it has no attribute `graph.chosen`: then it needs the outputs
+/// of all experts.
 static std::optional<plan::ExpertTraffic> trafficOf(const ShardedGraph &graph,
                                                     unsigned index) {
   Operation *sum = graph.ops[index].op;
@@ -213,8 +218,9 @@ static std::optional<plan::ExpertTraffic> trafficOf(const ShardedGraph &graph,
   return traffic;
 }
 
-/// The gates are operand 0 of the combination `sum`. Walks backward from there
-/// and stops outside the region, and at combinations of earlier expert layers.
+/// The gates are operand 0 of the combination `sum`. Goes backward from there
+/// to the ops that compute them. Stops at ops outside of the region and at
+/// combinations of earlier expert layers.
 void ExpertRegion::leaveGates(const ShardedGraph &graph, unsigned sum) {
   SmallVector<unsigned> open;
   for (const ShardedGraph::OperandEdge &edge : graph.operands[sum])
@@ -231,7 +237,8 @@ void ExpertRegion::leaveGates(const ShardedGraph &graph, unsigned sum) {
   }
 }
 
-/// Walks backward, so that the users of a vertex are known before the vertex.
+/// Visits the vertices in reverse, because a vertex is inside of the region if
+/// all its users are.
 ExpertRegion::ExpertRegion(const ShardedGraph &graph)
     : inside(graph.ops.size()) {
   auto isInside = [&](const ShardedGraph::OperandEdge &edge) {
@@ -256,9 +263,9 @@ ExpertRegion::ExpertRegion(const ShardedGraph &graph)
   addWeights(graph);
 }
 
-/// Adds combinations with the output of experts that they sum. Adds
-/// contractions with an expert weight, and the vertices that read it, with the
-/// weight.
+/// A combination must divide the outputs of the experts, which it sums. A
+/// contraction with an expert weight, and the op that reads the weight, must
+/// divide the weight.
 void ExpertRegion::addWeights(const ShardedGraph &graph) {
   auto expertsIn = [&](unsigned index,
                        const graph::ShardingRule::TensorFactors &dims) {
@@ -272,7 +279,8 @@ void ExpertRegion::addWeights(const ShardedGraph &graph) {
     const ShardedOp &op = graph.ops[i];
     if (!isContraction(op.op))
       continue;
-    // Few of the addends count, so the combination must not move all of them.
+    // The combination uses only few of its addends. It should not move all of
+    // them, so it must divide the outputs of the experts.
     if (op.op->hasAttr(graph::chosenName))
       if (int factor = expertsIn(i, op.rule->operands[0]); factor >= 0)
         weights[i] = {graph::numBytes(graph::tensorType(op.op->getOperand(1))),
@@ -280,8 +288,8 @@ void ExpertRegion::addWeights(const ShardedGraph &graph) {
     for (OpOperand &operand : op.op->getOpOperands()) {
       graph::GetParameterOp weight = weightOf(operand.get());
       const auto &dims = op.rule->operands[operand.getOperandNumber()];
-      // The weight of a router has a column per expert, but it is no expert's
-      // weight: it has only two dims.
+      // The weight of a router has one column per expert, so it has a dim of
+      // experts as well. It is no expert weight: it has only two dims.
       int factor = expertsIn(i, dims);
       if (!weight || factor < 0 || numDims(*op.rule, dims) < 3)
         continue;

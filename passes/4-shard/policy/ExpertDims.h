@@ -9,74 +9,81 @@
 
 namespace pcc::shard {
 
-/// Tags the factors of `graph` that enumerate experts (FactorTag::Expert).
-/// Returns false if there are none. Names play no role: a dim is followed
-/// through all ops that keep it as it is, and is a dim of experts if it is both
+/// Gives the tag FactorTag::Expert to the factors of `graph` that number the
+/// experts of a mixture-of-experts layer. (A factor is a dim of an op, or part
+/// of a dim.) Returns false if there are none. Names play no role. A dim is
+/// followed through all ops that keep it as it is. It is a dim of experts if it
+/// has both properties:
 ///
-/// - *a batch of weights*: in some contraction with a weight, it is a dim of
-///   the weight, of the other operand and of the result: [E, C, D] x [E, D, F];
-/// - *routed*: a softmax or a selection (topk, arg_reduce) works along it, or
-///   the indices of a selection are positions in it, as in a one_hot, a
-///   scatter, or a comparison of the indices with the numbers 0 … E - 1.
+/// - It is a batch of weights: in some contraction with a weight, the weight,
+///   the other operand and the result have it, as E in [E, C, D] x [E, D, F].
+/// - It is routed: a softmax or a selection (topk, arg_reduce) works along it,
+///   or the indices of a selection are positions in it. Examples of the latter
+///   are a one_hot, a scatter, and a comparison of the indices with 0, 1, …, E
+///   - 1.
 ///
 ///   gate  = one_hot(topk(softmax(h · router)))       [tokens, E]    routed
 ///   a     = einsum td,edh->eth  h, up                [E, tokens, F]
 ///   y     = einsum eth,ehd->etd a, down              a batch of weights
-///   out   = einsum te,etd->td   gate, y              joins the two
+///   out   = einsum te,etd->td   gate, y              has both properties
 ///
-/// Heads are not tagged: no weight is batched by them, or nothing routes them.
-/// Experts whose weights are separate tensors are not tagged either, since
-/// there is no dim to divide.
+/// Heads of attention are not tagged, because no weight is batched by them or
+/// nothing routes them. If each expert has a weight tensor of its own, there is
+/// no dim to tag.
 bool tagExperts(ShardedGraph &graph);
 
-/// The region of a tagged graph in which tokens may be distributed in any way,
-/// and the expert weights that must be divided there.
+/// The expert region of a graph: the ops around the experts in which tokens may
+/// be divided in any way. Also finds the expert weights that must be divided
+/// there.
 ///
 ///   stream -> norm -> router, dispatch -> experts -> combination -> + stream
 ///             |--------------------- inside -------------------|
 class ExpertRegion {
 public:
-  /// Finds the region of `graph`, whose experts have been tagged (tagExperts).
+  /// Finds the expert region of `graph`. tagExperts must have tagged the
+  /// experts before.
   explicit ExpertRegion(const ShardedGraph &graph);
 
-  /// Returns whether vertex `op` is inside the region. Inside are the vertices
-  /// with a dim of experts and those whose results only such vertices read:
-  /// routing, dispatch, experts and combination. All others, inputs and outputs
-  /// included, must split the batch or the sequence.
+  /// Returns whether vertex `op` (an op of the graph) is inside of the expert
+  /// region. Inside are the vertices with a dim of experts, and those whose
+  /// results only such vertices read: routing, dispatch, experts and
+  /// combination. All other vertices, including inputs and outputs, must split
+  /// the batch or the sequence.
   ///
-  /// Routing is left out if it saves bytes to send a token only to the ranks
-  /// whose experts it chose (exchange-rows): the choice must then be made on
-  /// the ranks where the tokens are.
+  /// Routing is outside of the region if it saves bytes to send each token only
+  /// to the ranks of the experts that it chose. Then the choice must be made on
+  /// the rank where the token is.
   bool contains(unsigned op) const { return inside.test(op); }
 
-  /// Returns the penalty of a step from `before` to `after`, two states of
-  /// vertex `index`, that does not divide the vertex's experts by `axis`
-  /// although they have room for it. The penalty is the bytes of the expert
-  /// weight that the vertex reads or contracts with. For a combination of which
-  /// few addends count, it is the bytes of what the experts made. Returns 0 if
-  /// `after` divides the experts, if they have no room, or if the vertex has
-  /// none.
+  /// Returns the penalty of splitting vertex `index` further, from `before` to
+  /// `after`, over the sub-axis `axis`. There is a penalty only if the vertex
+  /// must divide experts, has enough of them for `axis`, and `after` does not
+  /// divide them by it. It is the bytes of the expert weight that the vertex
+  /// reads or contracts with. For a combination that uses few of its addends,
+  /// it is the bytes of the outputs of the experts.
   double undividedBytes(unsigned index, const ShardedOp &before,
                         const ShardedOp &after,
                         const dist::SubAxis &axis) const;
 
 private:
-  /// Removes the gates of vertex `sum`, and all that they need, from the
-  /// region.
+  /// Removes from the region the gates (weights of the experts per token) that
+  /// the combination `sum` reads, and the ops that only compute these gates.
   void leaveGates(const ShardedGraph &graph, unsigned sum);
-  /// Finds the vertices that must divide experts, and fills `weights`.
+  /// Sets `weights`: finds the vertices that must divide experts.
   void addWeights(const ShardedGraph &graph);
 
-  /// The expert weight, or the output of experts, that one vertex must divide.
+  /// The tensor that one vertex must divide by experts: an expert weight, or
+  /// the outputs of the experts.
   struct Weight {
     /// Bytes of the whole tensor.
     double bytes = 0;
-    /// Factor of the vertex that holds its experts; -1 if there is none.
+    /// Index of the factor of the vertex that numbers the experts; -1 if there
+    /// is none.
     int factor = -1;
   };
-  /// Vertices inside the region.
+  /// The vertices (ops of the graph) inside of the expert region.
   llvm::BitVector inside;
-  /// Per vertex that must divide experts: the tensor that it must divide.
+  /// By vertex that must divide experts: the tensor that it must divide.
   llvm::DenseMap<unsigned, Weight> weights;
 };
 

@@ -7,7 +7,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Returns whether `value` is computed from an input of the model.
+/// Returns whether `value` depends on a function argument, that is, on an input
+/// of the model.
 static bool dependsOnInputs(Value value) {
   SmallVector<Value> open{value};
   llvm::SmallPtrSet<Operation *, 16> seen;
@@ -21,16 +22,18 @@ static bool dependsOnInputs(Value value) {
   return false;
 }
 
-/// Returns whether `op` looks up rows of a weight by indices that depend on
-/// inputs. A table of positions is none, since its indices are constant.
+/// Returns whether `op` looks up rows of a weight by indices that depend on an
+/// input of the model. A table of positions does not count, because its indices
+/// are constant.
 static bool isLookup(Operation *op) {
   auto gather = dyn_cast_or_null<graph::GatherOp>(op);
   return gather && weightOf(gather.getData()) &&
          dependsOnInputs(gather.getIndices());
 }
 
-/// Returns the operand of `op`, vertex `index`, that is a contraction weight
-/// which counts; nothing if there is none.
+/// Returns the index of the operand of `op` that is a weight which tensor
+/// parallelism must divide; std::nullopt if there is none. `op` is vertex
+/// `index` of the graph.
 static std::optional<unsigned> weightOperand(const ContractionWeights &weights,
                                              unsigned index, Operation *op) {
   if (!isContraction(op) || weights.bytes(index) == 0)
@@ -55,8 +58,8 @@ MegatronLayout::MegatronLayout(const ShardedGraph &graph,
       before.push_back(states[edge.producer]);
     states.push_back(stateOf(graph, i, before));
     const bool isOpen = llvm::is_contained(before, ValueState::Open);
-    // Contractions and lookups split a weight. Any other op that reads the
-    // stream, such as a norm or a residual, splits the sequence.
+    // Contractions and lookups split a weight. Another op that reads a value of
+    // state Stream, such as a norm or a residual addition, splits the sequence.
     if (weightOperand(weights, i, graph.ops[i].op) ||
         isLookup(graph.ops[i].op)) {
       if (splitsWeights)
@@ -79,8 +82,8 @@ MegatronLayout::stateOf(const ShardedGraph &graph, unsigned index,
   return isLookup(graph.ops[index].op) ? ValueState::Stream : most;
 }
 
-/// A lookup has its table as operand 0, whose rows are a reduction as well:
-/// ranks without the row give 0.
+/// For a lookup, the weight is operand 0, the table. Its rows are a reduction
+/// factor, too: a rank without the wanted row contributes 0 to a sum.
 void MegatronLayout::requireWeightSplit(const ShardedGraph &graph,
                                         unsigned index, bool isRows) {
   const ShardedOp &op = graph.ops[index];

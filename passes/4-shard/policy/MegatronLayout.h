@@ -7,63 +7,69 @@
 
 namespace pcc::shard {
 
-/// The layout of a model on `tp` as in Megatron-LM (Shoeybi et al. 2019, arXiv
-/// 1909.08053; sequence parallelism: Korthikanti et al. 2022, arXiv
-/// 2205.05198). The layout is found by structure:
+/// Requirements that split a model over `tp` as in Megatron-LM (Shoeybi et al.
+/// 2019, arXiv 1909.08053; sequence parallelism: Korthikanti et al. 2022, arXiv
+/// 2205.05198). They follow from the structure of the graph:
 ///
-/// - a contraction weight is split by *columns*, the dims that the result has,
-///   so that the product is split, too;
-/// - a contraction whose other operand comes from such a product is split by
-///   *rows*, the dims that are summed;
-/// - a table that is looked up is split by rows;
-/// - behind rows the value is on the *stream*: every rank holds all of it or,
-///   with preset `sequence`, a part of the sequence.
+/// - The weight of a contraction is split by *columns*, the dims that the
+///   result has, so that the result is split, too.
+/// - If the other operand of the contraction comes from such a result, the
+///   weight is split by *rows* instead, the dims that are summed.
+/// - A table from which rows are looked up is split by rows.
+/// - The result of a split by rows is on the *stream*: every rank has all of it
+///   or, with the preset `sequence`, a part of the sequence.
 ///
 ///   stream -> norm -> [qkv: columns] -> attention -> [out: rows] -> + stream
 ///
-/// The rules apply with the presets `megatron` (weights) and `sequence`
-/// (stream). Without them no op has a requirement.
+/// The preset `megatron` makes the requirements for weights, the preset
+/// `sequence` those for the stream. Without these presets there are no
+/// requirements.
 class MegatronLayout {
 public:
-  /// Finds what the presets of the graph's function require of each vertex.
-  /// `weights` must outlive this.
+  /// Finds what the presets require of each vertex (op of the graph). `weights`
+  /// must outlive this object.
   MegatronLayout(const ShardedGraph &graph, const ContractionWeights &weights);
 
-  /// Returns whether `op`, a state of vertex `index`, breaks a requirement:
-  /// `part`, a part of `tp`, splits none of the factors of which it should
-  /// split one.
+  /// Returns whether `op`, a way of splitting vertex `index`, breaks the
+  /// requirement for that vertex. It does if `part`, a sub-axis of `tp`, splits
+  /// none of the factors (dims, or parts of dims) in the requirement. Returns
+  /// false if nothing is required.
   bool isBroken(unsigned index, const ShardedOp &op,
                 const dist::SubAxis &part) const;
 
 private:
-  /// The position of a value relative to split contractions. Where operands
-  /// differ, the last of these wins.
+  /// State of a value: which contraction it comes from. If the operands of an
+  /// op have different states, its result has the last of them in this list.
   enum class ValueState : uint8_t {
-    /// The value depends on no contraction or lookup: a mask or positions.
+    /// The value depends on no contraction and on no lookup, as a mask or
+    /// positions do.
     Table,
-    /// The value comes from a contraction by rows, or from a lookup.
+    /// The value comes from a contraction whose weight is split by rows, or
+    /// from a lookup.
     Stream,
-    /// The value comes from a contraction by columns and has not reached a
-    /// contraction by rows.
+    /// The value comes from a contraction whose weight is split by columns, and
+    /// has not passed a contraction whose weight is split by rows.
     Open,
   };
-  /// Factors of which one must be split; empty if nothing is required.
+  /// Indices of the factors (dims, or parts of dims) of an op of which one must
+  /// be split over `tp`. Empty if nothing is required.
   using Factors = llvm::SmallVector<int, 4>;
 
-  /// Returns the state of the results of vertex `index`, whose operands have
-  /// the states `before`.
+  /// Returns the state of the results of vertex `index` (an op of the graph).
+  /// `before` holds the states of its operands.
   ValueState stateOf(const ShardedGraph &graph, unsigned index,
                      llvm::ArrayRef<ValueState> before) const;
-  /// Requires that the weight of vertex `index` be split by rows or by columns.
+  /// Requires that vertex `index` splits its weight: by rows if `isRows`,
+  /// otherwise by columns.
   void requireWeightSplit(const ShardedGraph &graph, unsigned index,
                           bool isRows);
-  /// Requires that vertex `index` split the sequence.
+  /// Requires that vertex `index` splits the sequence, if it has one.
   void requireSequenceSplit(const ShardedGraph &graph, unsigned index);
 
   const ContractionWeights &weights;
   /// Whether the preset `megatron`, and the preset `sequence`, was given.
   bool splitsWeights, splitsSequence;
-  /// Per vertex: the requirement.
+  /// By vertex: the factors of which one must be split.
   llvm::SmallVector<Factors, 0> required;
 };
 

@@ -14,8 +14,8 @@ using namespace pcc::shard;
 
 using graph::ShardingRule;
 
-/// Name of the attribute that marks the ops of an ordered sum while shardings
-/// are decided.
+/// Attribute that marks the ops of an ordered sum. It exists only while
+/// shardings are decided.
 static constexpr llvm::StringLiteral orderedName = "dist.ordered";
 
 bool pcc::shard::mayDivideSum(Operation *op) {
@@ -34,33 +34,36 @@ void pcc::shard::eraseSumOrderMarks(func::FuncOp function) {
 }
 
 namespace {
-/// The shape of the tree over a batch: m microbatches of 2^k blocks of q
-/// samples.
+/// Shape of the tree in which a batch is summed: m microbatches, each with 2^k
+/// blocks of q samples.
 struct SumTree {
-  /// The numbers m, k and q; q is odd.
+  /// The numbers m (microbatches), k (levels of the tree) and q (samples per
+  /// block); q is odd.
   int64_t microbatches, levels, samples;
 
-  /// Returns the tree over `batch` samples, which `microbatches` must divide.
+  /// Returns the tree for `batch` samples in total. `microbatches` must divide
+  /// `batch`.
   static SumTree of(int64_t batch, int64_t microbatches) {
     const int64_t rows = batch / microbatches;
     const int64_t levels = llvm::countr_zero(static_cast<uint64_t>(rows));
     return {microbatches, levels, rows >> levels};
   }
-  /// Returns the number of blocks of all microbatches, m · 2^k.
+  /// Returns the number of blocks in all microbatches together: m · 2^k.
   int64_t blocks() const { return microbatches << levels; }
 };
 
-/// A factor of an op's unrefined rule whose major part is the batch.
+/// A factor (dim, or part of a dim) of an op whose major part is the batch,
+/// such as [samples · tokens]. `id` is its index in the rule of the op.
 struct BatchFactor {
   int id;
-  /// Number of samples.
+  /// Number of samples: the size of the major part.
   int64_t batch;
   /// Size of the whole factor.
   int64_t size;
 };
 
-/// Builds ops in place of one op. Each gets the attributes of that op, such as
-/// its stage, except its name, and the mark of ordered sums.
+/// Builds ops that replace one op. Each new op gets the attributes of that op,
+/// such as its stage, except the name. It also gets the mark of ordered sums.
 class ReplacementBuilder : public graph::TensorBuilder {
 public:
   explicit ReplacementBuilder(Operation *op) : TensorBuilder(op), op(op) {}
@@ -81,8 +84,9 @@ private:
 };
 } // namespace
 
-/// Returns the factors of the op's unrefined rule that begin with the whole
-/// batch: their leading refined parts are tagged Batch, and no later part is.
+/// Returns the factors of an op that begin with the whole batch. `rule.parts`
+/// lists the smaller factors into which a factor has been cut. The first ones
+/// of them have the tag Batch, and no later one does.
 static SmallVector<BatchFactor> batchFactorsOf(const RefinedRule &rule,
                                                ArrayRef<FactorTag> tags) {
   SmallVector<BatchFactor> found;
@@ -105,15 +109,15 @@ static SmallVector<BatchFactor> batchFactorsOf(const RefinedRule &rule,
 }
 
 namespace {
-/// Rewrites one op that sums over the batch, or whose rows are samples. After
-/// one of the three rewrites the op is erased.
+/// Rewrites one op that sums over the batch, or whose matrix rows are samples.
+/// One of the three public rewrites must be called, once; it erases the op.
 class SumRewrite {
 public:
   SumRewrite(Operation *op, BatchFactor factor, const SumTree &tree)
       : op(op), rule(ruleOf(op)), factor(factor), tree(tree), builder(op) {}
 
-  /// Replaces a product that sums over the batch by a product per block, whose
-  /// results are added in the tree.
+  /// Replaces a product that sums over the batch. The new ops compute one
+  /// product per block of samples and add the results in the order of the tree.
   void orderProduct() {
     std::string equation;
     SmallVector<Value> operands;
@@ -125,8 +129,9 @@ public:
     finish(summed(wide(builder.make<graph::EinsumOp>(equation, operands)), 0));
   }
 
-  /// Replaces a sum or mean over the batch by one that first sums the samples
-  /// of each block, and the other reduced dims with them.
+  /// Replaces a sum or mean over the batch. The new ops first sum the samples
+  /// of each block, together with the other reduced dims, then add the blocks
+  /// in the order of the tree.
   void orderReduction() {
     auto reduce = cast<graph::ReduceOp>(op);
     Value value = wide(reduce.getInput());
@@ -149,7 +154,8 @@ public:
     finish(summed(builder.reduceSum(value, dims), kept));
   }
 
-  /// Replaces [samples · rest, k] x [k, n] by a product for each sample.
+  /// Replaces the product [samples · rest, k] x [k, n] by one product [rest, k]
+  /// x [k, n] per sample.
   void productPerSample() {
     auto matmul = cast<graph::MatmulOp>(op);
     auto type = graph::tensorType(matmul.getLhs());
@@ -161,12 +167,13 @@ public:
   }
 
 private:
-  /// The einsum letter of the dim of blocks.
+  /// Einsum letter of the dim that numbers the blocks.
   static constexpr char blockLetter = 'A';
 
-  /// Returns the einsum letters of an operand: one per factor, and the letter
-  /// of blocks in front of the factor that holds the batch. The batch factor
-  /// keeps a letter for the samples of a block, if a block has more than one.
+  /// Returns the einsum letters of an operand or result with the given dims:
+  /// one letter per factor. The factor with the batch gets blockLetter and, if
+  /// a block has more than one element of this factor, a second letter for
+  /// these.
   std::string lettersOf(const ShardingRule::TensorFactors &dims) const {
     std::string letters;
     for (const ShardingRule::DimFactors &dim : dims)
@@ -179,7 +186,8 @@ private:
     return letters;
   }
 
-  /// Returns an operand reshaped to one dim per letter of lettersOf.
+  /// Returns an operand, reshaped so that it has one dim per letter of
+  /// lettersOf.
   Value taken(Value value, const ShardingRule::TensorFactors &dims) {
     SmallVector<int64_t> shape;
     for (const ShardingRule::DimFactors &dim : dims)
@@ -196,8 +204,8 @@ private:
                : builder.reshape(value, shape);
   }
 
-  /// Returns `value` in f32 at least, so that branches of the tree are not
-  /// rounded to a narrower type.
+  /// Returns `value`, cast to f32 if it is a narrower float. The sums in the
+  /// tree are then not rounded to the narrower type.
   Value wide(Value value) {
     auto type = graph::tensorType(value).getElementType();
     return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32
@@ -205,9 +213,10 @@ private:
                : value;
   }
 
-  /// Returns the sum over blocks, which are dim `at` of `value`; for a mean,
-  /// divided by the count. The sum of each microbatch is cast to the type of
-  /// the op's result before microbatches are added.
+  /// Returns the sum of `value` over the blocks, which are its dim `at`, in the
+  /// order of the tree. If the op is a mean, the sum is divided by the number
+  /// of elements. The sum of each microbatch is cast to the result type of the
+  /// op before the microbatches are added.
   Value summed(Value value, int64_t at) {
     SmallVector<int64_t> shape(graph::tensorType(value).getShape());
     for (int64_t level = 0; level < tree.levels; ++level) {
@@ -225,7 +234,7 @@ private:
   }
 
   /// Returns the number of elements over which `reduce` takes the mean, as a
-  /// scalar of the type of `sum`.
+  /// scalar constant with the element type of `sum`.
   Value divisor(graph::ReduceOp reduce, Value sum) {
     int64_t count = reduce.getDivisor().value_or(0);
     if (count == 0) {
@@ -237,7 +246,8 @@ private:
                           static_cast<double>(count));
   }
 
-  /// Replaces the op by `value`, which gets the op's shape and name.
+  /// Replaces the op by `value`, which is reshaped to the shape of the op's
+  /// result and gets its name. Erases the op.
   void finish(Value value) {
     auto type = graph::tensorType(op->getResult(0));
     if (graph::tensorType(value).getShape() != type.getShape())
@@ -255,7 +265,8 @@ private:
   ReplacementBuilder builder;
 };
 
-/// Finds the ops of a function that need a rewrite, and rewrites them.
+/// Finds the ops of a function that must be rewritten for ordered sums, and
+/// rewrites them.
 class SumOrderer {
 public:
   SumOrderer(func::FuncOp function, const dist::Mesh &mesh)
@@ -266,8 +277,8 @@ public:
         divisions *= axis.size;
   }
 
-  /// Collects all rewrites before it makes any, since the graph refers to the
-  /// ops that rewrites erase.
+  /// Collects all rewrites before it applies the first one, because the graph
+  /// refers to the ops that the rewrites erase.
   LogicalResult run(const Seeds &seeds) {
     ShardedGraph graph(function, seeds);
     graph.refine();
@@ -282,8 +293,9 @@ public:
   }
 
 private:
-  /// Records the rewrite that `op` needs, if any. `factors` are its factors
-  /// that begin with the batch.
+  /// Stores in `rewrites` the rewrite that `op` needs, if it needs one.
+  /// `factors` are the factors of `op` that begin with the batch. Emits an
+  /// error and fails if ranks cannot divide the batch in whole branches.
   LogicalResult collect(Operation *op, ArrayRef<BatchFactor> factors) {
     if (factors.size() != 1 || factors[0].batch % microbatches != 0)
       return success();
@@ -306,8 +318,8 @@ private:
     return success();
   }
 
-  /// Returns whether `matmul` is a product of two matrices, the rows of the
-  /// first one being samples.
+  /// Returns whether `matmul` multiplies two matrices and the rows of the first
+  /// one are samples.
   static bool hasRowsOfSamples(graph::MatmulOp matmul, const ShardingRule &rule,
                                const BatchFactor &factor) {
     return !matmul.getTransposeLhs() && rule.operands[0].size() == 2 &&
@@ -315,8 +327,8 @@ private:
            llvm::is_contained(rule.operands[0][0], factor.id);
   }
 
-  /// Checks that the axes that divide the batch give every rank whole branches
-  /// of the tree.
+  /// Emits an error and fails unless each rank that divides the batch gets
+  /// whole branches of the tree.
   LogicalResult check(Operation *op, int64_t batch, const SumTree &tree) const {
     if ((int64_t(1) << tree.levels) % divisions == 0)
       return success();
@@ -327,9 +339,10 @@ private:
   }
 
   func::FuncOp function;
-  /// Number of microbatches, and number of ranks that divide the batch.
+  /// Number of microbatches, and number of parts into which ranks divide the
+  /// batch.
   int64_t microbatches, divisions = 1;
-  /// The recorded rewrites.
+  /// The rewrites to apply, in the order of the ops.
   std::vector<std::function<void()>> rewrites;
 };
 } // namespace

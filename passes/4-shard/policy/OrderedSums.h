@@ -7,13 +7,14 @@
 
 namespace pcc::shard {
 
-/// Rewrites sums over the batch for `--reproducible`, so that the order of
-/// additions follows from the positions of samples alone. The bits of a sum
-/// then do not depend on the number of ranks that divide the batch.
+/// Rewrites sums over the batch for `--reproducible`. The order of the
+/// additions then depends only on the positions of the samples in the batch.
+/// Thus a sum has equal bits for every number of ranks that divide the batch.
 ///
-/// B samples in m microbatches make m · 2^k blocks of q samples, with q odd.
-/// The samples of a block are summed first, then the 2^k blocks of a microbatch
-/// in a binary tree, then the microbatches one after another:
+/// The batch has m microbatches. A microbatch is 2^k blocks of q samples, where
+/// q is odd. First the samples of each block are summed, then the blocks of
+/// each microbatch in a binary tree, and last the microbatches one after
+/// another. The op
 ///
 ///   %g = graph.einsum "bi,bj->ij"      x [B, i], y [B, j]
 ///
@@ -23,29 +24,30 @@ namespace pcc::shard {
 ///   %t = graph.reduce sum over [1]     of [m·2^(k-1), 2, i, j]; k times in all
 ///   %g = graph.reduce sum over [0]     of [m, i, j]
 ///
-/// Ranks that divide the batch hold whole branches of the tree, and collectives
-/// add the parts of their members in the order of the tree. Ordered are
-/// products (matmul, einsum) and sums or means; other ops that sum over the
-/// batch are not divided along it (`mayDivideSum`). A product of a matrix whose
-/// rows are samples becomes one product per sample, so that a library's choice
-/// of kernel does not depend on the number of local samples.
+/// Each rank that divides the batch has whole branches of the tree, and
+/// collectives add the sums of their ranks in the order of the tree. Products
+/// (matmul, einsum), sums and means are rewritten. Other ops that sum over the
+/// batch are not divided along the batch (`mayDivideSum`). A product of a
+/// matrix whose rows are samples becomes one product per sample. Otherwise a
+/// library might choose another kernel for another number of samples on a rank.
 ///
-/// Invalidates `seeds` for replaced ops, so seeds must be resolved again. Fails
-/// after an error if the axes of `mesh` would divide the batch into parts that
-/// are not branches of the tree.
+/// Ops are replaced, so `seeds` must be resolved again afterwards. Emits an
+/// error and fails if the axes of `mesh` would divide the batch into parts that
+/// are no branches of the tree.
 mlir::LogicalResult orderSums(mlir::func::FuncOp function, const Seeds &seeds,
                               const dist::Mesh &mesh);
 
-/// Returns whether an axis may divide the sum of `op` over the batch without
-/// changing its order: `op` is part of an ordered sum. Null counts as an op
-/// without a sum.
+/// Returns whether an axis may divide the sum of `op` over the batch. This is
+/// so if `op` is part of an ordered sum, whose order does not change, or if
+/// `op` is null.
 bool mayDivideSum(mlir::Operation *op);
-/// Returns whether partial sums over the batch may pass `op` without changing
-/// their order: `op` is a reduction of an ordered sum, or only moves elements.
-/// Null counts as an op without a sum.
+/// Returns whether partial sums over the batch may pass through `op` without a
+/// change of their order. This is so if `op` is a reduction of an ordered sum,
+/// only moves elements, or is null.
 bool mayPassSum(mlir::Operation *op);
 
-/// Removes the marks of ordered sums. Called once shardings have been decided.
+/// Removes the attributes that mark the ops of ordered sums. Must be called
+/// after shardings are decided.
 void eraseSumOrderMarks(mlir::func::FuncOp function);
 
 } // namespace pcc::shard

@@ -7,11 +7,11 @@
 
 namespace pcc::shard {
 
-/// Name of the module attribute that holds the names given by `--preset`.
+/// Name of the module attribute that lists the presets given by `--preset`.
 inline constexpr llvm::StringLiteral presetsName = "dist.presets";
 
-/// Returns whether the user gave one of the presets `names`. `function` must be
-/// in a module.
+/// Returns whether the user gave one or more of the presets in `names`.
+/// `function` must be in a module.
 bool hasPreset(mlir::func::FuncOp function,
                llvm::ArrayRef<llvm::StringRef> names);
 

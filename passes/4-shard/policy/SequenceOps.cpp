@@ -7,8 +7,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Returns whether `op` reads a parameter of floats; tables of integers are no
-/// weights. `op` may be null.
+/// Returns whether `op` reads a parameter of floats. A table of integers is not
+/// a weight. `op` may be null.
 static bool isWeight(Operation *op) {
   auto get = dyn_cast_or_null<graph::GetParameterOp>(op);
   return get &&

@@ -8,24 +8,25 @@
 
 namespace pcc::shard {
 
-/// The ops that an axis of role Sequence (`cp`) must split wherever they have a
-/// dim of the sequence. These are contractions, attention, reads of float
-/// weights, and all ops behind them that compute. Masks and positions depend on
-/// inputs alone and cost little, and a change of layout costs nothing: these
-/// ops may stay whole.
+/// The ops that context parallelism (an axis with role Sequence, `cp`) must
+/// split along the sequence if they have such a dim. These are contractions,
+/// attention, reads of float weights, and the ops that compute with their
+/// results. Not included are ops on masks and positions, which depend on inputs
+/// alone and cost little, and changes of layout, which cost nothing: these ops
+/// may stay whole.
 ///
 ///   ids       -> embedding -> norm -> query, key, value -> attention -> …
 ///   positions -> mask ---------------------------------^
 class SequenceOps {
 public:
-  /// Finds the ops in `graph`, which need not outlive this.
+  /// Finds the ops in `graph`, which may be destroyed before this object.
   explicit SequenceOps(const ShardedGraph &graph);
 
-  /// Returns whether vertex `op` is one of them.
+  /// Returns whether vertex `op` (an op of the graph) must split the sequence.
   bool contains(unsigned op) const { return ops.test(op); }
 
 private:
-  /// The vertices that are.
+  /// Set of the vertices that must split the sequence.
   llvm::BitVector ops;
 };
 

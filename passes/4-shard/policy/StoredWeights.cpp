@@ -8,13 +8,14 @@ using namespace pcc;
 using namespace pcc::shard;
 
 /// Returns whether two or more dims have more than one element. Scales and
-/// biases have not: they are too small to be worth a collective.
+/// biases have only one such dim; they are too small to be worth a collective.
 static bool hasTwoDims(RankedTensorType type) {
   return llvm::count_if(type.getShape(),
                         [](int64_t size) { return size > 1; }) >= 2;
 }
 
-/// Returns the parameter that `get` reads; null if there is none.
+/// Returns the declaration of the parameter that `get` reads; null if there is
+/// none.
 static graph::ParameterOp parameterOf(graph::GetParameterOp get) {
   return SymbolTable::lookupNearestSymbolFrom<graph::ParameterOp>(
       get, get.getParameterAttr());
@@ -27,8 +28,8 @@ static bool isNarrowing(Operation *op) {
                      graph::tensorType(cast).getElementTypeBitWidth();
 }
 
-/// Returns whether every user of the result of vertex `op` casts it to a
-/// narrower type or is part of the update.
+/// Returns whether every reader of the first result of vertex `op` casts it to
+/// a narrower type or belongs to the optimizer update.
 static bool isReadNarrow(const ShardedGraph &graph, unsigned op) {
   return llvm::all_of(graph.users[op][0],
                       [&](const ShardedGraph::OperandEdge &edge) {
@@ -37,10 +38,10 @@ static bool isReadNarrow(const ShardedGraph &graph, unsigned op) {
                       });
 }
 
-/// Returns the master copies of mixed-precision training: trained parameters of
-/// two or more dims that the model only reads through casts to a narrower type.
-/// They count as optimizer state, since the narrow copy is what the model uses
-/// and what is gathered.
+/// Returns the names of the master copies in mixed-precision training. These
+/// are trained parameters with two or more dims that the model reads only
+/// through casts to a narrower type. They count as optimizer state, because the
+/// model uses, and gathers, the narrow copies.
 static llvm::StringSet<> mastersOf(const ShardedGraph &graph) {
   llvm::StringSet<> masters, others;
   for (unsigned i = 0; i < graph.ops.size(); ++i) {
@@ -72,10 +73,11 @@ StoredWeights::StoredWeights(const ShardedGraph &graph)
       divided.insert(i);
 }
 
-/// Returns whether the accumulated gradient belongs to one of several uses of a
-/// weight, and the update adds the gradients of all uses. With one microbatch
-/// nothing accumulates. Partial sums over ranks then pass that addition and are
-/// reduced once, so this gradient is not stored in shards.
+/// Returns whether `op` accumulates the gradient of one of several uses of a
+/// weight. The optimizer update then adds the gradients of all uses. With one
+/// microbatch, nothing is accumulated, so the partial sums of all uses can be
+/// added first and reduced over ranks once. For this reason the gradient of one
+/// use is not stored divided. Always false with several microbatches.
 static bool isOfOneUse(graph::AccumulateOp op) {
   const dist::Mesh mesh = dist::meshOf(op->getParentOfType<ModuleOp>());
   return mesh.sizeOf(std::string(dist::timeAxis)) <= 1 &&

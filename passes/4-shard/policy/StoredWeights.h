@@ -10,47 +10,50 @@
 
 namespace pcc::shard {
 
-/// Name of the module attribute that lists the weights that must be stored
-/// divided so that the plan fits into memory. The attribute is absent if all
+/// Name of the module attribute that lists the weights which must be stored
+/// divided among ranks so that the plan fits into memory. Absent if the plan
 /// fits without it.
 inline constexpr llvm::StringLiteral dividedName = "dist.divided";
 
-/// Tensors that are stored fully sharded over the ranks that would otherwise
-/// hold replicas, and all-gathered where they are used: ZeRO (Rajbhandari et
-/// al. 2020) and FSDP. The weights that `dist.divided` lists are stored like
-/// this. Presets add tensors that have two or more dims of more than one
-/// element:
+/// The tensors that are stored divided among the ranks that would otherwise
+/// have equal copies, and all-gathered where they are used: ZeRO (Rajbhandari
+/// et al. 2020) and FSDP. They are the weights that the attribute
+/// `dist.divided` lists. Presets add tensors in which two or more dims have
+/// more than one element:
 ///
 ///   preset        optimizer state   gradients   weights
 ///   zero1         yes
 ///   zero2         yes               yes
 ///   zero3, fsdp   yes               yes         yes
 ///
-/// Gradients are stored in shards as soon as a microbatch has made them. A
-/// tensor that the user has pinned stays as pinned.
+/// Gradients are divided as soon as a microbatch has computed them. A tensor
+/// for which the user requests a sharding keeps that sharding.
 ///
 ///   stored [tp+dp, -]  --all-gather over dp-->  used [tp, -]
 class StoredWeights {
 public:
-  /// Finds the tensors in `graph`, which need not outlive this.
+  /// Finds the tensors in `graph`, which may be destroyed before this object.
   explicit StoredWeights(const ShardedGraph &graph);
 
-  /// Returns whether nothing is stored in shards.
+  /// Returns whether no tensor is stored divided among ranks.
   bool empty() const { return divided.empty(); }
-  /// Returns whether the result of vertex `op` is stored in shards.
+  /// Returns whether the result of vertex `op` (an op of the graph) is stored
+  /// divided among ranks.
   bool contains(unsigned op) const { return divided.contains(op); }
 
 private:
-  /// Returns whether the result of `op` must be stored in shards. `op` must not
-  /// be pinned.
+  /// Returns whether the result of `op` must be stored divided among ranks. The
+  /// user must not have requested a sharding for it.
   bool isDivided(mlir::Operation *op) const;
 
-  /// Whether the presets shard weights, gradients, and optimizer state.
+  /// Whether a preset divides weights, whether one divides gradients, and
+  /// whether one divides the optimizer state.
   bool weights, gradients, states;
-  /// Parameters that are stored in shards with any shape: those of
+  /// Names of parameters that are divided whatever their shape is: those in
   /// `dist.divided`, and master copies of weights.
   llvm::StringSet<> names;
-  /// The vertices whose results are stored in shards.
+  /// The vertices (ops of the graph) whose results are stored divided among
+  /// ranks.
   std::set<unsigned> divided;
 };
 

@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Maximum number of choices that a decision keeps besides the chosen one.
+/// Largest number of choices that a decision lists besides the chosen one.
 static constexpr size_t mostKept = 5;
 
 /// Returns whether `part` is a sub-axis of `axis`.
@@ -23,7 +23,7 @@ static bool isOf(const dist::SubAxis &part, const dist::Axis &axis) {
   return part.axis == axis.name;
 }
 
-/// Returns `op` as it was before `axis` was assigned.
+/// Returns `op` as if `axis` had not been assigned to it.
 static ShardedOp withoutAxis(const ShardedOp &op, const dist::Axis &axis) {
   ShardedOp base(op);
   bool isSplit = false;
@@ -40,9 +40,9 @@ static ShardedOp withoutAxis(const ShardedOp &op, const dist::Axis &axis) {
   return base;
 }
 
-/// Orders the axes of each factor that `axis` splits, since candidatesOf puts
-/// `axis` last. The order is that of `own` if the same axes split the factor
-/// there, else that of the mesh.
+/// Sorts the axes of each factor that `axis` splits, because candidatesOf
+/// always puts `axis` last. If the same axes split the factor in `own`, the
+/// order is that of `own`; otherwise it is that of the mesh.
 static void order(ShardedOp &op, const ShardedOp &own, const dist::Axis &axis,
                   const dist::Mesh &mesh) {
   for (auto [axes, as] : llvm::zip_equal(op.axes, own.axes)) {
@@ -57,9 +57,9 @@ static void order(ShardedOp &op, const ShardedOp &own, const dist::Axis &axis,
   }
 }
 
-/// Returns whether `candidate` passes a partial sum over `axis` although no
-/// producer has one. A whole value would have to be made partial first, which
-/// is never useful.
+/// Returns whether `candidate` reads a partial sum over `axis` although no
+/// producer of an operand gives one. A complete value would have to be made
+/// partial first, which never saves anything.
 static bool makesPartial(const ShardedGraph &graph, unsigned index,
                          const ShardedOp &candidate, const dist::Axis &axis) {
   if (!dist::holdsAxis(candidate.through, axis.name))
@@ -71,8 +71,8 @@ static bool makesPartial(const ShardedGraph &graph, unsigned index,
   });
 }
 
-/// Returns whether two states of a vertex have the same shardings of all
-/// operands and results.
+/// Returns whether `a` and `b`, two ways of splitting one vertex, have equal
+/// shardings of all operands and results.
 static bool liesLike(const ShardedOp &a, const ShardedOp &b) {
   for (unsigned i = 0; i < a.rule->operands.size(); ++i)
     if (!dist::samePlacement(a.operandSharding(i), b.operandSharding(i)))
@@ -126,9 +126,9 @@ Alternatives::takenBeside(const ShardedGraph::OperandEdge &edge,
   return taken;
 }
 
-/// The source is the producer's result or a sharding that other readers need,
-/// whichever is cheapest. A sharding that another reader needs, too, is shared:
-/// its reshard costs this op nothing.
+/// Chooses the cheapest source of the operand: the result of the producer, or a
+/// sharding that another reader needs. If another reader needs the wanted
+/// sharding itself, the reshard is shared and costs this op nothing.
 bool Alternatives::priceOperand(const ShardedGraph::OperandEdge &edge,
                                 const ShardedOp &candidate,
                                 dist::Choice &choice) {
@@ -153,9 +153,9 @@ bool Alternatives::priceOperand(const ShardedGraph::OperandEdge &edge,
   return add(*cheapest, to, type, isShared, choice);
 }
 
-/// Each sharding that users need is made once, from the result or from another
-/// sharding, in the order that costs least. If there are more than four, they
-/// are made in the order of users.
+/// Each sharding that a user needs is made once, from the result or from
+/// another one of these shardings, in the cheapest order. If there are more
+/// than four shardings, they are made in the order of the users.
 bool Alternatives::priceResult(unsigned index, unsigned result,
                                const ShardedOp &candidate,
                                dist::Choice &choice) {
@@ -208,14 +208,14 @@ std::optional<dist::Choice> Alternatives::price(unsigned index,
 // Words
 //===----------------------------------------------------------------------===//
 
-/// Returns `sharding` as text, the time axis left out.
+/// Returns `sharding` as text, without the time axis.
 static std::string listed(const dist::Sharding &sharding,
                           const dist::Mesh &mesh) {
   return dist::toBriefString(dist::withoutTime(sharding), mesh);
 }
 
-/// Returns the quoted name by which the user knows an operand; empty if it has
-/// none.
+/// Returns the name, in quotes, by which the user knows `operand`; empty if it
+/// has none.
 static std::string nameOf(const ShardedGraph &graph, Value operand) {
   Operation *op = operand.getDefiningOp();
   Attribute name;
@@ -235,9 +235,9 @@ static bool isMatrix(Value operand) {
          graph::tensorType(operand).getRank() > 1;
 }
 
-/// Returns, in words, the sharding of the tensor that best shows how a factor
-/// is split: a weight, which the user can pin by name, else the result, else an
-/// operand.
+/// Returns a text with the sharding of the tensor that best shows how `factor`
+/// is split. It is a weight, which the user can pin by its name; if no weight
+/// has the factor, the result; otherwise an operand.
 static std::string showFactor(const ShardedGraph &graph, const ShardedOp &op,
                               int factor, const dist::Mesh &mesh) {
   auto show = [&](unsigned operand, const std::string &name) {
@@ -261,8 +261,8 @@ static std::string showFactor(const ShardedGraph &graph, const ShardedOp &op,
   return "a dim of its own";
 }
 
-/// Returns whether `factor` is the keys of a ring, which are split as the
-/// queries are.
+/// Returns whether `factor` is the keys of ring attention. They are always
+/// split like the queries, so they need no text of their own.
 static bool isGuest(const ShardedOp &op, size_t factor) {
   auto ring = ringOf(op);
   return ring && ring->keys == static_cast<int>(factor);
@@ -283,7 +283,7 @@ std::string Alternatives::describe(const ShardedOp &candidate,
       part += ", whose parts exchange what they need";
     if (!ringAxes(candidate).empty())
       part += ", which keys and values visit in a ring";
-    // Two factors of one dim give the same text.
+    // Two factors of one dim give equal texts; list the text once.
     if (!llvm::is_contained(parts, part))
       parts.push_back(std::move(part));
   }
@@ -342,8 +342,9 @@ std::string Alternatives::refusal(unsigned index, const ShardedOp &base,
 // Decisions
 //===----------------------------------------------------------------------===//
 
-/// Returns the sort key of a choice: refused choices come last, then cost
-/// decides as in the search, then the text.
+/// Returns the key by which choices are sorted. Choices that must not be taken
+/// come last. The others are sorted by cost, compared as in the search, then by
+/// text.
 static auto rankOf(const dist::Choice &choice) {
   return std::tuple(!choice.refused.empty(), choice.picoseconds,
                     choice.receivedBytes(), choice.calls(), choice.memoryBytes,
@@ -372,8 +373,8 @@ dist::Decision Alternatives::decisionOf(unsigned index, const dist::Axis &axis,
       continue;
     seen.push_back(candidate);
     std::string refused = refusal(index, base, candidate, axis);
-    // Choices that split other dims than the axis is for (the batch, the
-    // sequence) are not worth listing.
+    // Do not list choices in which an axis that is for the batch or the
+    // sequence splits something else.
     if (StringRef(refused).ends_with("splits nothing else"))
       continue;
     if (auto choice = price(index, candidate)) {

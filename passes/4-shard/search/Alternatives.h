@@ -8,68 +8,75 @@
 
 namespace pcc::shard {
 
-/// Prices, for `pcc explain`, the choices that ops had and did not take. The
-/// axes of the graph have all been assigned. A choice is a use of one axis by
-/// one op, with all adjacent ops as they are. A weight that only the op reads
-/// follows the choice. Prices are those of the search: the chosen use costs no
-/// more than any other that was not refused.
+/// For `pcc explain`: prices the choices that ops had and did not take, after
+/// all axes have been assigned. A choice is a way in which one op uses one
+/// axis, while all ops next to it stay as they are. If only this op reads a
+/// weight, the weight is split as the op needs it. The prices are those of the
+/// search: a choice that was not refused costs at least as much as the chosen
+/// one.
 class Alternatives {
 public:
-  /// All arguments must outlive this.
+  /// Keeps references to all arguments, which must outlive this object.
   Alternatives(const ShardedGraph &graph, const Seeds &seeds,
                plan::ReshardPlanner &planner)
       : graph(graph), seeds(seeds), planner(planner), weights(graph),
         megatron(graph, weights), stored(graph) {}
 
-  /// Returns the decisions about vertex `index`, in mesh order: one per axis
-  /// along which something is communicated for the op, or one per axis if the
-  /// op contracts with a weight that counts. Empty for pins, transfers, inputs
-  /// and outputs.
+  /// Returns the decisions about vertex `index` (an op of the graph), in mesh
+  /// order. There is one for each axis along which something is communicated
+  /// for the op. An op that contracts with a large weight has one for each
+  /// axis. Empty for pins, transfers, inputs and outputs.
   std::vector<dist::Decision> decisionsAt(unsigned index);
 
 private:
-  /// Returns the decision about `axis`: the price of the chosen use, and the
-  /// cheapest of the other uses.
+  /// Returns the decision about `axis` at vertex `index`: `chosen`, the choice
+  /// that was taken, and the cheapest of the choices that were not.
   dist::Decision decisionOf(unsigned index, const dist::Axis &axis,
                             dist::Choice chosen);
-  /// Returns the price of `candidate`, a state of vertex `index`. Returns
-  /// nothing if an operand or a result cannot be resharded as needed.
+  /// Returns the price of `candidate`, a way of splitting vertex `index`.
+  /// Returns std::nullopt if an operand or a result cannot be resharded as
+  /// needed.
   std::optional<dist::Choice> price(unsigned index, const ShardedOp &candidate);
-  /// Adds the reshard of one operand of `candidate` to `choice`. Returns false
-  /// if it is impossible.
+  /// Adds to `choice` the reshard of the operand on `edge` that `candidate`
+  /// needs. Returns false if the reshard is impossible.
   bool priceOperand(const ShardedGraph::OperandEdge &edge,
                     const ShardedOp &candidate, dist::Choice &choice);
-  /// Adds the reshards of a result of `candidate` to `choice`. Returns false if
-  /// one is impossible.
+  /// Adds to `choice` the reshards that users of one result of `candidate`
+  /// need. Returns false if one of them is impossible.
   bool priceResult(unsigned index, unsigned result, const ShardedOp &candidate,
                    dist::Choice &choice);
-  /// Adds the reshard of a tensor to `choice`. `isShared` says that other
-  /// readers need the same reshard. Returns false if it is impossible.
+  /// Adds to `choice` the reshard of a tensor from `from` to `to`. `isShared`
+  /// tells that another reader needs this reshard, too, so it costs nothing
+  /// here. Returns false if it is impossible.
   bool add(const dist::Sharding &from, const dist::Sharding &to,
            mlir::RankedTensorType type, bool isShared,
            dist::Choice &choice) const;
-  /// Adds the communicating steps of `plan` to `choice`, and its time unless it
-  /// is shared. Returns false if the plan is impossible.
+  /// Adds to `choice` the steps of `plan` that communicate. Adds their time
+  /// unless `isShared`. Returns false if the plan is impossible.
   bool add(const plan::ReshardPlan &plan, bool isShared,
            dist::Choice &choice) const;
-  /// Returns whether vertex `index` is an unpinned weight or constant that only
-  /// vertex `reader` reads, so that it takes the reader's sharding for free.
+  /// Returns whether vertex `index` is a weight or constant that only vertex
+  /// `reader` reads and that no request pins. It is then split as the reader
+  /// needs it, at no cost.
   bool followsReader(unsigned index, unsigned reader) const;
-  /// Returns the shardings in which the value on `edge` is made for its other
-  /// users and for earlier operands of `candidate`.
+  /// Returns the shardings in which the value on `edge` is needed by its other
+  /// users, or by earlier operands of `candidate`, the user on `edge`.
   llvm::SmallVector<dist::Sharding>
   takenBeside(const ShardedGraph::OperandEdge &edge,
               const ShardedOp &candidate) const;
-  /// Returns the reason for which `candidate` must not be taken at any cost;
-  /// empty if it may be taken. `base` is the vertex without `axis`.
+  /// Returns the reason why vertex `index` must not be split as in `candidate`,
+  /// whatever it costs; empty if it may be. `base` is the vertex before `axis`
+  /// was assigned.
   std::string refusal(unsigned index, const ShardedOp &base,
                       const ShardedOp &candidate, const dist::Axis &axis) const;
-  /// Returns the name of the weight that `candidate` leaves whole although
-  /// `axis` must divide it; empty if there is none.
+  /// Returns the name of the weight of vertex `index` that `axis` must divide
+  /// but that `candidate` does not divide; empty if there is none. `base` is
+  /// the vertex before `axis` was assigned.
   std::string wholeWeight(unsigned index, const ShardedOp &base,
                           const ShardedOp &candidate,
                           const dist::Axis &axis) const;
-  /// Returns in words how `candidate` uses `axis`: "split 'w' as [-, 8@tp]".
+  /// Returns a text that says how `candidate` uses `axis`, such as "split 'w'
+  /// as [-, 8@tp]".
   std::string describe(const ShardedOp &candidate,
                        const dist::Axis &axis) const;
 

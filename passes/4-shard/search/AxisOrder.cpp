@@ -12,15 +12,15 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Returns the round of an assignment: seeds can put an axis into a later
-/// round.
+/// Returns the round (0, 1, …) of an assignment. A seed can put an axis into a
+/// later round.
 static int priorityOf(const AxisAssignment &assignment, const Seeds &seeds) {
   return seeds.priorityOf(assignment.parts.front().axis);
 }
 
 /// Returns the assignments for the axes of `mesh`, sorted by round. If some
-/// parts of an axis divide `experts`, the axis becomes two assignments: the
-/// other parts first, then these.
+/// sub-axes of an axis divide `experts`, the axis has two assignments: first
+/// the other sub-axes, then these.
 static std::vector<AxisAssignment> assignmentsOf(const dist::Mesh &mesh,
                                                  const Seeds &seeds,
                                                  const dist::SubAxes &experts) {
@@ -47,9 +47,9 @@ static std::vector<AxisAssignment> assignmentsOf(const dist::Mesh &mesh,
   return assignments;
 }
 
-/// Appends an assignment of role Storage for each axis over which weights may
-/// be stored in shards. These come last, after all uses are known. `tp` is left
-/// out, since what it can divide it has divided for every use already.
+/// Appends an assignment with role Storage for each axis over which weights may
+/// be stored divided. These assignments come last, when it is known how weights
+/// are used. `tp` has none, because it already divides each weight that it can.
 static void addStorage(const dist::Mesh &mesh, const Seeds &seeds,
                        std::vector<AxisAssignment> &assignments) {
   for (const dist::Axis &axis : mesh.axes)
@@ -58,10 +58,11 @@ static void addStorage(const dist::Mesh &mesh, const Seeds &seeds,
       assignments.push_back({seeds.partsOf(axis), AxisRole::Storage});
 }
 
-/// Returns the orders in which the assignments may be made, the given order
-/// first. An axis cannot split what earlier axes took, so the order matters.
-/// All permutations of up to three axes of role Free are tried. Axes with
-/// another role keep their positions, and all axes keep their rounds.
+/// Returns the orders in which the assignments may be made; the given order
+/// comes first. The order matters, because an axis cannot split what earlier
+/// axes have split. If there are at most three axes with role Free, all their
+/// permutations are included. Axes with another role keep their places, and no
+/// axis leaves its round.
 static std::vector<std::vector<AxisAssignment>>
 ordersOf(std::vector<AxisAssignment> assignments, const Seeds &seeds) {
   std::vector<size_t> places;
@@ -84,8 +85,9 @@ ordersOf(std::vector<AxisAssignment> assignments, const Seeds &seeds) {
   return orders;
 }
 
-/// Assigns the axes one after another. Returns the cost of the plan, with the
-/// penalties of all axes. Emits errors only if `reports`.
+/// Assigns the axes one after another, in the given order. Returns the cost of
+/// the plan; its penalty is the sum of those of all axes. Fails if an axis
+/// cannot be assigned, and emits the error only if `reports`.
 static FailureOr<plan::Cost>
 assignInOrder(ShardedGraph &graph, ArrayRef<AxisAssignment> order,
               const Seeds &seeds, plan::ReshardPlanner &planner, bool reports) {
@@ -109,8 +111,8 @@ assignInOrder(ShardedGraph &graph, ArrayRef<AxisAssignment> order,
   return cost;
 }
 
-/// Assigns the axes in the cheapest of `orders`. If none is possible, fails
-/// after the error of the first order.
+/// Assigns the axes in the cheapest of `orders`. If none is possible, emits the
+/// error of the first order and fails.
 static FailureOr<plan::Cost>
 assignInBestOrder(ShardedGraph &graph,
                   ArrayRef<std::vector<AxisAssignment>> orders,
@@ -134,11 +136,13 @@ assignInBestOrder(ShardedGraph &graph,
   return least;
 }
 
-/// Maximum number of pairs of choices for which all axes are assigned at once.
+/// Largest number of pairs of choices (StrategySpace::numPairs) for which all
+/// axes are assigned at once.
 static constexpr double mostPairs = 1 << 15;
 
-/// Returns `orders`, followed by the orders in which each part of a Free axis
-/// is an assignment of its own.
+/// Returns `orders`, followed by the same orders with each axis of role Free
+/// divided: each of its parts (sub-axes of prime size) is an assignment of its
+/// own.
 static std::vector<std::vector<AxisAssignment>>
 withParts(std::vector<std::vector<AxisAssignment>> orders) {
   for (size_t i = 0, count = orders.size(); i < count; ++i) {
@@ -168,8 +172,9 @@ LogicalResult pcc::shard::assignMeshAxes(ShardedGraph &graph,
   auto cost = assignInBestOrder(graph, orders, seeds, planner);
   if (failed(cost))
     return failure();
-  // A second search over all axes at once is worthwhile only if there are
-  // several assignments, no rounds to keep apart, and something to save.
+  // The search over all axes at once is skipped if there is only one
+  // assignment, if seeds define rounds, or if the plan costs nothing. It is
+  // also skipped if it would be too large.
   const auto all = withParts(orders);
   const bool hasRounds =
       llvm::any_of(assignments, [&](const AxisAssignment &assignment) {

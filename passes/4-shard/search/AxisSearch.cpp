@@ -20,41 +20,42 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Maximum number of entries of a table in variable elimination.
+/// Largest number of entries of a table in variable elimination.
 static constexpr size_t tableLimit = size_t(1) << 20;
 
-/// Maximum number of sets of shardings from which the search chooses the set
-/// that is kept of a value.
+/// Largest number of sets of shardings that the search considers for one value.
+/// The value is kept in all shardings of the chosen set.
 static constexpr size_t mostForms = 256;
 
-/// Maximum work (AxisSearch::work) for which assignAxesJointly searches. Beyond
-/// it, the joint search takes much longer than assignAxis for each axis.
+/// Largest AxisSearch::work for which assignAxesJointly searches. With more
+/// work, the joint search takes much longer than assignAxis for each axis.
 static constexpr double mostWork = 1e5;
 
-/// Maximum work for which the search keeps sets of several additional shardings
-/// per value. Beyond it, the sets would take longer than the rest of the
-/// search.
+/// Largest AxisSearch::work for which the search considers, for each value,
+/// sets of two or more additional shardings. With more work, these sets take
+/// longer than the rest of the search.
 static constexpr double mostWorkOnForms = 2e4;
 
-/// Maximum work, and maximum pairs of choices per use. If both are exceeded,
-/// parts of an axis stay in one dim. Otherwise the search would take minutes
-/// and freeze more variables. Example: a convolution in a training step has 75
-/// and more choices for 4 ranks if it mixes dims, and a table over three such
-/// ops exceeds tableLimit.
+/// If both limits are exceeded, the parts of an axis split only neighbouring
+/// factors of one dim. Otherwise the search would take minutes and freeze more
+/// variables. Example: if a convolution in a training step may split separate
+/// dims, it has 75 or more choices for 4 ranks, and a table over three such ops
+/// exceeds tableLimit.
 static constexpr double mostWorkOnMixing = 2.5e5;
 static constexpr double mostPairsPerUse = 128;
 
 namespace {
-/// One search: builds the choices of all vertices, prices all reshards among
-/// them, and finds the cheapest combination.
+/// One search: makes the choices of all vertices (ops, arguments, results),
+/// prices the reshards between them, and finds the cheapest combination. A
+/// vertex is a variable of the search. A value with several users is one more
+/// variable: the set of shardings in which it is kept.
 ///
-///   producer ---- value ---- user 0      a variable per vertex and, for a value
-///                      \---- user 1      with several users, one more for the
-///                                        shardings in which it is kept
+///   producer ---- value ---- user 0
+///                      \---- user 1
 class AxisSearch {
 public:
-  /// Builds the choices (StrategySpace) and the values of the graph that have
-  /// users. All arguments must outlive this, except `orders`.
+  /// Makes the choices of all vertices (StrategySpace) and collects the values
+  /// that have users. All arguments except `orders` must outlive this object.
   AxisSearch(ShardedGraph &graph, ArrayRef<std::vector<AxisAssignment>> orders,
              const dist::SubAxes &before, const Seeds &seeds,
              plan::ReshardPlanner &planner)
@@ -66,8 +67,8 @@ public:
           addValue(i, result);
   }
 
-  /// Returns an estimate of the number of prices and combinations of shardings
-  /// at which `solve` looks.
+  /// Returns an estimate of how many prices and pairs of shardings `solve`
+  /// looks at.
   double work() const {
     double work = 0;
     for (const Value &value : values)
@@ -76,7 +77,8 @@ public:
     return work;
   }
 
-  /// Returns the mean number of pairs of choices that meet at a use.
+  /// Returns the mean, over all uses of values, of the number of pairs (choice
+  /// of the producer, choice of the user).
   double pairsPerUse() const {
     double pairs = 0, uses = 0;
     for (const Value &value : values)
@@ -88,19 +90,20 @@ public:
     return pairs / std::max(uses, 1.0);
   }
 
-  /// Returns whether the search is too large for choices that mix dims.
+  /// Returns whether the search is too large to let the parts of an axis split
+  /// separate dims.
   bool isTooLargeToMix() const {
     return work() > mostWorkOnMixing && pairsPerUse() > mostPairsPerUse;
   }
 
   /// Finds the cheapest combination of choices and returns its cost; `choose`
-  /// applies it. Combinations that cost `known` or more need not be found.
+  /// applies it. A combination that costs `known` or more may be missed.
   plan::Cost solve(const plan::Cost &known = plan::Cost::forbidden()) {
     bound = known;
     for (Value &value : values)
       price(value);
-    // With fewer sets of shardings the model is less exact, but the elimination
-    // is more likely to be.
+    // With fewer sets of shardings per value, costs are less exact, but the
+    // elimination is more likely to find the minimum.
     const bool isLarge = work() > mostWorkOnForms;
     plan::Assignment best = minimise(isLarge ? 1 : mostForms);
     if (!isLarge && !best.exact)
@@ -115,14 +118,14 @@ public:
     return best.cost;
   }
 
-  /// Writes the choices that `solve` found into the graph.
+  /// Splits the vertices of the graph as `solve` has chosen.
   void choose() {
     for (unsigned i = 0; i < graph.ops.size(); ++i)
       graph.ops[i] = space.choicesOf(i)[chosen[i]].op;
   }
 
-  /// Emits an error at the first op at which the found choice breaks a rule,
-  /// and fails. Succeeds if no such op is found.
+  /// Emits an error at the first op whose choice breaks a rule, and fails.
+  /// Succeeds if there is no such op.
   LogicalResult reportBrokenRule(const AxisAssignment &assignment) {
     const bool isTime = assignment.parts.front().axis == dist::timeAxis;
     if (isTime && (failed(reportWholeBatch()) || failed(reportWholeInput())))
@@ -136,9 +139,9 @@ public:
   }
 
 private:
-  /// Searches again for a plan that breaks no rule, if that is cheaper than
-  /// `best`. The smaller bound leaves fewer choices, so the search is more
-  /// exact.
+  /// Searches again for a plan that breaks no rule, and replaces `best` if that
+  /// plan is cheaper. The search has a smaller bound, which excludes more
+  /// choices, so it freezes fewer variables.
   void avoidBrokenRules(plan::Assignment &best) {
     bound = std::min(bound, plan::Cost{.penalty = brokenRulePenalty});
     if (plan::Assignment other = minimise(/*mostSets=*/1);
@@ -146,8 +149,9 @@ private:
       best = std::move(other);
   }
 
-  /// Builds the cost graph and finds its minimum. `mostSets` limits, per value,
-  /// the sets of two or more shardings in which the value is kept.
+  /// Builds the cost graph and finds its minimum. For each value, the number of
+  /// sets of two or more shardings in which the value may be kept is at most
+  /// `mostSets`.
   plan::Assignment minimise(size_t mostSets) const {
     plan::CostGraph costs;
     for (unsigned i = 0; i < graph.ops.size(); ++i) {
@@ -166,8 +170,8 @@ private:
     return best;
   }
 
-  /// Forbids that a parameter is written in another sharding than it is read
-  /// in.
+  /// Forbids combinations in which a parameter is written in another sharding
+  /// than it is read in.
   void tieWrites(plan::CostGraph &costs) const {
     for (auto [read, write] : graph.writes())
       costs.addPairs(read, write,
@@ -179,7 +183,8 @@ private:
                      });
   }
 
-  /// Returns the index of `sharding` in `forms`; appends it if it is new.
+  /// Returns the index of `sharding` in `forms`. If `forms` lacks it, appends
+  /// it.
   static uint32_t formOf(std::vector<dist::Sharding> &forms,
                          const dist::Sharding &sharding) {
     auto it = llvm::find(forms, sharding);
@@ -188,20 +193,21 @@ private:
     return it - forms.begin();
   }
 
-  /// A value and its forms: all shardings in which its producer may make it or
-  /// a user may need it.
+  /// A value and its forms: all shardings in which its producer may produce it
+  /// or a user may need it.
   struct Value {
     RankedTensorType type;
-    /// Number of times that the value is made per microbatch: 1, or 1 /
-    /// microbatches if it is made once per step.
+    /// Number of times that the value is produced per microbatch: 1, or 1 /
+    /// microbatches if it is produced once per step.
     double frequency = 1;
     std::vector<dist::Sharding> forms;
-    /// The produced and needed forms of each choice, and the prices of reshards
-    /// between forms.
+    /// For each choice of the producer and of the users, the form that it
+    /// produces or needs. Also the prices of reshards between forms.
     plan::SharedValue shared;
   };
 
-  /// Adds result `result` of vertex `producer` and collects its forms.
+  /// Adds result number `result` of vertex `producer` to `values` and collects
+  /// its forms.
   void addValue(unsigned producer, unsigned result) {
     Value &value = values.emplace_back();
     value.type = graph::tensorType(graph.valueOf(producer, result));
@@ -223,23 +229,24 @@ private:
     }
   }
 
-  /// Prices the reshards of `value` between its forms. A reshard is forbidden
-  /// without being planned if no user needs its result, or if it would receive
-  /// more bytes than the bound allows.
+  /// Prices the reshards of `value` between its forms (shardings). A reshard is
+  /// forbidden, without being planned, if no user needs its result or if it
+  /// would receive more bytes than the bound allows.
   void price(Value &value) const {
     const auto &forms = value.forms;
     std::vector<bool> isWanted(forms.size(), false);
     for (const plan::SharedValue::User &user : value.shared.users)
       for (uint32_t form : user.wantedForm)
         isWanted[form] = true;
-    // Penalties and seconds compare before bytes. If the bound allows any, no
-    // number of bytes rules a reshard out.
+    // Costs are compared by penalty and seconds before bytes. If the bound has
+    // any of these, no number of bytes excludes a reshard.
     const double mostBytes = bound.penalty > 0 || bound.seconds > 0
                                  ? brokenRulePenalty
                                  : bound.bytes;
     std::vector<double> size;
     for (const dist::Sharding &form : forms)
-      // Holes of a view are not communicated, so its size is no lower bound.
+      // A view (halo) can have holes, which are not communicated. Its bytes are
+      // therefore no lower bound of the received bytes.
       size.push_back(dist::hasView(form) ? 0 : localBytes(value.type, form));
     auto &reform = value.shared.reform;
     reform.resize(forms.size());
@@ -257,14 +264,16 @@ private:
   // Errors
   //===--------------------------------------------------------------------===//
 
-  /// Returns the location of vertex `index`, or that of the function.
+  /// Returns the location of vertex `index`; that of the function if the vertex
+  /// is no op.
   Location locationOf(unsigned index) const {
     return graph.ops[index].op ? graph.ops[index].op->getLoc()
                                : graph.function.getLoc();
   }
 
-  /// Reports an op that needs the whole batch. Communication along the time
-  /// axis is impossible, so the op that needs the batch is the cause.
+  /// Emits an error at the first op that needs the whole batch, and fails. This
+  /// op is why the batch cannot be cut into microbatches, along which no
+  /// communication is possible.
   LogicalResult reportWholeBatch() {
     for (unsigned i = 0; i < graph.ops.size(); ++i)
       for (auto [tag, factor] :
@@ -278,8 +287,8 @@ private:
     return success();
   }
 
-  /// Reports an input that every microbatch would read whole, which means that
-  /// all microbatches compute the same.
+  /// Emits an error about the first input that every microbatch would have to
+  /// read whole, and fails. The microbatches would then all compute the same.
   LogicalResult reportWholeInput() {
     for (unsigned i = 0; graph.isArgument(i); ++i)
       if (choiceOf(i).cost.penalty >= brokenRulePenalty ||
@@ -294,12 +303,13 @@ private:
     return success();
   }
 
-  /// Returns the choice found for vertex `op`.
+  /// Returns the choice that `solve` found for vertex `op`.
   const OpChoice &choiceOf(unsigned op) const {
     return space.choicesOf(op)[chosen[op]];
   }
 
-  /// Returns whether the reshard on `edge` is impossible.
+  /// Returns whether the reshard of the value on `edge`, from the producer's
+  /// choice to the user's choice, is impossible.
   bool breaksRule(const ShardedGraph::OperandEdge &edge) {
     return priceOf(planner, graph::tensorType(graph.valueOf(edge)),
                    choiceOf(edge.producer).results[edge.result],
@@ -307,8 +317,8 @@ private:
                .penalty >= brokenRulePenalty;
   }
 
-  /// Emits an error at the user and fails if the reshard on `edge` is
-  /// impossible.
+  /// If the reshard of the value on `edge` is impossible, emits an error at the
+  /// user and fails.
   LogicalResult checkEdge(const ShardedGraph::OperandEdge &edge) {
     if (!breaksRule(edge))
       return success();
@@ -339,16 +349,16 @@ private:
   StrategySpace space;
   /// All values that have users.
   std::vector<Value> values;
-  /// Cost that a solution must stay below.
+  /// A solution must cost less than this.
   plan::Cost bound;
-  /// Per vertex: index of its choice in the found solution.
+  /// By vertex: index of its choice in the solution that `solve` found.
   std::vector<unsigned> chosen;
 };
 } // namespace
 
-/// Assigns the parts of an axis one after another. Returns the cost after the
-/// last part, with the penalties of all parts. Fails, with the graph partly
-/// changed, if some part breaks a rule.
+/// Assigns the parts (sub-axes) of an axis one after another. Returns the cost
+/// after the last part; its penalty is the sum over all parts. Fails if a part
+/// breaks a rule; the graph may then have parts assigned already.
 static FailureOr<plan::Cost> assignApart(ShardedGraph &graph,
                                          const AxisAssignment &assignment,
                                          const dist::SubAxes &before,
@@ -382,8 +392,9 @@ pcc::shard::assignAxis(ShardedGraph &graph, const AxisAssignment &wanted,
   }
   plan::Cost cost = together->solve();
   if (knowsExperts(assignment.role)) {
-    // A second search without moved tokens has fewer choices, so that it may be
-    // exact where the first one is not.
+    // Searches again with axes that split only the batch, the sequence or the
+    // experts. There are fewer choices, so this search may be exact where the
+    // first one is not.
     AxisAssignment other = assignment;
     other.movesTokens = false;
     AxisSearch named(graph, {{other}}, before, seeds, planner);
@@ -394,10 +405,10 @@ pcc::shard::assignAxis(ShardedGraph &graph, const AxisAssignment &wanted,
     }
   }
   if (assignment.parts.size() > 1 && assignment.role == AxisRole::Free) {
-    // Parts that split different dims can be cheaper: a weight split by rows
-    // and by columns. Axes with a role are not split up, since users count on
-    // one use of each axis: tensor parallelism is one reduction per pair of
-    // column and row products.
+    // If the parts of an axis split different dims, the plan can be cheaper: a
+    // weight can be split by rows and by columns. This is done only for axes
+    // without a role. Users of the others expect one use of each axis: tensor
+    // parallelism has one reduction per pair of column and row products.
     std::vector<ShardedOp> start = graph.ops;
     FailureOr<plan::Cost> apart =
         assignApart(graph, assignment, before, seeds, planner);

@@ -7,31 +7,31 @@
 
 namespace pcc::shard {
 
-/// Assigns one axis, after the axes in `before`: chooses for each vertex of
-/// `graph` how it uses the parts of the axis, at the least total cost. Compared
-/// are penalties, then seconds if a cluster is known, then bytes received per
-/// rank, then calls, then memory (plan::Cost). Choices made for earlier axes
-/// stay.
+/// Assigns one axis: chooses for each vertex (op, argument or result) of
+/// `graph` how it uses the parts of the axis, with the least total cost.
+/// `before` holds the axes assigned earlier, whose assignments stay. Two costs
+/// are compared by penalty; if it is equal, by seconds (if a cluster is known),
+/// then by received bytes per rank, then by calls, then by memory (plan::Cost).
 ///
-/// The minimum is found by variable elimination, and is exact unless variables
-/// had to be frozen (plan/search/Eliminate.h). It is taken over the plans in
-/// which all parts are assigned together. For an axis of role Free the parts
-/// are also assigned one by one, and the cheaper plan counts. If the graph
-/// leaves too many choices, no op splits two separate dims by parts of the
-/// axis.
+/// The minimum is found by variable elimination. It is exact unless variables
+/// had to be frozen (plan/search/Eliminate.h). The parts of an axis (sub-axes
+/// of prime size) are assigned together. Parts of an axis with role Free are
+/// also assigned one by one, and the cheaper plan is taken. If the search would
+/// be too large, the parts of an axis split only neighbouring factors of one
+/// dim.
 ///
-/// Returns the cost of all axes assigned so far, except that penalties are
-/// those of this axis alone. Fails where a seed, or the role of the axis,
-/// cannot be met, and then changes nothing. Emits an error at the op in
-/// question if `reports`.
+/// Returns the cost of all axes assigned so far; its penalty is that of this
+/// axis alone. Fails, and changes nothing, if a seed (requested sharding) or
+/// the role of the axis cannot be fulfilled. If `reports`, emits an error at
+/// the op that causes this.
 mlir::FailureOr<plan::Cost>
 assignAxis(ShardedGraph &graph, const AxisAssignment &assignment,
            const dist::SubAxes &before, const Seeds &seeds,
            plan::ReshardPlanner &planner, bool reports);
 
-/// Assigns all axes at once, each vertex in any of `orders`, so that the
-/// minimum is taken over all axes together. Fails without an error, and changes
-/// nothing, if no plan costs less than `known` or if there are too many
+/// Assigns all axes at once and finds the minimum over all axes together. Each
+/// vertex may take the axes in any of `orders`. Fails without an error, and
+/// changes nothing, if no plan costs less than `known` or if there are too many
 /// choices.
 mlir::LogicalResult assignAxesJointly(
     ShardedGraph &graph, llvm::ArrayRef<std::vector<AxisAssignment>> orders,

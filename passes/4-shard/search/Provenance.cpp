@@ -7,14 +7,16 @@
 using namespace mlir;
 using namespace pcc;
 
-/// Returns the text of a StringAttr; empty for null and other attributes.
+/// Returns the text of a StringAttr. Returns an empty string for null and for
+/// other attributes.
 static std::string textOf(Attribute attribute) {
   auto text = dyn_cast_or_null<StringAttr>(attribute);
   return text ? text.str() : "";
 }
 
-/// Returns the endpoint of `op`: its mnemonic and ONNX node, or the parameter
-/// that it reads.
+/// Returns the endpoint that describes `op` for `pcc explain`: the name of the
+/// op and of its ONNX node. For an op that reads a parameter, it is "weight"
+/// and the name of the parameter.
 static dist::Endpoint endpointOf(Operation *op) {
   auto get = dyn_cast<graph::GetParameterOp>(op);
   StringRef node = graph::nodeName(op->getLoc());
@@ -75,8 +77,8 @@ Location pcc::shard::reshardLocation(Value value,
                          {endpointOf(value), {uses.begin(), uses.end()}});
 }
 
-/// All groups of a collective have the same size, and adjacent members of a
-/// group have the same distance, so the first group describes all.
+/// The groups of a collective have equal sizes, and the ranks of each group
+/// have equal distances. Therefore the first group describes all of them.
 dist::PricedStep pcc::shard::pricedStep(const plan::ReshardStep &step,
                                         const dist::Mesh &mesh, bool isShared) {
   dist::PricedStep pricedStep;

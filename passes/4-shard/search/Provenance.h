@@ -10,23 +10,27 @@
 
 namespace pcc::shard {
 
-/// Returns the op or the function argument that makes `value`, with the
-/// decisions about it. Reshards, pins and transfers on the way are skipped.
+/// Returns what produces `value`, for `pcc explain`: the op or the function
+/// argument, with the decisions about it. If a reshard, pin or transfer
+/// produces `value`, returns what produces its operand.
 dist::Endpoint endpointOf(mlir::Value value);
 
-/// Returns the reader of `use`: an op, a pin of the model, or an output.
+/// Returns what reads the operand `use`, for `pcc explain`: an op, a pin of the
+/// model, or an output.
 dist::Endpoint endpointOf(mlir::OpOperand &use);
 
-/// Returns the endpoint for `seed`, to which the result of `op` is pinned.
+/// Returns, for `pcc explain`, the request `seed` that pins the result of `op`,
+/// as an endpoint.
 dist::Endpoint pinEndpoint(mlir::Operation *op, const Seed &seed);
 
-/// Returns the location of a reshard of `value` for `uses`: the value's
-/// location with the cause of the reshard attached (dialects/dist/Decision.h).
+/// Returns the location for a reshard of `value` that serves `uses`. It is the
+/// location of the value, with the cause of the reshard attached
+/// (dialects/dist/Decision.h).
 mlir::Location reshardLocation(mlir::Value value,
                                llvm::ArrayRef<dist::Endpoint> uses);
 
-/// Returns a step of a reshard in the form in which decisions keep it.
-/// `isShared` marks a step that other readers need, too. `step` must
+/// Converts a step of a reshard to the form in which decisions store it.
+/// `isShared` marks a step that another reader needs, too. `step` must
 /// communicate.
 dist::PricedStep pricedStep(const plan::ReshardStep &step,
                             const dist::Mesh &mesh, bool isShared = false);

@@ -14,10 +14,11 @@ using namespace pcc;
 using namespace pcc::shard;
 
 namespace {
-/// Descriptions of ops, each with the number of ops that it occurs for.
+/// Counts ops by a text that describes them, such as "30 in 4".
 class OpCounts {
 public:
-  /// Counts `op` for the description `what`.
+  /// Adds 1 to the number of ops with the text `what`. The first op of all is
+  /// remembered.
   void add(const std::string &what, Operation *op) {
     ++counts[what];
     if (!first)
@@ -25,7 +26,7 @@ public:
   }
   bool empty() const { return counts.empty(); }
 
-  /// Returns all descriptions: "30 in 4 (12 ops), 101 in 4 (1 op)".
+  /// Returns all texts with their numbers: "30 in 4 (12 ops), 101 in 4 (1 op)".
   std::string list() const {
     SmallVector<std::string> parts;
     for (auto &[what, count] : counts)
@@ -35,8 +36,8 @@ public:
     return llvm::join(parts, ", ");
   }
 
-  /// Returns ", first at node 'n'" if the first op comes from an ONNX node,
-  /// else an empty string. Must not be called if nothing was counted.
+  /// Returns ", first at node 'n'" if the first counted op comes from an ONNX
+  /// node; otherwise an empty string. At least one op must have been counted.
   std::string place() const {
     StringRef node = graph::nodeName(first->getLoc());
     return node.empty() ? "" : (", first at node '" + node + "'").str();
@@ -48,8 +49,8 @@ private:
 };
 } // namespace
 
-/// Counts the factors of `op` whose size the number of their parts does not
-/// divide.
+/// Counts, in `uneven`, the factors (dims, or parts of dims) of `op` that are
+/// split into uneven parts.
 static void countUneven(const ShardedOp &op, OpCounts &uneven) {
   for (auto [factor, axes] : llvm::zip_equal(op.rule->factors, op.axes))
     if (int64_t parts = dist::numParts(axes); factor.size % parts != 0)
@@ -59,8 +60,9 @@ static void countUneven(const ShardedOp &op, OpCounts &uneven) {
                  op.op);
 }
 
-/// Counts `op` if it has factors of more than one element but its rule lets
-/// none be split.
+/// Counts `op` in `unruled` if its rule does not allow any split: it has
+/// factors (dims, or parts of dims) with more than one element, and all of
+/// these are of kind Whole.
 static void countUnruled(const ShardedOp &op, OpCounts &unruled) {
   auto isBig = [](const graph::ShardingRule::Factor &factor) {
     return factor.size > 1;
@@ -93,10 +95,11 @@ void pcc::shard::remarkOnShardings(func::FuncOp function) {
                         << unruled.list() << unruled.place();
 }
 
-/// Maximum number of names that a remark lists.
+/// Largest number of names that a remark lists.
 static constexpr size_t mostNamed = 5;
 
-/// Returns a list with at most mostNamed names: "a, b and 3 more".
+/// Returns the names as one text that lists at most mostNamed of them: "a, b
+/// and 3 more".
 static std::string listed(SmallVector<std::string> names) {
   size_t more = names.size() - std::min(names.size(), mostNamed);
   names.resize(names.size() - more);
@@ -113,7 +116,8 @@ void pcc::shard::remarkOnWholeWeights(const ShardedGraph &graph,
     auto get = dyn_cast_or_null<graph::GetParameterOp>(graph.ops[i].op);
     if (!get || weights.bytes(i) == 0 || graph.ops[i].isSplitBy(axis))
       continue;
-    // A weight that could be split but is not was left whole by a seed.
+    // If a weight could be split but is not, a seed (requested sharding) keeps
+    // it whole.
     std::string why =
         weights.mustSplit(graph.ops[i], i, parts)
             ? "as was asked for"
@@ -127,8 +131,8 @@ void pcc::shard::remarkOnWholeWeights(const ShardedGraph &graph,
       << listed(whole);
 }
 
-/// Returns whether vertex `index` is a pin whose sequence `axis` does not
-/// split.
+/// Returns whether vertex `index` is a pin (requested sharding) of a value with
+/// a sequence that `axis` does not split.
 static bool pinsSequence(const ShardedGraph &graph, unsigned index,
                          const dist::Axis &axis) {
   const ShardedOp &op = graph.ops[index];

@@ -7,26 +7,27 @@
 
 namespace pcc::shard {
 
-/// Emits up to two remarks for the function: the dims that are split into
-/// uneven parts and therefore padded, and the ops that run whole on every rank
-/// because their rule lets nothing be split.
+/// Emits up to two remarks about the function. The first one lists the dims
+/// that are split into uneven parts and therefore padded. The second one lists
+/// the ops that every rank computes completely, because their rules do not
+/// allow any split.
 void remarkOnShardings(mlir::func::FuncOp function);
 
-/// Emits a remark that lists the contraction weights that are whole on every
-/// rank of `axis`, and why. `axis` is an axis of tensor parallelism, which has
-/// to divide them.
+/// Emits a remark that lists the contraction weights which are whole on every
+/// rank of `axis`, with the reason. `axis` is an axis of tensor parallelism,
+/// which should divide them.
 void remarkOnWholeWeights(const ShardedGraph &graph, const dist::Axis &axis);
 
-/// Emits a remark for each given preset (zero1, zero2) that shards only what
-/// training has, if the function does not train.
+/// If the function does not train, emits a remark for each of the presets zero1
+/// and zero2 that was given, because they divide only what training needs.
 void remarkOnIdlePresets(mlir::func::FuncOp function);
 
 /// Emits a remark if the model has no sequence that `axis` could split, or if
-/// seeds pin the sequence whole.
+/// seeds (requested shardings) keep the sequence whole.
 void remarkOnWholeSequence(const ShardedGraph &graph, const dist::Axis &axis);
 
-/// Emits a remark if a weight has fewer experts than `experts` has parts. Some
-/// ranks then hold replicas of the same experts.
+/// Emits a remark if a weight has fewer experts than `experts` has parts, so
+/// that some ranks have copies of the same experts.
 void remarkOnExperts(const ShardedGraph &graph, const dist::SubAxes &experts);
 
 } // namespace pcc::shard

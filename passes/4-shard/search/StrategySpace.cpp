@@ -11,8 +11,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Returns the tag of the dim that an axis of `role` is for, experts left out,
-/// or None.
+/// Returns the tag of the dim that an axis with role `role` is for: Batch or
+/// Sequence. Experts are ignored. Returns None for other roles.
 static FactorTag tagOfRole(AxisRole role) {
   switch (role) {
   case AxisRole::Sequence:
@@ -28,8 +28,8 @@ static FactorTag tagOfRole(AxisRole role) {
   }
 }
 
-/// Returns whether an axis of `role` splits the dim of its role by splitting a
-/// factor with `tag`. Within attention, heads count as the sequence.
+/// Returns whether a factor with `tag` counts as the dim (batch or sequence) of
+/// `role`. Heads within attention count as the sequence.
 static bool isTagOfRole(FactorTag tag, AxisRole role) {
   const FactorTag home = tagOfRole(role);
   return tag != FactorTag::None &&
@@ -37,12 +37,13 @@ static bool isTagOfRole(FactorTag tag, AxisRole role) {
           (tag == FactorTag::Head && home == FactorTag::Sequence));
 }
 
-/// Returns whether `parts` are of the time axis.
+/// Returns whether `parts` are sub-axes of the time axis (the microbatches).
 static bool isInTime(ArrayRef<dist::SubAxis> parts) {
   return parts.front().axis == dist::timeAxis;
 }
 
-/// Returns whether two states of one vertex use all axes alike.
+/// Returns whether `a` and `b`, two ways of splitting one vertex, use all axes
+/// in the same way.
 static bool sameSplit(const ShardedOp &a, const ShardedOp &b) {
   return a.axes == b.axes && a.through == b.through &&
          a.throughOperand == b.throughOperand &&
@@ -92,7 +93,8 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
   if (assignment.role == AxisRole::Storage)
     return divideStored(index, assignment, states);
   ArrayRef<dist::SubAxis> parts(assignment.parts);
-  // Earlier parts of the same axis are replaced by all parts up to these.
+  // `decided` may hold the parts of this axis that were assigned earlier. They
+  // are replaced by one sub-axis that covers these and the new parts.
   llvm::erase_if(decided, [&](const dist::SubAxis &axis) {
     return axis.axis == parts.front().axis;
   });
@@ -107,8 +109,8 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
         seed ? pinnedCandidatesOf(state.op, parts, seed->sharding, decided, may)
              : candidatesOf(state.op, parts, seeds, may, assignment.mixesDims);
     addBeforeSequenceAxes(index, assignment, taken);
-    // The role's dim must be split only if some candidate can split it.
-    // Otherwise no state breaks the rule.
+    // The rule that the batch or the sequence must be split holds only if some
+    // candidate splits it. If none does, the rule is not broken.
     const bool mustSplit = mustSplitRoleDim(index, assignment) &&
                            llvm::any_of(taken, [&](const ShardedOp &op) {
                              return splitsRoleDim(index, op, assignment);
@@ -125,9 +127,9 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
   states = std::move(next);
 }
 
-/// Keeps the states that store the fewest bytes per rank. The search would
-/// prefer uneven shards, since fewer bytes of them are received, but an uneven
-/// shard is padded and saves no memory.
+/// Keeps only the candidates that store the fewest bytes per rank. Otherwise
+/// the search would prefer uneven shards, for which fewer bytes are received.
+/// An uneven shard is padded, so it saves no memory.
 static void keepSmallest(SmallVector<ShardedOp, 0> &ops,
                          RankedTensorType type) {
   int64_t least = std::numeric_limits<int64_t>::max();
@@ -165,16 +167,18 @@ void StrategySpace::divideStored(unsigned index,
   states = std::move(next);
 }
 
-/// Returns whether vertex `index` casts a tensor that is stored in shards. If
-/// the cast runs on shards, its narrow result can be gathered instead.
+/// Returns whether vertex `index` casts a tensor that is stored divided. If the
+/// cast is divided as well, its narrow result is gathered, which receives fewer
+/// bytes.
 static bool castsStored(const ShardedGraph &graph, const StoredWeights &stored,
                         unsigned index) {
   return isa_and_present<graph::CastOp>(graph.ops[index].op) &&
          stored.contains(graph.operands[index][0].producer);
 }
 
-/// Where an update runs on shards, gradients are reduce-scattered to it and new
-/// weights are stored without communication.
+/// If the optimizer update is divided like the stored tensors, it needs only a
+/// reduce-scatter of gradients, and its new weights are stored without
+/// communication.
 void StrategySpace::followStored(unsigned index,
                                  const AxisAssignment &assignment,
                                  States &states) const {
@@ -200,9 +204,9 @@ void StrategySpace::followStored(unsigned index,
   states = std::move(next);
 }
 
-/// If an axis of the sequence splits heads within attention, it splits tokens
-/// before and after. An axis that splits heads throughout must then be major to
-/// it, or both axes have to move:
+/// An axis of the sequence splits heads within attention, and tokens before and
+/// after. If another axis splits heads throughout, it must be major to that
+/// axis. Otherwise both axes move:
 ///
 ///   [32@cp, 8@tp] to [-, 8@cp+tp]:   moves over both axes
 ///   [32@cp, 8@tp] to [-, 8@tp+cp]:   an all-to-all over cp
@@ -229,9 +233,10 @@ void StrategySpace::addBeforeSequenceAxes(
     }
 }
 
-/// Axes that divide experts may split anything inside the region. Other axes
-/// may split anything but experts and weights there. Without `movesTokens`,
-/// only the dims that roles name.
+/// An axis may always split the dim of its role. Inside of the expert region,
+/// an axis that divides experts may also split anything, and another axis
+/// anything but experts and weights. Without `movesTokens`, the first may also
+/// split experts, the second nothing else.
 bool StrategySpace::mayTakeNearExperts(unsigned index, FactorTag tag,
                                        const AxisAssignment &assignment) const {
   if (isTagOfRole(tag, assignment.role))
@@ -282,7 +287,8 @@ bool StrategySpace::mayTake(unsigned index, const Strategy &strategy,
     return false;
   if (!inTime && !keepsOrder(index, strategy, assignment.role))
     return false;
-  // Partial sums must be reduced before their result is stored in shards.
+  // A tensor that is stored divided must not be partial: partial sums are
+  // reduced before.
   if (strategy.kind == Strategy::Through && !inTime &&
       assignment.role != AxisRole::Tensor && stored.contains(index))
     return false;
@@ -297,7 +303,7 @@ bool pcc::shard::mayCutInTime(const ShardedGraph &graph,
          (kind == graph::FactorKind::Sum && graph.isTraining());
 }
 
-/// Returns whether `op` sends a value to another stage.
+/// Returns whether `op` is a transfer, which sends a value to another stage.
 static bool isTransfer(const ShardedOp &op) {
   return op.op && !isa<graph::ShardingRuleOpInterface>(op.op);
 }
@@ -306,9 +312,10 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
                          const Strategy &strategy, AxisRole role, bool inTime) {
   const ShardedOp &op = graph.ops[index];
   if (strategy.kind == Strategy::Through)
-    // Partial sums over the batch may cross a stage boundary unreduced, so that
-    // they are reduced where they would be without stages. Other partial sums
-    // are reduced before the transfer, unless they belong to the update.
+    // Partial sums over the batch may be sent to another stage before they are
+    // reduced. Thus they are reduced where they would be without stages. Other
+    // partial sums are reduced before the transfer, unless the transfer belongs
+    // to the update.
     return inTime ? graph.readsSumsInTime(index)
                   : !isTransfer(op) || role == AxisRole::Batch ||
                         graph.runsOncePerStep(index);
@@ -335,8 +342,9 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
   }
 }
 
-/// Penalties are of different sizes: brokenRulePenalty for a whole batch, the
-/// bytes of a weight that stays whole, and 1 for a broken preset.
+/// Penalties have different sizes: brokenRulePenalty if the batch of an input
+/// stays whole, the bytes of a weight that stays whole, and 1 if a preset is
+/// not followed.
 double StrategySpace::penaltyOf(unsigned index, const ShardedOp &before,
                                 const ShardedOp &after,
                                 const dist::SubAxis &part,
@@ -353,8 +361,9 @@ double StrategySpace::penaltyOf(unsigned index, const ShardedOp &before,
          (megatron.isBroken(index, after, part) ? 1 : 0);
 }
 
-/// An axis of ranks may leave an input whole that a seed pins. The time axis
-/// may leave an input whole that an op on the whole batch reads.
+/// Two exceptions: ranks may have an input whole if a seed (requested sharding)
+/// pins it. Microbatches may have an input whole if an op reads the batch of
+/// the whole step.
 bool StrategySpace::leavesBatchWhole(unsigned index, const ShardedOp &op,
                                      const dist::SubAxis &part) const {
   if (!graph.isArgument(index) || (graph.seedOf(index) && !isInTime(part)) ||

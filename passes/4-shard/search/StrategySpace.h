@@ -17,124 +17,140 @@
 namespace pcc::shard {
 
 /// Returns whether an axis with role `role` may use `strategy` at vertex
-/// `index`. Restrictions by experts are not considered (StrategySpace does).
-/// `inTime` is true for the time axis `mb` alone.
+/// `index` (an op of the graph). The extra rules of models with divided experts
+/// are left to StrategySpace. `inTime` must be true only for the time axis
+/// `mb`.
 bool mayTake(const ShardedGraph &graph, unsigned index,
              const Strategy &strategy, AxisRole role, bool inTime = false);
 
-/// Returns whether a factor of this kind may be cut into microbatches. Sums may
-/// be cut if the function trains, since their parts can accumulate.
+/// Returns whether a factor of this kind may be cut into microbatches. A
+/// Parallel factor may be. A Sum factor may be if the function trains, because
+/// partial sums can then accumulate over microbatches.
 bool mayCutInTime(const ShardedGraph &graph, graph::FactorKind kind);
 
-/// A mesh axis, or a part of one, that is to be assigned.
+/// A mesh axis, or some of its sub-axes, that the search assigns in one go.
 struct AxisAssignment {
-  /// The sub-axes to assign, all of one mesh axis, of prime sizes, major first.
+  /// The sub-axes to assign. They belong to one mesh axis, have prime sizes,
+  /// and are sorted major first.
   dist::SubAxes parts;
-  /// The role in which they are assigned.
+  /// Role of the axis, which decides what it may split.
   AxisRole role;
-  /// True if the axis may split anything inside the expert region
-  /// (ExpertDims.h). False if it may split only what its role names.
+  /// Whether the axis may split anything inside of the expert region
+  /// (ExpertDims.h). If false, it may split only the dims of its role: the
+  /// batch or the sequence, and the experts.
   bool movesTokens = true;
-  /// True if parts for which a factor has no room may split any other factor.
-  /// False if they may only split the next factor of the same dim.
+  /// Where the parts go for which a factor has too few elements. If true, they
+  /// may split any other factor; if false, only the next factor of the same
+  /// dim.
   bool mixesDims = true;
 };
 
-/// One value of a search variable: a state of one vertex.
+/// One choice of a vertex (op, argument or result) in the search: a way of
+/// splitting it, with its cost.
 struct OpChoice {
-  /// The vertex with its axes.
+  /// The vertex with the axes that this choice assigns to it.
   ShardedOp op;
-  /// Cost of the state by itself: exchanges among its parts, computation,
-  /// memory and broken rules. Reshards of operands and results are not
-  /// included.
+  /// Cost of the choice without the reshards of operands and results:
+  /// communication inside of the op, computation, memory and broken rules.
   plan::Cost cost;
-  /// Shardings that the vertex needs of its operands.
+  /// By operand: the sharding in which the vertex needs it.
   llvm::SmallVector<dist::Sharding, 2> operands;
-  /// Shardings in which the vertex produces its results.
+  /// By result: the sharding in which the vertex produces it.
   llvm::SmallVector<dist::Sharding, 1> results;
 };
 
-/// All choices of all vertices of a graph for the axes that are to be assigned.
-/// A search variable is a vertex and its values are the choices (AxisSearch.h).
+/// All choices of all vertices (ops, arguments, results) of a graph for the
+/// axes that are to be assigned. In the search, each vertex is a variable, and
+/// its choices are the values of that variable (AxisSearch.h).
 class StrategySpace {
 public:
-  /// Enumerates the choices. `orders` holds the same assignments in different
-  /// orders. Every vertex may follow any of the orders, independent of other
-  /// vertices. `before` holds the axes assigned earlier. The graph, the seeds
-  /// and the planner must outlive this.
+  /// Makes the choices. `orders` lists orders of the same assignments. Each
+  /// vertex may take the axes in any of these orders, whatever other vertices
+  /// do. `before` holds the axes assigned earlier. The graph, the seeds and the
+  /// planner must outlive this object.
   StrategySpace(const ShardedGraph &graph,
                 llvm::ArrayRef<std::vector<AxisAssignment>> orders,
                 const dist::SubAxes &before, const Seeds &seeds,
                 plan::ReshardPlanner &planner);
 
-  /// Returns the choices of vertex `op`: at least one.
+  /// Returns the choices of vertex `op`. There is at least one.
   const std::vector<OpChoice> &choicesOf(unsigned op) const {
     return choices[op];
   }
 
-  /// Returns an estimate of the number of pairs of choices, summed over all
-  /// edges of the graph.
+  /// Returns an estimate of the number of pairs (choice of the producer, choice
+  /// of the user), summed over all edges of the graph.
   static double numPairs(const ShardedGraph &graph,
                          llvm::ArrayRef<AxisAssignment> assignments);
 
 private:
-  /// A state of a vertex while assignments are added, and its penalty so far
-  /// for broken rules.
+  /// A way of splitting a vertex, while axes are assigned to it one after
+  /// another, and the penalty for the rules that it breaks so far.
   struct SearchState {
     ShardedOp op;
     double penalty = 0;
   };
   using States = llvm::SmallVector<SearchState, 0>;
 
-  /// Adds `state` to `states`. If `states` has a state with the same split,
-  /// keeps the smaller penalty.
+  /// Adds `state` to `states`. If a state there splits the vertex in the same
+  /// way, only the smaller penalty of the two is kept.
   static void add(SearchState state, States &states);
-  /// Replaces each of `states` by the states that follow from one assignment.
-  /// Adds the axis to `decided`.
+  /// Replaces each of `states`, ways of splitting vertex `index`, by the ways
+  /// that follow when the axis of `assignment` is assigned, too. Adds the axis
+  /// to `decided`, unless the assignment has role Storage.
   void assign(unsigned index, const AxisAssignment &assignment,
               dist::SubAxes &decided, States &states) const;
-  /// Handles an assignment of role Storage. States of a tensor that is stored
-  /// in shards must use the parts that they do not use yet.
+  /// Assigns an axis of role Storage. If the result of vertex `index` is stored
+  /// divided, each of `states` is replaced by states that also split it over
+  /// the parts of the axis that it does not use yet. Otherwise calls
+  /// followStored.
   void divideStored(unsigned index, const AxisAssignment &assignment,
                     States &states) const;
-  /// Lets other vertices follow the shards: an update, or a cast of what is
-  /// stored in shards, may split by the parts too.
+  /// Assigns an axis of role Storage to a vertex whose result is not stored
+  /// divided. An op of the optimizer update, or a cast of a tensor that is
+  /// stored divided, may be split over the parts as well. Other vertices do not
+  /// change.
   void followStored(unsigned index, const AxisAssignment &assignment,
                     States &states) const;
-  /// Returns whether vertex `index` may use `strategy` for `assignment`,
-  /// experts, stored shards and ordered sums included.
+  /// Returns whether vertex `index` may use `strategy` for the axis of
+  /// `assignment`. Takes into account experts, tensors that are stored divided,
+  /// and ordered sums.
   bool mayTake(unsigned index, const Strategy &strategy,
                const AxisAssignment &assignment) const;
-  /// Returns whether `strategy` keeps the order of sums over the batch, if
-  /// `--reproducible` gives them one.
+  /// Returns whether vertex `index` can use `strategy` without a change of the
+  /// order in which sums over the batch are added. Always true without
+  /// `--reproducible`.
   bool keepsOrder(unsigned index, const Strategy &strategy,
                   AxisRole role) const;
-  /// Returns whether an axis whose role knows experts may split a factor with
-  /// `tag` of vertex `index`.
+  /// For a model with divided experts: returns whether the axis of `assignment`
+  /// may split a factor with `tag` of vertex `index`. The role of the axis must
+  /// be one for which knowsExperts is true.
   bool mayTakeNearExperts(unsigned index, FactorTag tag,
                           const AxisAssignment &assignment) const;
-  /// Adds candidates in which heads are split by the assigned axis before the
-  /// axes of the sequence.
+  /// Appends to `candidates` copies in which the axis of `assignment`, which
+  /// splits heads, is major to the axes of the sequence that split the same
+  /// heads.
   void
   addBeforeSequenceAxes(unsigned index, const AxisAssignment &assignment,
                         llvm::SmallVectorImpl<ShardedOp> &candidates) const;
-  /// Returns whether the axis must split the dim of its role (batch or
-  /// sequence) at vertex `index`, if it can.
+  /// Returns whether the axis must split the batch or the sequence, whichever
+  /// its role says, at vertex `index` if the vertex has such a dim.
   bool mustSplitRoleDim(unsigned index, const AxisAssignment &assignment) const;
-  /// Returns whether the axis splits the dim of its role in `op`, a state of
-  /// vertex `index`.
+  /// Returns whether the axis splits the batch or the sequence, whichever its
+  /// role says, in `op`, a way of splitting vertex `index`.
   bool splitsRoleDim(unsigned index, const ShardedOp &op,
                      const AxisAssignment &assignment) const;
-  /// Returns the penalty for rules that the step from `before` to `after`,
-  /// states of vertex `index`, breaks by its use of `part`.
+  /// Returns the penalty for the rules that are broken when vertex `index`,
+  /// split as `before`, is split as `after`, which uses `part` of the axis.
   double penaltyOf(unsigned index, const ShardedOp &before,
                    const ShardedOp &after, const dist::SubAxis &part,
                    AxisRole role) const;
-  /// Returns whether vertex `index` is an input with a batch that `part` does
-  /// not split in state `op`.
+  /// Returns whether vertex `index` is an input of the model with a batch, and
+  /// `op`, a way of splitting the vertex, does not split the batch over `part`.
   bool leavesBatchWhole(unsigned index, const ShardedOp &op,
                         const dist::SubAxis &part) const;
-  /// Returns the priced choice of a state of vertex `index`.
+  /// Returns the choice, with its cost, that `state` of vertex `index` stands
+  /// for.
   OpChoice choiceOf(unsigned index, SearchState state) const;
 
   const ShardedGraph &graph;
@@ -144,11 +160,12 @@ private:
   MegatronLayout megatron;
   StoredWeights stored;
   SequenceOps tokens;
-  /// Whether `--reproducible` gives sums over the batch an order.
+  /// Whether `--reproducible` fixes the order of sums over the batch.
   bool ordersSums;
-  /// The expert region; present if the role of some assignment knows experts.
+  /// The expert region (ops around the experts). Present only if the role of
+  /// some assignment is one for which knowsExperts is true.
   std::optional<ExpertRegion> experts;
-  /// Per vertex: its choices.
+  /// By vertex: its choices.
   std::vector<std::vector<OpChoice>> choices;
 };
 

@@ -10,8 +10,9 @@ namespace {
 constexpr double giga = 1e9;
 constexpr double gibi = 1024.0 * 1024 * 1024;
 
-/// Interpolates linearly between the points of a non-empty curve. The value is
-/// constant before the first and after the last point.
+/// Returns the y of a non-empty curve at `x`, interpolated linearly between the
+/// two points next to it. Left of the first point, y is that of the first
+/// point; right of the last point, y is that of the last point.
 double interpolate(const Curve &curve, double x) {
   auto after = std::upper_bound(
       curve.begin(), curve.end(), x,
@@ -25,9 +26,10 @@ double interpolate(const Curve &curve, double x) {
   return low.second + share * (after->second - low.second);
 }
 
-/// Interpolates a non-empty curve of seconds by bytes. Beyond the last point
-/// the time grows in proportion to the bytes, that is at the bandwidth measured
-/// there.
+/// Returns the seconds for `bytes` on a non-empty measured curve from bytes to
+/// seconds. Between two points, the seconds are interpolated linearly. Beyond
+/// the last point, they grow in proportion to the bytes: the bandwidth stays
+/// that of the last point.
 double interpolateTime(const Curve &curve, double bytes) {
   const auto &last = curve.back();
   return bytes > last.first && last.first > 0 ? last.second * bytes / last.first
@@ -89,7 +91,8 @@ const Link &Cluster::linkFor(int stride, int size) const {
 double Cluster::commSeconds(std::string_view kind, int stride, int size,
                             double bytes, double calls) const {
   if (auto measured = collectives.find(kind); measured != collectives.end())
-    // Curves are measured per exact group size; other sizes use the links.
+    // A curve holds for one group size only. A group of a size without a curve
+    // is priced by the links below.
     if (auto curve = measured->second.find(size);
         curve != measured->second.end() && calls > 0)
       return calls * interpolateTime(curve->second, bytes / calls);

@@ -24,32 +24,35 @@ using Curve = std::vector<std::pair<double, double>>;
 
 /// One level of the network, such as NVLink or InfiniBand.
 struct Link {
-  /// Name of the level; it is not interpreted.
+  /// Name of the network level, such as "nvlink". It is only a label: no code
+  /// compares it.
   std::string level;
   /// Number of consecutive ranks that the level connects, such as the 8 ranks
   /// of a node.
   int span = 1;
   /// Latency of one call, in seconds.
   double alpha = 0;
-  /// Bandwidth, counted in bytes that one rank receives.
+  /// Bandwidth of one rank: the bytes that it can receive per second.
   double bytesPerSecond = 0;
 };
 
 /// The machines that a plan is priced for.
 ///
-/// Without `--cluster`, a fixed profile of the target stands for the cluster
-/// (see defaultCluster). Its alpha is 0, so bytes decide and call counts break
-/// ties. The profile is never measured on the host, so equal commands produce
-/// equal bundles on every machine.
+/// If pcc gets no `--cluster`, it uses built-in constants for the target, cpu
+/// or cuda (see defaultCluster). Their latency per call (`alpha`) is 0, so the
+/// received bytes decide between two plans, and the number of calls breaks
+/// ties. The constants are never measured on the host, so equal commands
+/// produce equal output on every machine.
 struct Cluster {
-  /// Numbers of machines and of devices in each. No price depends on them:
-  /// `links` describes the network.
+  /// Number of machines, and number of devices in each machine. No price
+  /// depends on these two numbers: `links` describes the network.
   int nodes = 1;
   int devicesPerNode = 1;
   /// Memory of one machine, in bytes. No price depends on it.
   double hostMemoryBytes = 0;
-  /// Factors by which compute, or communication, is slower while the other one
-  /// runs at the same time. No price depends on them.
+  /// Factor by which compute slows down while communication runs at the same
+  /// time, and factor by which communication slows down meanwhile. No price
+  /// depends on these two factors.
   double computeSlowdown = 1;
   double commSlowdown = 1;
 
@@ -60,22 +63,27 @@ struct Cluster {
   double reservedBytes = 0;
   /// Bandwidth of the device memory.
   double memoryBytesPerSecond = 0;
-  /// Overhead of one op or kernel, in seconds.
+  /// Seconds of overhead to launch one op or kernel.
   double launchSeconds = 0;
-  /// Peak flops per second by element type as pcc spells it (f32, bf16, …).
+  /// Peak flops per second of one device, by the name of the element type (f32,
+  /// bf16, …).
   std::map<std::string, double, std::less<>> peakFlops;
-  /// Fraction of the peak that a matmul reaches, by its flops. An empty curve
-  /// means 1.
+  /// Measured curve whose x is the flops of one matmul and whose y is the
+  /// fraction of the peak flops that this matmul reaches. An empty curve stands
+  /// for a fraction of 1 everywhere.
   Curve matmulEfficiency;
 
-  /// Levels of the network, ascending in span. Never empty.
+  /// Levels of the network, in ascending order of `span`. Never empty.
   std::vector<Link> links;
-  /// Measured seconds of one call, by kind of collective, group size and
-  /// received bytes. A measured curve takes precedence over `links`.
+  /// Measured curves by kind of collective and group size. For example,
+  /// collectives["all_reduce"][8] maps the bytes that one rank receives to the
+  /// seconds of one all-reduce among 8 ranks. Where a curve exists, it is used
+  /// instead of `links`.
   std::map<std::string, std::map<int, Curve>, std::less<>> collectives;
 
-  /// Returns the peak flops per second of an element type. A type without a
-  /// peak has the peak of f32.
+  /// Returns the peak flops per second of an element type. A type without an
+  /// entry in `peakFlops` gets the peak of f32, or 1e12 if f32 has no entry
+  /// either.
   double peakOf(std::string_view dtype) const;
 
   /// Returns the seconds of one op that computes `flops` and moves `bytes`
@@ -84,22 +92,23 @@ struct Cluster {
   double computeSeconds(double flops, double bytes,
                         std::string_view dtype) const;
 
-  /// Returns the link of a group whose `size` members are `stride` ranks apart:
-  /// the link with the least span that covers the group, else the widest link.
-  /// With links of span 8 and 65536, {stride 2, size 4} takes the first and
-  /// {stride 8, size 2} the second.
+  /// Returns the link that a group of `size` ranks communicates over; neighbors
+  /// in the group are `stride` ranks apart. It is the link with the least span
+  /// that covers the group (stride * size <= span), or the widest link if no
+  /// span does. For example, with links of span 8 and 65536, a group of 4 ranks
+  /// at stride 2 takes the first link, and 2 ranks at stride 8 take the second.
   const Link &linkFor(int stride, int size) const;
 
-  /// Returns the seconds of `calls` calls of a collective in a group of `size`
-  /// members that are `stride` ranks apart. `bytes` is what one member receives
-  /// in all calls together. `kind` is a name from the `collectives` table of
-  /// the cluster file.
+  /// Returns the seconds of `calls` calls of a collective among `size` ranks;
+  /// neighbors in the group are `stride` ranks apart. `bytes` is the number of
+  /// bytes that one rank receives in all calls together. `kind` is a name from
+  /// the [collectives] tables of the cluster file, such as "all_reduce".
   double commSeconds(std::string_view kind, int stride, int size, double bytes,
                      double calls) const;
 };
 
-/// A cluster, or the reason why its file is invalid. If `error` is not empty,
-/// `cluster` is meaningless.
+/// A cluster if `error` is empty. Otherwise `error` says why the cluster file
+/// is invalid, and `cluster` must not be used.
 struct ClusterOrError {
   Cluster cluster;
   std::string error;

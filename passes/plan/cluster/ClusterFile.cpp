@@ -27,37 +27,44 @@ public:
 private:
   using Reader = void (ClusterReader::*)(const std::string &,
                                          const toml::node &);
-  /// A top-level field of the file, and the member that parses it.
+  /// A top-level field of the cluster file, and the member function that parses
+  /// it.
   struct Field {
     std::string_view name;
     Reader read;
   };
-  /// A field that holds one number. `unit` converts the number of the file to
-  /// the unit of `*value`, such as 1e-6 from microseconds to seconds.
+  /// A field that holds one number. The number of the file times `unit` is
+  /// stored in `*value`. For example, a unit of 1e-6 converts microseconds to
+  /// seconds.
   struct NumberField {
     std::string_view name;
     double *value;
     double unit;
   };
 
-  /// Records `text` as the error, with the line of `node`, unless an earlier
-  /// error is recorded.
+  /// Records `text` and the line of `node` as the error. Has no effect if an
+  /// error is recorded already.
   void fail(const toml::node &node, const std::string &text) {
     if (error.empty())
       error = "line " + std::to_string(node.source().begin.line) +
               " of the cluster file: " + text;
   }
-  /// Returns the number at `node`, which must not be negative; 0 after an
-  /// error. `name` is the full name of the field, for the message.
+  /// Returns the number at `node`. If `node` is no number or is negative,
+  /// records an error and returns 0. `name` is the full name of the field, for
+  /// the message.
   double number(const std::string &name, const toml::node &node);
-  /// Returns the positive integer at `node`; 1 after an error.
+  /// Returns the integer at `node`. If `node` is no positive integer, records
+  /// an error and returns 1.
   int count(const std::string &name, const toml::node &node);
   Curve curve(const std::string &name, const toml::node &node, double xUnit,
               double yUnit);
-  /// Returns null, after recording an error, if `node` is not a table.
+  /// Returns `node` as a table. If `node` is no table, records an error and
+  /// returns null.
   const toml::table *table(const std::string &name, const toml::node &node);
-  /// Parses a table whose entries are all numbers. The entry `except` is
-  /// skipped because the caller parses it.
+  /// Parses the table `node`, whose entries are all numbers, and stores each
+  /// number in the one of `fields` with the name of the entry. A name that
+  /// `fields` lacks is an error. The entry named `except` is skipped, because
+  /// the caller parses it.
   template <size_t N>
   void numbers(const std::string &name, const toml::node &node,
                const NumberField (&fields)[N], std::string_view except = {});
@@ -111,8 +118,9 @@ const toml::table *ClusterReader::table(const std::string &name,
   return node.as_table();
 }
 
-/// Parses [[x, y], …] and multiplies the coordinates by the units. The points
-/// must have ascending x and positive y.
+/// Parses a list of points [[x, y], …] and multiplies each x by `xUnit` and
+/// each y by `yUnit`. Records an error unless the x ascend and all y are
+/// positive.
 Curve ClusterReader::curve(const std::string &name, const toml::node &node,
                            double xUnit, double yUnit) {
   Curve points;
@@ -171,8 +179,8 @@ void ClusterReader::readDevice(const std::string &name,
     fail(node, "'" + name + ".mem_gbps' must be positive");
 }
 
-/// Parses the peak per element type. A file may use the spelling of vendors,
-/// such as fp32, for the f32 of pcc.
+/// Parses the table of peak flops by element type. A key in the spelling of
+/// vendors, such as fp32, is stored under the name in pcc, f32.
 void ClusterReader::readPeaks(const std::string &name, const toml::node &node) {
   const toml::table *entries = table(name, node);
   if (!entries)
@@ -188,8 +196,9 @@ void ClusterReader::readPeaks(const std::string &name, const toml::node &node) {
   }
 }
 
-/// Parses the levels of the network, which replace all links of the defaults,
-/// and sorts them by span as linkFor expects.
+/// Parses the levels of the network, which replace all links of the defaults.
+/// Sorts them by span, because Cluster::linkFor takes the first link that is
+/// wide enough.
 void ClusterReader::readLinks(const std::string &name, const toml::node &node) {
   const toml::array *entries = node.as_array();
   if (!entries || entries->empty())
@@ -221,8 +230,9 @@ void ClusterReader::readLinks(const std::string &name, const toml::node &node) {
             [](const Link &a, const Link &b) { return a.span < b.span; });
 }
 
-/// Parses [collectives.KIND] tables. Their keys are group sizes, their values
-/// curves of microseconds by received bytes.
+/// Parses the tables [collectives.KIND], one for each kind of collective. A key
+/// of such a table is a group size, and its value is a curve: pairs of received
+/// bytes and microseconds.
 void ClusterReader::readCollectives(const std::string &name,
                                     const toml::node &node) {
   const toml::table *kinds = table(name, node);
@@ -248,7 +258,8 @@ void ClusterReader::readCollectives(const std::string &name,
   }
 }
 
-/// Parses the file: passes each top-level field to the member that parses it.
+/// Parses the text of the file: passes each top-level field to the member
+/// function that parses it.
 ClusterOrError ClusterReader::read(std::string_view text) {
   static constexpr Field fields[] = {
       {"nodes", &ClusterReader::readNodes},

@@ -21,23 +21,27 @@ uint64_t alignUp(uint64_t offset, uint64_t alignment) {
                         : (offset + alignment - 1) / alignment * alignment;
 }
 
-/// Returns the live parts of a buffer: its pieces, or one piece for all of it.
+/// Returns the live parts of a buffer: its `pieces`, or one piece that covers
+/// the whole buffer if `pieces` is empty.
 std::vector<ArenaPiece> piecesOf(const ArenaBuffer &buffer) {
   if (!buffer.pieces.empty())
     return buffer.pieces;
   return {{buffer.first, buffer.last, 0, buffer.size}};
 }
 
-/// Choice of the gap for a buffer: the lowest gap, or the smallest one.
+/// Choice among the gaps that are large enough for a buffer: the gap with the
+/// lowest offset (First) or the smallest gap (Best).
 enum class Fit { First, Best };
 
-/// Live bytes at each instruction where a piece begins (elsewhere they cannot
-/// reach a new maximum), with range maxima in a sparse table: entry i of level
-/// k is the maximum of the entries [i, i + 2^k) of level 0.
+/// Computes the largest number of live bytes in any range of instructions.
+/// Stores the live bytes at each instruction where a piece (a live part of a
+/// buffer) begins; at all other instructions they can only shrink. `levels` is
+/// a sparse table of maxima: entry i of level k is the maximum of the entries
+/// [i, i + 2^k) of level 0.
 class LiveProfile {
 public:
-  /// Sums up the begins and ends of all pieces in the order of time, then
-  /// builds the levels of the table.
+  /// Computes the live bytes by a sweep over the begins and ends of all pieces
+  /// (live parts of buffers), then builds the levels of the sparse table.
   explicit LiveProfile(const std::vector<ArenaBuffer> &buffers) {
     std::map<size_t, uint64_t> begun, ended;
     for (const ArenaBuffer &buffer : buffers)
@@ -64,8 +68,8 @@ public:
     }
   }
 
-  /// Returns the largest number of live bytes at any instruction at which a
-  /// piece of `buffer` is alive.
+  /// Returns the largest number of live bytes, over all buffers, at an
+  /// instruction where a piece of `buffer` is alive.
   uint64_t most(const ArenaBuffer &buffer) const {
     uint64_t bytes = 0;
     for (const ArenaPiece &piece : piecesOf(buffer))
@@ -81,7 +85,8 @@ public:
   }
 
 private:
-  /// Returns the maximum over the instructions [first, last].
+  /// Returns the largest number of live bytes at the instructions [first,
+  /// last], both included. At least one piece must begin at or before `first`.
   uint64_t most(size_t first, size_t last) const {
     auto at = [&](size_t time) {
       return static_cast<size_t>(
@@ -93,13 +98,14 @@ private:
                     levels[level][high - (size_t(1) << level)]);
   }
 
-  /// Instructions at which pieces begin, ascending.
+  /// Instructions at which a piece (a live part of a buffer) begins, ascending.
   std::vector<size_t> times;
   std::vector<std::vector<uint64_t>> levels;
 };
 
-/// Places buffers in different orders and keeps the best plan. Invariant, once
-/// the first order is placed: `best` is a valid plan of `bestTotal` bytes.
+/// Places buffers in different orders and keeps the plan with the smallest
+/// arena. Invariant, once the first order is placed: `best` holds the offsets
+/// of a valid plan of `bestTotal` bytes.
 class ArenaPlanner {
 public:
   ArenaPlanner(const std::vector<ArenaBuffer> &buffers, uint64_t effort)
@@ -111,7 +117,8 @@ private:
   /// Indices of the buffers in the order in which they are placed.
   using Order = std::vector<uint32_t>;
 
-  /// Bytes [begin, end) of the arena, occupied during [first, last].
+  /// Bytes [begin, end) of the arena that a placed buffer occupies during the
+  /// instructions [first, last], both included.
   struct PlacedRange {
     size_t first, last;
     uint64_t begin, end;
@@ -124,19 +131,24 @@ private:
     uint64_t total;
     std::vector<uint64_t> offsets;
   };
-  /// Number of neighbours that a climb tries before the next climb goes on.
+  /// Number of neighbours (slightly changed orders) that one hill climb tries
+  /// before the next hill climb has its turn.
   static constexpr int neighboursPerTurn = 64;
 
   /// Places all buffers in `order` and fills `offsets`. Returns the bytes of
   /// the arena, or `unbounded` as soon as they exceed `limit`.
   uint64_t place(const Order &order, Fit fit, uint64_t limit);
-  /// Returns the offset for a buffer that is alive as a whole.
+  /// Returns the offset in the arena for a buffer without `pieces`: `fit`
+  /// chooses between the lowest and the smallest gap that is large enough.
   uint64_t findGap(const ArenaBuffer &buffer, Fit fit);
-  /// Returns the lowest offset for a buffer with pieces.
+  /// Returns the lowest offset in the arena at which a buffer with `pieces`
+  /// shares no live byte with the placed buffers.
   uint64_t findLowest(const ArenaBuffer &buffer);
-  /// Inserts a piece of a buffer at `offset` into `placed`.
+  /// Inserts into `placed` the range of one live piece of a buffer that lies at
+  /// byte `offset` of the arena.
   void add(const ArenaPiece &piece, uint64_t offset);
-  /// Calls `place` and keeps its plan if that is the best so far.
+  /// Calls `place` and returns its result. If the arena is smaller than in all
+  /// plans before, stores the plan in `best`.
   uint64_t attempt(const Order &order, Fit fit, uint64_t limit);
   Order neighbour(const Climb &climb);
   void climb(std::vector<Climb> climbs);
@@ -144,7 +156,8 @@ private:
   /// Returns a pseudo-random number below `count`.
   uint32_t below(size_t count);
 
-  /// Returns the non-empty buffers, sorted ascending by `key`.
+  /// Returns the indices of all buffers that are not empty, sorted by `key` in
+  /// ascending order.
   template <typename Key> Order orderBy(Key &&key) const {
     using KeyType = decltype(key(0u));
     std::vector<std::pair<KeyType, uint32_t>> keyed;
@@ -161,9 +174,11 @@ private:
   const std::vector<ArenaBuffer> &buffers;
   const LiveProfile profile;
   const uint64_t effort;
-  /// Lower bound of every plan: reaching it ends the search.
+  /// Lower bound for the bytes of the arena. The search ends when a plan
+  /// reaches it.
   uint64_t bound = 0;
-  /// Comparisons with placed buffers so far; at most about `effort`.
+  /// Number of comparisons of a buffer with a placed range so far. The search
+  /// ends when this number reaches `effort`.
   uint64_t steps = 0;
   /// State of the pseudo-random numbers. The seed is fixed, so that equal input
   /// gives equal plans.
@@ -174,8 +189,8 @@ private:
   uint64_t bestTotal = unbounded;
 };
 
-/// Implements xorshift (Marsaglia 2003), which gives equal numbers on every
-/// platform.
+/// Draws a pseudo-random number with xorshift (Marsaglia 2003), which gives
+/// equal numbers on every platform.
 uint32_t ArenaPlanner::below(size_t count) {
   state ^= state << 13;
   state ^= state >> 7;
@@ -183,9 +198,10 @@ uint32_t ArenaPlanner::below(size_t count) {
   return static_cast<uint32_t>((state >> 16) % count);
 }
 
-/// Scans the placed ranges by offset. `free` is the end of the ranges seen that
-/// are alive together with `buffer`. If no gap is large enough, the buffer is
-/// placed on top.
+/// Visits the placed ranges in ascending order of offset. `free` is the largest
+/// end of the visited ranges that are alive at the same time as `buffer`, so a
+/// gap is between `free` and the begin of the next such range. If no gap is
+/// large enough, the buffer goes on top of all these ranges.
 uint64_t ArenaPlanner::findGap(const ArenaBuffer &buffer, Fit fit) {
   uint64_t free = 0, found = unbounded, smallest = unbounded;
   for (const PlacedRange &other : placed) {
@@ -204,9 +220,10 @@ uint64_t ArenaPlanner::findGap(const ArenaBuffer &buffer, Fit fit) {
   return found == unbounded ? alignUp(free, buffer.alignment) : found;
 }
 
-/// The pieces of a buffer have fixed distances, so they move together. If a
-/// piece overlaps a placed range, the buffer moves up until that piece begins
-/// behind the range. Every offset in between overlaps, so none is missed.
+/// Starts at offset 0. If a piece of the buffer overlaps a placed range, the
+/// whole buffer moves up until that piece begins at the end of the range; all
+/// pieces move by the same distance. The offsets skipped by a move overlap that
+/// range, so the first offset without overlap is the lowest one.
 uint64_t ArenaPlanner::findLowest(const ArenaBuffer &buffer) {
   uint64_t offset = 0;
   for (bool moved = true; std::exchange(moved, false);)
@@ -261,8 +278,9 @@ uint64_t ArenaPlanner::attempt(const Order &order, Fit fit, uint64_t limit) {
   return total;
 }
 
-/// Returns an order in which one buffer that ends at the top of the arena is
-/// placed earlier; half of the time, two random buffers are swapped as well.
+/// Returns a changed order for a hill climb: one random buffer among those that
+/// end at the top of the arena is placed earlier. With probability 1/2, two
+/// random buffers are swapped as well.
 ArenaPlanner::Order ArenaPlanner::neighbour(const Climb &climb) {
   std::vector<size_t> top;
   for (size_t turn = 0; turn < climb.order.size(); ++turn) {
@@ -283,9 +301,10 @@ ArenaPlanner::Order ArenaPlanner::neighbour(const Climb &climb) {
   return order;
 }
 
-/// Improves all climbs in turn until the effort is used up, since most of them
-/// end in a local optimum above the bound. A climb also moves to neighbours of
-/// equal size, which leads it across plateaus.
+/// Continues the hill climbs in turn until the effort is used up or a plan
+/// reaches the lower bound. Continuing all of them helps, because most end in a
+/// local optimum above the bound. A climb also moves to an order whose arena is
+/// of equal size, because a smaller arena may follow.
 void ArenaPlanner::climb(std::vector<Climb> climbs) {
   for (size_t turn = 0; !done(); turn = (turn + 1) % climbs.size()) {
     Climb &climb = climbs[turn];
@@ -299,12 +318,14 @@ void ArenaPlanner::climb(std::vector<Climb> climbs) {
   }
 }
 
-/// Tries every initial order with both fits, then climbs from all of them.
+/// Tries every initial order with the lowest and with the smallest gap, then
+/// starts a hill climb from each of these plans.
 ArenaPlan ArenaPlanner::run() {
   bound = profile.most();
   if (bound == 0)
     return {std::vector<uint64_t>(buffers.size(), 0), 0, 0};
-  // Keys sort ascending, hence the complements; ties go to the lower index.
+  // Orders sort by ascending keys, so `down` complements a number that must
+  // descend. Buffers with equal keys keep the order of their indices.
   auto down = [](uint64_t value) { return ~value; };
   auto size = [&](uint32_t i) { return buffers[i].size; };
   auto length = [&](uint32_t i) {
@@ -343,7 +364,8 @@ ArenaPlan ArenaPlanner::run() {
   return {best, bestTotal, bound};
 }
 
-/// A piece of buffer `buffer` at the bytes [begin, end) of the arena.
+/// A live piece of the buffer with index `buffer`, at the bytes [begin, end) of
+/// the arena, alive during the instructions [first, last].
 struct PlacedPiece {
   size_t buffer, first, last;
   uint64_t begin, end;
@@ -357,9 +379,11 @@ std::string describe(const PlacedPiece &piece) {
 }
 
 /// Returns a message about two pieces that share a live byte, or an empty
-/// string. Sweeps over the begins and ends of live ranges in the order of time,
-/// ends first, and keeps the live pieces sorted by offset. Live pieces are
-/// disjoint, so a new piece can only overlap the two next to it.
+/// string if there are none. Sweeps over the first and last instructions of all
+/// pieces in ascending order. A piece that ends leaves the map `live` before
+/// one that begins at the same time is inserted. `live` is sorted by offset and
+/// its pieces are disjoint, so a new piece can overlap only its two neighbours
+/// in `live`.
 std::string findClash(const std::vector<PlacedPiece> &pieces) {
   std::vector<std::tuple<size_t, int, size_t>> events;
   for (size_t i = 0; i < pieces.size(); ++i) {

@@ -46,42 +46,46 @@ struct ArenaBuffer {
   std::vector<ArenaPiece> pieces = {};
 };
 
-/// The offset of every buffer in the arena.
+/// Result of planArena: the offset of every buffer, and the size of the arena.
 struct ArenaPlan {
-  /// Byte offsets, in the order of the buffers.
+  /// Element i is the offset of buffer i, in bytes from the beginning of the
+  /// arena.
   std::vector<uint64_t> offsets;
   /// Bytes of the arena.
   uint64_t total = 0;
-  /// Largest number of bytes that are alive at one instruction, alignment
-  /// ignored. No plan is smaller, so `total == lowerBound` proves optimality.
+  /// Largest number of bytes that are alive at one instruction, without padding
+  /// for alignment. No arena can be smaller, so `total == lowerBound` proves
+  /// that the plan is optimal.
   uint64_t lowerBound = 0;
 };
 
 /// Assigns offsets so that no two buffers share a byte at an instruction where
 /// both are alive, and the arena is small.
 ///
-///   offset            Buffers are placed one after another, each in the lowest
-///     ^  +--+         or tightest gap between those alive at the same time.
-///     |  |C +-----+   The order decides: fullest instruction first (fits
-///     |  +--+ D   |   exactly where that instruction alone sets the bound),
-///     +-----+--+--+   size, length, area, time; then hill climbing on
-///     |  A  | B  |    each of these orders in turn, which moves the buffers
-///     +-----+----+--> that end at the top of the arena to an earlier turn.
+///   offset            Places the buffers one after another. Each buffer goes
+///     ^  +--+         into the lowest (or smallest) gap large enough between
+///     |  |C +-----+   the placed buffers that are alive at the same time.
+///     |  +--+ D   |   Several orders of placement are tried, such as largest
+///     +-----+--+--+   buffer first or longest live range first. Then a hill
+///     |  A  | B  |    climb changes each order: a buffer that ends at the top
+///     +-----+----+--> of the arena is placed earlier.
+///            instruction
 ///
-/// The result is deterministic: `effort` bounds the number of comparisons with
-/// placed buffers and not the time (10^8 take about 0.2 s; at least one order
-/// is always tried). The search stops as soon as the lower bound is reached.
+/// `effort` bounds the number of comparisons of a buffer with a placed one
+/// (10^8 comparisons take about 0.2 s). The time is not bounded, so the result
+/// is deterministic. At least one order is always tried. The search stops as
+/// soon as the arena has the size of the lower bound.
 ArenaPlan planArena(const std::vector<ArenaBuffer> &buffers,
                     uint64_t effort = 100'000'000);
 
-/// Returns the largest number of bytes that are alive at one instruction, which
-/// is a lower bound of every plan.
+/// Returns the largest number of bytes that are alive at one instruction. No
+/// arena for `buffers` can be smaller.
 uint64_t liveBound(const std::vector<ArenaBuffer> &buffers);
 
-/// Checks a plan by a sweep over time that shares no code with the planner.
-/// Returns an empty string if every buffer is aligned, lies inside of `total`
-/// bytes and shares no live byte with another buffer; else a message about the
-/// first violation.
+/// Checks a plan by a sweep over the instructions that shares no code with the
+/// planner. Returns an empty string if every buffer is aligned, lies inside of
+/// `plan.total` bytes and shares no live byte with another buffer. Otherwise
+/// returns a message about the first violation.
 std::string verifyArena(const std::vector<ArenaBuffer> &buffers,
                         const ArenaPlan &plan);
 

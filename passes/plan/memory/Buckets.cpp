@@ -9,8 +9,8 @@ namespace pcc::plan {
 
 std::vector<std::vector<size_t>>
 formBuckets(const std::vector<CollectiveCall> &calls) {
-  // A bucket that can take further calls, as long as they come before
-  // `firstUse`, the first op that reads any of its results.
+  // A bucket that can still take calls. `firstUse` is the index of the first op
+  // that reads a result of the bucket; only calls before that op can be added.
   struct OpenBucket {
     std::vector<size_t> calls;
     size_t firstUse;
@@ -28,8 +28,8 @@ formBuckets(const std::vector<CollectiveCall> &calls) {
     OpenBucket &open = entry->second;
     if (isNew)
       continue;
-    // A result of the bucket is read before this call, so the bucket must be
-    // executed before it.
+    // Some op before this call reads a result of the bucket. The bucket must be
+    // executed before that op, so this call begins a new bucket.
     if (call.place >= open.firstUse) {
       close(open);
       open = {{i}, call.firstUse};

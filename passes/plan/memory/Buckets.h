@@ -14,38 +14,45 @@
 
 namespace pcc::plan {
 
-/// One collective of a function.
+/// One collective op of a function: a candidate for a bucket (several
+/// collectives in one call).
 struct CollectiveCall {
   /// Class of calls that can share a bucket: equal numbers mean equal kind of
   /// collective, group, element type and reduction.
   size_t kind = 0;
   /// Index of the collective among the ops of the function.
   size_t place = 0;
-  /// Index of the first op that reads the result.
+  /// Index, among the ops of the function, of the first op that reads the
+  /// result.
   size_t firstUse = 0;
 };
 
-/// Groups calls of one kind into buckets. `calls` must ascend in `place`. Each
-/// bucket holds two or more indices into `calls`, ascending; a call is in at
-/// most one bucket.
+/// Groups calls of one kind into buckets, each of which one call can execute.
+/// `calls` must be in ascending order of `place`. Each bucket is a list of two
+/// or more indices into `calls`, ascending; a call is in at most one bucket.
 ///
-/// A bucket can be executed at the place of its last call: the operands of all
-/// its calls exist there, and no result has been read before. Therefore no call
-/// of a bucket depends on another call of the bucket.
+/// A bucket can be executed at the place of its last call: there, the operands
+/// of all its calls exist, and no op has read a result yet. Therefore no call
+/// of a bucket depends on another call of the bucket. Example with calls of one
+/// kind:
 ///
 ///     place   0   1   2   3   4   5
-///             a   b   .   c   d   .        {a, b}, {c, d}: a is read at 2
-///             reads:  a           b, c, d
+///     call    a   b       c   d            buckets {a, b} and {c, d}
+///     reads           a           b, c, d
+///
+/// c cannot be in the bucket of a, because the op at place 2 reads a before c.
 std::vector<std::vector<size_t>>
 formBuckets(const std::vector<CollectiveCall> &calls);
 
-/// Assumed latency of a call, in seconds, for clusters whose alpha is 0.
+/// Assumed latency of a call, in seconds, for a cluster whose latency per call
+/// (alpha) is 0 in the cost model.
 inline constexpr double assumedCallSeconds = 5e-6;
 
-/// Returns whether a collective is small enough for a bucket: copying operand
-/// and result once more (one read and one write each) takes at most half of
-/// `callSeconds`. Packing two such collectives then costs at most the call that
-/// it saves. A `callSeconds` of 0 is replaced by `assumedCallSeconds`.
+/// Returns whether a collective is small enough for a bucket. Packing copies
+/// the operand and the result once more (one read and one write each). This
+/// copy must take at most half of `callSeconds`, the latency of a call. Packing
+/// two such collectives then costs at most as much as the one call that it
+/// saves. If `callSeconds` is 0, `assumedCallSeconds` is used.
 bool isWorthPacking(double operandBytes, double resultBytes, double callSeconds,
                     double memoryBytesPerSecond);
 

@@ -4,8 +4,8 @@
 
 namespace pcc::plan {
 
-/// Returns whether holding the results beats recomputing them in every
-/// microbatch.
+/// Returns whether it is better to keep the results of `op` in memory for the
+/// whole step than to recompute them in every microbatch.
 static bool isWorthHolding(const StageOp &op) {
   if (!op.isShared || op.isView)
     return false;
@@ -21,8 +21,10 @@ Hoisting chooseHoisting(const std::vector<StageOp> &ops, int64_t maxHeldBytes) {
   const std::vector<bool> none(ops.size());
   Hoisting result{none, none, none};
   int64_t left = maxHeldBytes;
-  // Readers come before producers: a value that no op reads in every microbatch
-  // needs no memory, so it must not be charged to the budget.
+  // Ops are visited in reverse, so all readers of a result are decided before
+  // its op. A shared op whose results no op reads in the microbatches is
+  // skipped here: its results need not be held, so they must not use up the
+  // budget.
   for (size_t i = ops.size(); i-- > 0;) {
     const StageOp &op = ops[i];
     if (op.isShared && !op.isOutput && !result.runsEach[i])
@@ -35,7 +37,8 @@ Hoisting chooseHoisting(const std::vector<StageOp> &ops, int64_t maxHeldBytes) {
     else
       mark(op, result.runsEach);
   }
-  // Ops that held results are computed from run once as well.
+  // An op whose result is an operand of an op that runs once must run once,
+  // too.
   for (size_t i = ops.size(); i-- > 0;)
     if (result.runsOnce[i])
       mark(ops[i], result.runsOnce);

@@ -22,8 +22,8 @@ struct StageOp {
   /// Indices of the ops that produce the operands. All are smaller than the
   /// index of this op; function arguments are left out.
   std::vector<int> operands;
-  /// Whether the results are equal in all microbatches. All operands of a
-  /// shared op are shared.
+  /// Whether the results are equal in all microbatches. If so, the op is
+  /// shared, and the ops of all its operands must be shared, too.
   bool isShared = false;
   /// Whether the op communicates.
   bool communicates = false;
@@ -32,29 +32,30 @@ struct StageOp {
   bool isView = false;
   /// Whether the stage returns a result of the op.
   bool isOutput = false;
-  /// Bytes of all operands and of all results.
+  /// Bytes of all operands together, and bytes of all results together.
   int64_t readBytes = 0;
   int64_t resultBytes = 0;
 };
 
-/// When each op runs. An op may run once per step and once per microbatch, or
-/// not at all if no op needs its results.
+/// For each op of a stage, how often it runs. An op may run both once per step
+/// and in every microbatch. An op whose results no op needs does not run.
 struct Hoisting {
-  /// By op: whether it runs once per step, whether it runs in every microbatch,
-  /// and whether its results stay in memory for the whole step. A held op runs
-  /// once per step and not in the microbatches.
+  /// Each vector has one element per op: whether the op runs once per step,
+  /// whether it runs in every microbatch, and whether its results are held,
+  /// that is, stay in memory for the whole step. A held op runs once per step
+  /// and not in the microbatches.
   std::vector<bool> runsOnce, runsEach, isHeld;
 };
 
-/// Chooses the ops whose results are held for the whole step:
-///  - a shared result of communication, since communicating again costs as much
-///    again;
-///  - a shared result of computation, if it is at most as large as the operands
-///    of its op; otherwise (a mask computed from a row and a column) recomputing
-///    it is cheaper than keeping it;
-///  - no view, and no result that exceeds what is left of `maxHeldBytes`. Ops
-///    at the end of the stage are considered first.
-/// Ops that are needed only for held results run once per step.
+/// Chooses the ops whose results are held (stay in memory) for the whole step:
+///  - Held is a shared result (equal in all microbatches) of communication,
+///    because communicating again costs as much again.
+///  - Held is a shared result of computation if it is at most as large as the
+///    operands of its op. A larger result, such as a mask computed from a row
+///    and a column, is cheaper to recompute than to keep.
+///  - Not held is a view, and a result that is larger than what is left of
+///    `maxHeldBytes`. Ops at the end of the stage are considered first.
+/// An op that is needed only to compute held results runs once per step.
 ///
 ///     w ── all_gather ── transpose ──┐           once   w, all_gather
 ///     constant ── compare ── select ─┴─ matmul   each   the others

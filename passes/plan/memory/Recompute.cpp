@@ -19,8 +19,9 @@ Recomputation complete(const StageGraph &stage,
   std::vector<bool> isNeeded(stage.values.size());
   std::transform(stage.values.begin(), stage.values.end(), isNeeded.begin(),
                  isRead);
-  // In reverse order, all readers of a value are visited before its producer,
-  // so `isNeeded` is final there.
+  // Ops are visited in reverse, so all readers of a value are visited before
+  // the op that produces it. `isNeeded` of the value is final when that op is
+  // visited.
   for (size_t i = stage.ops.size(); i-- > 0;) {
     const ForwardOp &op = stage.ops[i];
     for (int value : op.results) {
@@ -82,7 +83,7 @@ public:
 private:
   static constexpr size_t source = 0, sink = 1;
 
-  /// Adds the edges of the i-th op and of its results.
+  /// Adds the edges of the op ops[i] and of its results.
   void addOp(MinCut &network, size_t i, double price) const {
     const ForwardOp &op = stage.ops[ops[i]];
     const size_t node = 2 + i;
@@ -103,7 +104,7 @@ private:
   }
 
   /// Translates a cut, given as the nodes on the side of the source, into the
-  /// trade-off that it stands for.
+  /// kept values, bytes and flops that it stands for.
   TradeOff read(const std::vector<bool> &isOfSource) const {
     TradeOff result;
     for (size_t i = 0; i < ops.size(); ++i) {
@@ -131,8 +132,8 @@ TradeOff cheapestTradeOff(const StageGraph &stage, const std::vector<int> &ops,
   return CutNetwork(stage, ops, isGiven).cheapest(price);
 }
 
-/// Returns a price in flops per byte at which a single byte outweighs the flops
-/// of all `ops`.
+/// Returns a price in flops per byte at which one byte costs more than the
+/// flops of all `ops` together.
 static double highestPrice(const StageGraph &stage,
                            const std::vector<int> &ops) {
   double flops = 0;
@@ -142,10 +143,11 @@ static double highestPrice(const StageGraph &stage,
 }
 
 namespace {
-/// Finds the vertices of the lower convex hull of (bytes, flops). Between two
-/// known vertices it searches at the price at which both cost the same: either
-/// the minimum cut is a vertex below the line through both, or no vertex lies
-/// between them.
+/// Finds the vertices of the lower convex hull of the points (bytes, flops) of
+/// all choices. Takes two known vertices and computes the price at which both
+/// cost the same. The minimum cut at that price is either a vertex below the
+/// line through the two, or no cheaper than they are. In the second case, no
+/// vertex is between them.
 class Hull {
 public:
   Hull(const StageGraph &stage, const std::vector<int> &ops,
@@ -159,7 +161,8 @@ public:
     highest = highestPrice(stage, ops);
   }
 
-  /// Returns the vertices from the fewest flops to the fewest bytes. Call once.
+  /// Returns the vertices of the hull, from the fewest flops to the fewest
+  /// bytes. Must be called only once.
   std::vector<TradeOff> run() {
     vertices.push_back(network.cheapest(lowest));
     const TradeOff last = network.cheapest(highest);
@@ -170,7 +173,8 @@ public:
   }
 
 private:
-  /// Appends the vertices strictly between `first` and `last`, in order.
+  /// Appends the vertices of the hull strictly between `first` and `last`, in
+  /// order.
   void between(TradeOff first, const TradeOff &last) {
     if (first.bytes <= last.bytes || last.flops <= first.flops)
       return;
@@ -206,8 +210,9 @@ std::vector<TradeOff> tradeOffs(const StageGraph &stage,
 // Modes without a budget
 //===----------------------------------------------------------------------===//
 
-/// Returns the recomputation with the fewest kept bytes, then the fewest flops,
-/// among those that recompute only ops for which `mayRepeat` holds.
+/// Among the recomputations that repeat only ops for which `mayRepeat` is true,
+/// returns the one with the fewest kept bytes and, at equal bytes, the fewest
+/// flops.
 template <typename Predicate>
 static Recomputation keepLeast(const StageGraph &stage, Predicate mayRepeat) {
   StageGraph limited = stage;

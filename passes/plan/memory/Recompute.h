@@ -39,19 +39,20 @@ struct ForwardOp {
   /// Indices into StageGraph::values.
   std::vector<int> operands;
   std::vector<int> results;
-  /// Flops of running the op once more. Communication is priced in flops, too.
+  /// Flops of running the op once more. An op that communicates has a price in
+  /// flops as well.
   double flops = 0;
   /// False if the op must not run twice, such as a receive.
   bool isRepeatable = true;
-  /// Whether recomputing the op is cheap for the bytes that it saves. The
-  /// selective mode recomputes only these ops.
+  /// Whether the op takes little time to recompute for the memory that this
+  /// saves. The selective mode (recomputeCheap) recomputes only these ops.
   bool isCheap = false;
 };
 
 /// A value that the forward pass produces or reads. A value that no op produces
 /// (a weight, an input) is always available and costs nothing.
 struct ForwardValue {
-  /// Local bytes of one microbatch.
+  /// Bytes on one rank for one microbatch.
   int64_t bytes = 0;
   /// Indices of the first and the last op of the backward pass that read the
   /// value; -1 if no op of the backward pass does.
@@ -63,16 +64,19 @@ struct StageGraph {
   /// Ops of the forward pass, in the order of execution.
   std::vector<ForwardOp> ops;
   std::vector<ForwardValue> values;
-  /// For each op of the backward pass, in the order of execution: bytes of the
-  /// gradients and other values of the backward pass that are alive then.
+  /// Element i is the number of bytes of the gradients and other values of the
+  /// backward pass that are alive while op i of the backward pass runs. The ops
+  /// are in the order of execution.
   std::vector<int64_t> backwardBytes;
-  /// Largest number of microbatches that are between F and B at once.
+  /// Largest number of microbatches that are in flight at once: their forward
+  /// pass has run, and their backward pass has not.
   int inFlight = 1;
 };
 
-/// The kept values and recomputed ops of a stage. Invariant: each value that
-/// the backward pass or a recomputed op reads is always available, kept, or the
-/// result of a recomputed op.
+/// The choice of the values to keep and of the ops to recompute in a stage.
+/// Invariant: each value that the backward pass or a recomputed op reads is
+/// kept, is the result of a recomputed op, or has no producer (weights and
+/// inputs).
 struct Recomputation {
   std::vector<bool> isKept;       ///< by value
   std::vector<bool> isRecomputed; ///< by op
@@ -80,52 +84,56 @@ struct Recomputation {
   int64_t keptBytes = 0;          ///< of all kept values, for one microbatch
 };
 
-/// Recomputes only ops that cost no flops, such as the transpose of a kept
-/// value.
+/// Returns a choice that recomputes only ops that cost no flops, such as the
+/// transpose of a kept value.
 Recomputation recomputeNothing(const StageGraph &stage);
 
-/// Recomputes cheap ops wherever that reduces the kept bytes (selective
-/// recomputation, Korthikanti et al. 2022).
+/// Returns a choice that recomputes only ops with `isCheap`, and only where
+/// that reduces the kept bytes (selective recomputation, Korthikanti et al.
+/// 2022).
 Recomputation recomputeCheap(const StageGraph &stage);
 
-/// Keeps only the values that cross between segments of the stage. The number
-/// and the ends of the segments are chosen to minimise the memory: ends lie
-/// where few bytes cross, and segments are short enough for the recomputed
-/// values of one segment not to exceed what the others save.
+/// Divides the stage into segments (consecutive ops) and returns a choice that
+/// keeps only the values that cross from one segment to another. The number and
+/// the ends of the segments are chosen to minimize the peak memory. Segments
+/// end where few bytes cross. They are short, because during the backward pass
+/// of a segment all its recomputed values need memory at once.
 Recomputation recomputeAll(const StageGraph &stage);
 
-/// Searches for the fewest recomputed flops with which the stages of one
-/// position need at most `budget` bytes, as counted by `activationBytes`. If
-/// the search finds nothing within the budget, returns the choice with the
-/// fewest bytes. The result has one element per stage. The search is a
-/// heuristic and deterministic.
+/// Returns one choice of kept and recomputed values for each of `stages`, which
+/// are the stages that one rank runs. Searches for the choice with the fewest
+/// recomputed flops that needs at most `budget` bytes, as counted by
+/// `activationBytes`. If the search finds none within the budget, returns the
+/// choice with the fewest bytes. The search is heuristic and deterministic.
 std::vector<Recomputation>
 recomputeWithin(const std::vector<StageGraph> &stages, int64_t budget);
 
-/// Returns the peak bytes of activations of the stages of one position: the
-/// values that all microbatches in flight keep, plus the largest need of the
-/// forward or backward pass that is running. The estimate does not know fused
-/// kernels, inside of which values need no memory.
+/// Returns the peak bytes of activations on a rank that runs all of `stages`:
+/// the kept values of all microbatches in flight, plus the largest need of the
+/// forward or backward pass that is running. This is an upper estimate: values
+/// inside of fused kernels are counted although they need no memory.
 int64_t activationBytes(const std::vector<StageGraph> &stages,
                         const std::vector<Recomputation> &recomputations);
 
-/// Returns the largest number of microbatches that are between F and B (or W,
-/// if the backward pass is divided) of `stage` at once; at least 1.
+/// Returns the largest number of microbatches of `stage` that are in flight at
+/// once; at least 1. A microbatch is in flight from its forward action F to its
+/// backward action B, or to its weight-gradient action W if B is divided into I
+/// and W.
 int mostInFlight(const ActionTable &table, int stage);
 
 //===----------------------------------------------------------------------===//
 // Parts of the above
 //===----------------------------------------------------------------------===//
 
-/// Returns the recomputation that keeps, among the needed values, those in
-/// `mayKeep` and the results of ops that are not repeatable. Every other needed
-/// value is recomputed. Needed are the values that the backward pass or a
-/// recomputed op reads.
+/// Returns the recomputation that keeps no more values than necessary. A value
+/// is needed if the backward pass or a recomputed op reads it. A needed value
+/// is kept if `mayKeep` is true for it or if its op is not repeatable. Every
+/// other needed value is recomputed.
 Recomputation complete(const StageGraph &stage,
                        const std::vector<bool> &mayKeep);
 
-/// A choice for some ops of a stage: which of their results are kept, and the
-/// resulting bytes and flops.
+/// A choice for some ops of a stage: which of their results are kept, how many
+/// bytes these need, and how many flops the recomputed ops cost.
 struct TradeOff {
   /// Indices of the kept values.
   std::vector<int> kept;
@@ -135,15 +143,16 @@ struct TradeOff {
   double flops = 0;
 };
 
-/// Returns the choice with the least price * bytes + flops for the ops with
-/// the ascending indices `ops`. `price` is in flops per byte. Values in
-/// `isGiven` are available at no cost, as are the results of all other ops.
+/// Returns the choice with the least price * bytes + flops for the ops with the
+/// ascending indices `ops`. `price` is in flops per byte. A value is available
+/// at no cost if `isGiven` is true for it or if its op is not in `ops`.
 TradeOff cheapestTradeOff(const StageGraph &stage, const std::vector<int> &ops,
                           const std::vector<bool> &isGiven, double price);
 
-/// Returns every choice that is the cheapest at some price: the lower convex
-/// hull of all (bytes, flops), ordered from the fewest flops to the fewest
-/// bytes.
+/// Returns every choice that is the cheapest at some price in flops per byte,
+/// for the ops with the indices `ops`. These choices are the lower convex hull
+/// of all points (bytes, flops). They are ordered from the fewest flops to the
+/// fewest bytes. For `isGiven`, see cheapestTradeOff.
 std::vector<TradeOff> tradeOffs(const StageGraph &stage,
                                 const std::vector<int> &ops,
                                 const std::vector<bool> &isGiven);

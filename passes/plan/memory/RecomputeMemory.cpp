@@ -8,21 +8,23 @@
 namespace pcc::plan {
 
 namespace {
-/// Bytes that are alive at each of `length` instants, kept as differences.
+/// Number of live bytes at each of `length` instants. Stores, for each instant,
+/// how much the number changes from the instant before.
 class MemoryProfile {
 public:
   explicit MemoryProfile(size_t length) : changes(length + 1) {}
 
-  /// Adds bytes that are alive during the instants [first, last].
+  /// Adds bytes that are alive during the instants [first, last], both
+  /// included.
   void add(size_t first, size_t last, int64_t bytes) {
     changes[first] += bytes;
     changes[last + 1] -= bytes;
   }
-  /// Removes bytes, counted elsewhere as alive all the time, from the instants
-  /// after `last`.
+  /// Removes bytes from the instants after `last`. The caller counts these
+  /// bytes elsewhere as alive at all instants.
   void removeAfter(size_t last, int64_t bytes) { changes[last + 1] -= bytes; }
 
-  /// Returns the largest sum of live bytes at one instant; at least 0.
+  /// Returns the largest number of live bytes at one instant; at least 0.
   int64_t most() const {
     int64_t now = 0, most = 0;
     for (size_t i = 0; i + 1 < changes.size(); ++i)
@@ -34,17 +36,20 @@ private:
   std::vector<int64_t> changes;
 };
 
-/// Memory of the backward pass of a stage, in which each recomputed op runs
-/// right before the first op that reads one of its results. Each instant of the
-/// profile is one op: of the backward pass, or a recomputed one.
+/// Memory of the backward pass of a stage. Each recomputed op runs right before
+/// the first op of the backward pass that needs one of its results. Each op of
+/// the backward pass and each recomputed op is one instant of the memory
+/// profile.
 class BackwardMemory {
 public:
   BackwardMemory(const StageGraph &stage, const Recomputation &recomputation)
       : stage(stage), recomputation(recomputation),
         firstRead(stage.values.size(), INT_MAX), time(stage.ops.size()) {}
 
-  /// Returns the peak bytes beyond the bytes of all kept values. A kept value
-  /// that has been read for the last time lowers later instants. Call once.
+  /// Returns how many bytes the backward pass needs at its peak in addition to
+  /// the bytes of all kept values. After the last read of a kept value, its
+  /// bytes are subtracted, so the memory can be used again. Must be called only
+  /// once.
   int64_t extraBytes() {
     findTimes();
     findInstants();
@@ -59,8 +64,9 @@ public:
   }
 
 private:
-  /// Sets `time`, readers before producers: a recomputed op that reads a value
-  /// makes the value needed at the time of the op.
+  /// Sets `time` of each recomputed op: the index of the first op of the
+  /// backward pass that needs one of its results. Visits the ops in reverse,
+  /// because the operands of a recomputed op are needed at the time of that op.
   void findTimes() {
     for (size_t i = 0; i < stage.values.size(); ++i)
       if (stage.values[i].firstRead >= 0)
@@ -77,8 +83,9 @@ private:
     }
   }
 
-  /// Numbers the instants. Recomputed ops that run before the same op of the
-  /// backward pass keep the order of the forward pass.
+  /// Numbers the instants: each op of the backward pass comes right after the
+  /// recomputed ops that run before it. These recomputed ops are in the order
+  /// of the forward pass.
   void findInstants() {
     std::vector<std::vector<size_t>> before(stage.backwardBytes.size());
     for (size_t i = 0; i < stage.ops.size(); ++i)
@@ -104,7 +111,8 @@ private:
           note(operand, instantOfOp[i]);
   }
 
-  /// Adds the live range of `value`, a result of `op`, to the profile.
+  /// Adds the live range of `value`, a result of the forward op `op`, to the
+  /// profile.
   void addValue(MemoryProfile &profile, int op, int value) const {
     const int64_t bytes = stage.values[value].bytes;
     if (recomputation.isKept[value])
@@ -118,20 +126,23 @@ private:
 
   const StageGraph &stage;
   const Recomputation &recomputation;
-  /// By value: the time of its first reader.
+  /// By value: index of the first op of the backward pass that needs it,
+  /// directly or for a recomputed op.
   std::vector<int> firstRead;
-  /// By recomputed op: index of the op of the backward pass that it runs
-  /// before.
+  /// By recomputed op: index of the op of the backward pass right before which
+  /// it runs.
   std::vector<int> time;
   std::vector<size_t> instantOfOp, instantOfBackward;
-  /// By value: the instant of its last reader; -1 without one.
+  /// By value: the instant of its last reader; -1 if no op reads it.
   std::vector<int64_t> lastRead;
   size_t length = 0;
 };
 } // namespace
 
-/// Returns the peak bytes of the forward pass beyond the bytes of all kept
-/// values. A kept value lowers the instants before its op produces it.
+/// Returns how many bytes the forward pass needs at its peak in addition to the
+/// bytes of all kept values. The caller counts kept values as alive all the
+/// time, so the bytes of a kept value are subtracted before the op that
+/// produces it.
 static int64_t extraOfForward(const StageGraph &stage,
                               const Recomputation &recomputation) {
   std::vector<size_t> last(stage.values.size());
@@ -153,8 +164,9 @@ static int64_t extraOfForward(const StageGraph &stage,
 
 int64_t activationBytes(const std::vector<StageGraph> &stages,
                         const std::vector<Recomputation> &recomputations) {
-  // All stages of a position keep values at the same time, but only one pass of
-  // one stage runs at a time.
+  // All stages of a rank keep values at the same time, so their kept bytes add
+  // up. Only one pass of one stage runs at a time, so the largest extra need
+  // counts.
   int64_t resident = 0, extra = 0;
   for (size_t i = 0; i < stages.size(); ++i) {
     const Recomputation &own = recomputations[i];

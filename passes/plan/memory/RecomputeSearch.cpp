@@ -9,45 +9,52 @@
 namespace pcc::plan {
 
 namespace {
-/// Divides the ops of a stage into consecutive segments. *Early* ops are cheap
-/// and depend only on weights, inputs and other early ops, such as the ops of a
-/// mask that is computed from constants. They form a segment that is not part
-/// of the chain, because any segment can recompute them, so their results cross
-/// segment boundaries at no cost.
+/// Divides the ops of a stage that are recomputed if no value is kept into
+/// consecutive segments.
+///
+/// An op is early if it is cheap and depends only on weights, inputs and other
+/// early ops, such as the ops that compute a mask from constants. Early ops
+/// form a segment of their own. All other ops form the chain, which is cut into
+/// segments. Any segment can recompute early ops, so their results need not be
+/// kept where they cross from one segment to another.
 class Segments {
 public:
   explicit Segments(const StageGraph &stage);
 
-  /// Cuts the chain into segments of which none produces more than 1 / numParts
-  /// of all bytes, unless it is a single op. Among these divisions it takes the
-  /// one with the fewest crossing bytes.
+  /// Cuts the chain into segments. A segment of two or more ops produces at
+  /// most 1 / numParts of all bytes. Among the divisions that fulfill this,
+  /// takes the one for which the values that cross from one segment to another
+  /// have the fewest bytes.
   void cut(size_t numParts);
 
-  /// Returns, by value, whether it crosses a boundary of the chain. These
-  /// values are kept whatever the segments choose.
+  /// Returns for each value whether it crosses from one segment of the chain to
+  /// another. These values are kept whatever is chosen inside of the segments.
   const std::vector<bool> &crossing() const { return isCrossing; }
-  /// Returns the trade-offs of each segment, the early ops first.
+  /// Returns the trade-offs of bytes and flops of each segment. The first
+  /// segment is that of the early ops.
   std::vector<std::vector<TradeOff>> tradeOffsOfAll() const;
   /// Returns the number of ops in the chain.
   size_t length() const { return chain.size(); }
 
 private:
   void findEarly(const std::vector<bool> &runs);
-  /// Sets `maker`, `lastReader`, `made` and `crossingBytes`.
+  /// Sets the members `maker`, `lastReader`, `made` and `crossingBytes`.
   void findCrossings();
   std::vector<size_t> cheapestEnds(double mostBytes) const;
-  /// Marks the values that are produced before `end` in the chain and read at
-  /// or after it.
+  /// Sets isCrossing of each value that is produced before place `end` of the
+  /// chain and read at or after place `end`.
   void markCrossing(size_t end);
 
   const StageGraph &stage;
-  /// Indices of ops that run again if no value is kept.
+  /// Indices of the ops that run again if no value is kept: those that are
+  /// early, and those in the chain.
   std::vector<int> early, chain;
-  /// By value: index in the chain of the op that produces it and of the last op
-  /// that reads it; -1 if there is none.
+  /// By value: place in the chain of the op that produces the value, and of the
+  /// last op that reads the value; -1 if the chain has no such op.
   std::vector<int> maker, lastReader;
-  /// Element i of `made`: bytes that the first i ops of the chain produce.
-  /// Element i of `crossingBytes`: bytes that cross a boundary after op i.
+  /// made[i]: bytes that the first i ops of the chain produce.
+  /// crossingBytes[i]: bytes of the values that cross the boundary between ops
+  /// i and i + 1 of the chain.
   std::vector<double> made, crossingBytes;
   std::vector<bool> isCrossing;
   std::vector<std::vector<int>> segments;
@@ -61,8 +68,8 @@ Segments::Segments(const StageGraph &stage)
   findCrossings();
 }
 
-/// Divides the ops with `runs`, which are those that are recomputed if no value
-/// is kept, into early ops and the chain.
+/// Divides the ops for which `runs` is true into early ops and the chain. These
+/// are the ops that are recomputed if no value is kept.
 void Segments::findEarly(const std::vector<bool> &runs) {
   std::vector<bool> isLate(stage.values.size());
   for (size_t i = 0; i < stage.ops.size(); ++i) {
@@ -103,9 +110,10 @@ void Segments::findCrossings() {
     crossingBytes.push_back(now += changes[place]);
 }
 
-/// Returns the ends of segments that produce at most `mostBytes` each, or are a
-/// single op, with the fewest crossing bytes in all. Dynamic program over
-/// prefixes: `least[i]` is the minimum for the first i ops of the chain.
+/// Returns the ends of the segments, as places in the chain. A segment produces
+/// at most `mostBytes` or is a single op, and the crossing values have the
+/// fewest bytes in all. Dynamic program: least[i] is the fewest crossing bytes
+/// if the first i ops of the chain are divided.
 std::vector<size_t> Segments::cheapestEnds(double mostBytes) const {
   std::vector<double> least(chain.size() + 1, 0);
   std::vector<size_t> begin(chain.size() + 1, 0);
@@ -155,7 +163,7 @@ std::vector<std::vector<TradeOff>> Segments::tradeOffsOfAll() const {
 }
 
 /// Returns the numbers of segments to try for a chain of `length` ops: 1, 2, 3,
-/// 4, 6, 9, …, growing by half.
+/// 4, 6, 9, …. Each number is about 1.5 times the number before.
 static std::vector<size_t> numbersOfParts(size_t length) {
   std::vector<size_t> numbers{1};
   for (size_t next = 2; next <= length;
@@ -185,9 +193,10 @@ Recomputation recomputeAll(const StageGraph &stage) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A choice for all stages of a position. A choice within the budget is better
-/// than one that exceeds it. Within the budget, fewer flops are better; beyond
-/// it, fewer bytes.
+/// A choice of kept and recomputed values for all stages that one rank runs. A
+/// choice within the memory budget is better than one that exceeds it. Among
+/// choices within the budget, fewer flops are better; among the others, fewer
+/// bytes.
 struct PositionChoice {
   std::vector<Recomputation> recomputations;
   int64_t bytes = 0;
@@ -212,9 +221,10 @@ struct PositionChoice {
   }
 };
 
-/// Greedy search over the trade-offs of all segments. It begins with the fewest
-/// kept bytes in every segment. Then it lets segments keep more, in the order
-/// of saved flops per byte, as long as the budget is respected.
+/// Greedy search over the trade-offs of all segments. At first, every segment
+/// keeps the fewest bytes. Then single segments are allowed to keep more bytes,
+/// beginning where a byte saves the most flops. A change is undone if it
+/// exceeds the budget.
 class GreedySearch {
 public:
   GreedySearch(const std::vector<StageGraph> &stages,
@@ -230,8 +240,9 @@ public:
     }
   }
 
-  /// Returns the choice that the search ends with. A step that exceeds the
-  /// budget ends the growth of its segment only.
+  /// Returns the choice at the end of the search. After a change of a segment
+  /// exceeds the budget, that segment is not changed further; the other
+  /// segments are.
   PositionChoice run(int64_t budget) {
     for (const LevelStep &step : steps())
       if (chosen[step.stage][step.segment] == step.level + 1)
@@ -240,16 +251,16 @@ public:
   }
 
 private:
-  /// Moves a segment from trade-off `level + 1` to trade-off `level`, which
-  /// keeps more bytes and recomputes fewer flops.
+  /// Change of one segment from its trade-off `level + 1` to its trade-off
+  /// `level`, which keeps more bytes and recomputes fewer flops.
   struct LevelStep {
     double flopsPerByte;
     size_t stage, segment, level;
   };
 
-  /// Returns the steps of all segments, those with the most saved flops per
-  /// byte first. The hull is convex, so the steps of one segment are in the
-  /// right order.
+  /// Returns the possible changes of all segments, those that save the most
+  /// flops per byte first. The trade-offs of a segment are a convex hull, so
+  /// its changes come in the right order, from the highest level to level 0.
   std::vector<LevelStep> steps() const {
     std::vector<LevelStep> list;
     for (size_t stage = 0; stage < levels.size(); ++stage)
@@ -274,7 +285,7 @@ private:
     return list;
   }
 
-  /// Takes a step, and takes it back if the position exceeds the budget.
+  /// Applies a change, and undoes it if the stages then exceed the budget.
   void tryStep(const LevelStep &step, int64_t budget) {
     size_t &level = chosen[step.stage][step.segment];
     level = step.level;
@@ -286,7 +297,8 @@ private:
     recomputations[step.stage] = std::move(before);
   }
 
-  /// Returns the recomputation of a stage for the trade-offs chosen now.
+  /// Returns the recomputation of a stage that follows from the trade-offs
+  /// currently chosen for its segments.
   Recomputation completed(size_t stage) const {
     std::vector<bool> mayKeep = crossing[stage];
     for (size_t segment = 0; segment < levels[stage].size(); ++segment)
@@ -297,14 +309,16 @@ private:
 
   const std::vector<StageGraph> &stages;
   std::vector<std::vector<bool>> crossing;
-  /// By stage and segment: its trade-offs, and the index of the chosen one.
+  /// levels[stage][segment] is the list of trade-offs of a segment, and
+  /// chosen[stage][segment] is the index of the chosen one.
   std::vector<std::vector<std::vector<TradeOff>>> levels;
   std::vector<std::vector<size_t>> chosen;
   std::vector<Recomputation> recomputations;
 };
 } // namespace
 
-/// Returns the choice in which every stage follows `mode`.
+/// Returns the choice in which each stage is decided by `mode`, such as
+/// recomputeCheap.
 static PositionChoice choiceOf(const std::vector<StageGraph> &stages,
                                Recomputation (*mode)(const StageGraph &)) {
   std::vector<Recomputation> chosen;
@@ -314,12 +328,14 @@ static PositionChoice choiceOf(const std::vector<StageGraph> &stages,
   return {stages, std::move(chosen)};
 }
 
-/// Largest number of ops of a position that `refine` handles. Each of its
-/// changes is priced by a pass over all ops, so its time is quadratic.
+/// Largest number of ops for which `refine` does anything. `refine` evaluates
+/// each change by a pass over all ops, so its time is quadratic in the number
+/// of ops.
 static constexpr size_t mostRefinedOps = 1000;
 
-/// Improves `best` by local search: keeps or drops single values as long as
-/// that is better.
+/// Improves `best` by local search: changes single values from kept to not kept
+/// or back, and retains each change that is better, until none is. Does nothing
+/// if the stages have more than mostRefinedOps ops.
 static void refine(PositionChoice &best, const std::vector<StageGraph> &stages,
                    int64_t budget) {
   size_t numOps = 0;
@@ -348,8 +364,9 @@ static void refine(PositionChoice &best, const std::vector<StageGraph> &stages,
 
 std::vector<Recomputation>
 recomputeWithin(const std::vector<StageGraph> &stages, int64_t budget) {
-  // Candidates: the three modes without a budget, and a greedy choice for each
-  // number of segments. Recomputing nothing is the best if it fits.
+  // Candidates are the three modes without a budget, and a greedy choice for
+  // each number of segments. If recomputing nothing fits the budget, it is the
+  // best.
   PositionChoice best = choiceOf(stages, recomputeNothing);
   if (best.bytes <= budget)
     return best.recomputations;

@@ -6,14 +6,14 @@
 
 namespace pcc::plan {
 
-/// Returns the number of experts of a rank, rounded up.
+/// Returns the number of experts on a rank: ceil(experts / ranks).
 static int64_t expertsOfRank(const ExpertTraffic &traffic) {
   return (traffic.experts + traffic.ranks - 1) / traffic.ranks;
 }
 
 double chanceOfNone(const ExpertTraffic &traffic) {
-  // The choices are drawn without replacement: expert i of the rank is not
-  // among the chosen ones, given that the i experts before it are not either.
+  // Each factor of the product is the probability that expert i of the rank is
+  // not chosen, given that experts 0 to i - 1 of the rank are not chosen.
   double chance = 1;
   for (int64_t i = 0; i < expertsOfRank(traffic); ++i)
     chance *= std::max(0.0, double(traffic.experts - traffic.chosen - i) /
@@ -24,7 +24,8 @@ double chanceOfNone(const ExpertTraffic &traffic) {
 bool paysToRouteFirst(const ExpertTraffic &traffic) {
   if (traffic.ranks < 2 || traffic.experts < 2)
     return false;
-  // All quantities are bytes per token and other rank.
+  // All numbers below are bytes per token and per rank other than that of the
+  // token.
   const double gates = double(expertsOfRank(traffic)) * traffic.gateBytes + 1;
   const double others = double(traffic.ranks - 1);
   const double back =

@@ -14,8 +14,8 @@
 namespace pcc::plan {
 
 /// Sizes of a mixture-of-experts layer whose tokens and experts are divided
-/// among `ranks`. Every rank has ceil(experts / ranks) experts, the last one
-/// maybe fewer.
+/// among `ranks` ranks. Every rank has ceil(experts / ranks) experts, except
+/// that the last ranks may have fewer.
 struct ExpertTraffic {
   int64_t ranks = 1;
   int64_t experts = 1;
@@ -24,22 +24,24 @@ struct ExpertTraffic {
   double tokenBytes = 0; ///< of the output of the experts for one token
 };
 
-/// Returns the probability that a token chooses none of the experts of a given
-/// rank, if every choice of `chosen` different experts is equally likely.
+/// Returns the probability that a token chooses no expert of one given rank, if
+/// all sets of `chosen` experts are equally likely.
 double chanceOfNone(const ExpertTraffic &traffic);
 
-/// Returns whether the gates should be computed where tokens live, so that a
-/// token travels only to the ranks of the experts that it chose. Otherwise all
-/// tokens are gathered, and each rank computes the gates of its own experts.
+/// Returns whether the gates (the weights of the experts for a token) should be
+/// computed on the rank where a token lives. The token is then sent only to the
+/// ranks of the experts that it chose. If false, all tokens are gathered on all
+/// ranks, and each rank computes the gates of its own experts.
 ///
-/// Routing first sends, per token and other rank, the gates of the experts of
-/// that rank and one byte that says whether the token wants any of them. This
-/// pays if it is less than each of two savings:
+/// Routing has a cost: per token and other rank, the gates of the experts of
+/// that rank and one byte that says whether the token chose any of them. This
+/// function returns true if the cost is less than each of two savings:
 ///
-/// - on the way back, for certain: the results for a token come from at most
-///   `chosen` ranks rather than from all ranks;
-/// - on the way out, on average only, since all tokens may choose experts of
-///   one rank: a token is not sent to a rank of which it chose no expert.
+/// - On the way back, the results for a token come from at most `chosen` ranks
+///   rather than from all ranks.
+/// - On the way to the experts, a token is not sent to a rank of which it chose
+///   no expert. This saving is an average, since all tokens may choose experts
+///   of the same rank.
 bool paysToRouteFirst(const ExpertTraffic &traffic);
 
 } // namespace pcc::plan

@@ -19,7 +19,8 @@ const char *toString(ReshardStepKind kind) {
 }
 
 double Prices::seconds(const SubAxes &over, int64_t bytes) const {
-  // Latency and bandwidth are each those of the slowest axis.
+  // The collective is as slow as its slowest axis, for latency and bandwidth
+  // separately.
   AxisPrice slowest{0, 0};
   for (const SubAxis &axis : over) {
     auto known = axes.find(axis.axis);
@@ -35,7 +36,8 @@ int64_t movementLowerBound(const Sharding &from, const Sharding &to,
   Movement movement(placement(from), placement(to), shape);
   if (movement.aligned())
     return movement.lowerBound();
-  // Sub-axes that do not align have no common digits, so enumerate all ranks.
+  // The sub-axes of the two shardings do not align (such as halves and thirds
+  // of an axis of 6), so `movement` cannot answer: enumerate all ranks.
   int64_t worst = 0;
   for (int64_t rank = 0; rank < mesh.size(); ++rank) {
     std::vector<Runs> in = runsOf(from, shape, mesh, mesh.coordinates(rank));
@@ -51,7 +53,8 @@ int64_t movementLowerBound(const Sharding &from, const Sharding &to,
 ReshardPlan planReshard(const Sharding &from, const Sharding &to,
                         const Shape &shape, int64_t elementBytes,
                         const Mesh &mesh, const Prices &prices) {
-  // Attributes that only guide propagation must not cause a reshard.
+  // Drop the attributes that only guide propagation, so that a difference in
+  // them does not cause a reshard.
   Sharding start = placement(from), end = placement(to);
   if (start == end)
     return {};
@@ -80,8 +83,9 @@ struct KeyHash {
 };
 } // namespace
 
-/// Plans by tensor and shardings. References to values of an unordered map stay
-/// valid when it grows, as `plan` promises.
+/// Plans by tensor and pair of shardings. An unordered map does not move its
+/// values when it grows. Therefore the references that `plan` returns stay
+/// valid.
 struct ReshardPlanner::Cache {
   std::unordered_map<Key, ReshardPlan, KeyHash> plans;
 };

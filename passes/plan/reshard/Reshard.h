@@ -32,118 +32,134 @@
 
 namespace pcc::plan {
 
-/// Kinds of steps of a reshard plan. Slice and Mask are local.
+/// Kinds of steps of a reshard plan. Slice and Mask are local; all other kinds
+/// communicate.
 enum class ReshardStepKind {
-  /// Every rank keeps a part of its shard. No bytes, no call.
+  /// Every rank keeps a part of its shard and drops the rest. No bytes are
+  /// received, and there is no call.
   Slice,
-  /// From replicated to partial: the rank at coordinate 0 keeps the value, all
-  /// others get the neutral element of the reduction. No bytes, no call.
+  /// A replicated value becomes a partial one: the rank at coordinate 0 keeps
+  /// its value, and all other ranks set theirs to the neutral element of the
+  /// reduction (0 for a sum). No bytes are received, and there is no call.
   Mask,
   /// Every rank of the group gets the shards of all ranks of the group.
   AllGather,
-  /// Every rank of the group sends an equal, disjoint part of its shard to
-  /// every other rank: axes move from one dim to another.
+  /// An axis moves from one dim to another: every rank of the group cuts its
+  /// shard into equal parts and sends a different one to each other rank of the
+  /// group.
   AllToAll,
-  /// Every rank gets the whole shard of one rank, as in a ring.
+  /// Every rank gets the whole shard of one other rank, as in a ring.
   Permute,
-  /// Pairwise sends of the elements that are missing.
+  /// Pairs of ranks send each other exactly the elements that the receiver
+  /// lacks.
   Exchange,
-  /// Partial values are reduced; every rank of the group gets the result.
+  /// The partial values of a group of ranks are reduced. Every rank of the
+  /// group gets the whole result.
   AllReduce,
-  /// Partial values are reduced; every rank of the group gets a part of the
-  /// result.
+  /// The partial values of a group of ranks are reduced. Every rank of the
+  /// group gets one part of the result.
   ReduceScatter,
 };
 
 /// Returns the name of a step kind in JSON files: "slice", "all_gather", ….
 const char *toString(ReshardStepKind kind);
 
-/// One step of a plan: it turns the sharding `before` into `after`.
+/// One step of a reshard plan. It changes the sharding of a tensor from
+/// `before` to `after`.
 struct ReshardStep {
   ReshardStepKind kind = ReshardStepKind::Slice;
-  /// The sub-axes of the group in mesh order, with neighbours merged. Empty for
-  /// a slice.
+  /// The sub-axes along which the ranks of one group differ, in mesh order and
+  /// with neighbours merged. Empty for a slice.
   dist::SubAxes axes;
   dist::Sharding before;
   dist::Sharding after;
-  /// Bytes of the operand on one rank, padding included.
+  /// Bytes of the shard of one rank before the step, padding included.
   int64_t localBytes = 0;
-  /// Largest number of bytes that any rank receives, without padding.
+  /// Bytes that a rank receives in the step, without padding: the maximum over
+  /// all ranks.
   int64_t receivedBytes = 0;
 };
 
-/// A sequence of steps with its price, or the reason why there is none.
+/// A sequence of steps with its price. If no sequence exists, `error` says why.
 struct ReshardPlan {
-  /// Steps in order: the `after` of each is the `before` of the next one. Empty
-  /// if both shardings are the same placement.
+  /// Steps in order: the `after` of each step is the `before` of the next one.
+  /// Empty if the two shardings place all elements equally.
   std::vector<ReshardStep> steps;
-  /// Received bytes, summed over the steps.
+  /// Sum over the steps of the bytes that a rank receives.
   int64_t receivedBytes = 0;
   /// Number of steps that communicate.
   int calls = 0;
-  /// Price, summed over the steps. If no prices are known, it is the received
-  /// bytes (see Prices).
+  /// Sum over the steps of their prices, in seconds. If no prices are known,
+  /// this is the number of received bytes (see Prices).
   double seconds = 0;
-  /// Reason why there is no plan, such as elements that would move along the
-  /// time axis; empty if there is a plan.
+  /// Reason why there is no plan, for example that elements would have to move
+  /// along the time axis (from one microbatch to another). Empty if there is a
+  /// plan.
   std::string error;
 
   bool possible() const { return error.empty(); }
 };
 
-/// Price of one collective along an axis: seconds = alpha + beta * bytes.
+/// Price of one collective along one mesh axis: alpha + beta * received bytes,
+/// in seconds.
 struct AxisPrice {
   double alpha = 0;
   double beta = 1;
 };
 
-/// Prices of communication over the axes of a mesh. By default a received byte
-/// costs 1 and a call nothing.
+/// Prices of communication along the axes of a mesh. The default price of a
+/// collective is the number of bytes that a rank receives, so a call costs
+/// nothing.
 struct Prices {
   /// Price of every axis that is not in `axes`.
   AxisPrice any;
-  /// Prices by axis name.
+  /// Price of each axis that has its own one, by the name of the axis.
   std::map<std::string, AxisPrice> axes;
-  /// The machines that the prices belong to, if they are known.
+  /// The cluster (machines and network) that the prices are computed from;
+  /// std::nullopt if the prices are received bytes.
   std::optional<Cluster> cluster = {};
 
-  /// Returns the seconds of one collective over the axes `over` in which a rank
-  /// receives `bytes`. Latency and bandwidth are those of the slowest axis.
+  /// Returns the seconds of one collective along the axes `over`, in which a
+  /// rank receives `bytes`. Its alpha (latency) is the largest alpha of these
+  /// axes, and its beta (seconds per byte) is the largest beta.
   double seconds(const dist::SubAxes &over, int64_t bytes) const;
 };
 
-/// Returns the cheapest plan from `from` to `to`, without a cache.
+/// Returns the cheapest plan that changes the sharding of a tensor from `from`
+/// to `to`. Each call plans anew; ReshardPlanner has a cache.
 ///
-/// Both shardings must be valid on the mesh for a tensor of `shape`. Partial
-/// axes of `from` along the time axis that `to` lacks are ignored, because
-/// accumulation over microbatches is no communication. `to` may have views
-/// (halos); `from` may have views only if it is equal to `to`.
+/// Both shardings must be valid on the mesh for a tensor of `shape`. If only
+/// `from` is partial along the time axis, that axis is ignored: accumulation
+/// over microbatches is no communication. `to` may have views (halos). `from`
+/// may have views only if it is equal to `to`.
 ReshardPlan planReshard(const dist::Sharding &from, const dist::Sharding &to,
                         const dist::Shape &shape, int64_t elementBytes,
                         const dist::Mesh &mesh, const Prices &prices = {});
 
-/// Returns the largest number of elements of its shard of `to` that any rank
-/// does not hold under `from`. No movement receives less. Neither sharding may
-/// have partial axes.
+/// Returns the largest number of elements, over all ranks, that belong to the
+/// shard of a rank under `to` but not to its shard under `from`. Without a
+/// reduction, no plan receives fewer elements. Neither sharding may have
+/// partial axes.
 int64_t movementLowerBound(const dist::Sharding &from, const dist::Sharding &to,
                            const dist::Shape &shape, const dist::Mesh &mesh);
 
-/// A cache of plans for one mesh and one set of prices. Not thread-safe.
+/// Plans reshards for one mesh and one set of prices, and stores the plans in a
+/// cache. Not thread-safe.
 class ReshardPlanner {
 public:
   explicit ReshardPlanner(dist::Mesh mesh, Prices prices = {});
   ~ReshardPlanner();
 
-  /// Returns the plan of planReshard. The reference stays valid as long as the
-  /// planner lives.
+  /// Returns the plan that planReshard returns, from the cache if it is there.
+  /// The reference stays valid as long as the planner lives.
   const ReshardPlan &plan(const dist::Sharding &from, const dist::Sharding &to,
                           const dist::Shape &shape, int64_t elementBytes);
 
   const dist::Mesh &mesh() const { return meshValue; }
-  /// Returns the machines that plans are priced for. Without a value, the
-  /// seconds of plans are received bytes.
+  /// Returns the cluster (machines and network) that plans are priced for. If
+  /// it is std::nullopt, ReshardPlan::seconds is the number of received bytes.
   const std::optional<Cluster> &cluster() const { return prices.cluster; }
-  /// Returns the number of different plans in the cache.
+  /// Returns the number of plans in the cache.
   size_t numPlanned() const;
 
 private:
@@ -153,22 +169,23 @@ private:
   std::unique_ptr<Cache> cache;
 };
 
-/// The elements that one rank gets from rank `fromRank` in a step that moves
-/// and does not reduce. `box` holds, per dim, the runs of global indices; for a
-/// dim that `to` sees through a view, the runs of indices of the view.
+/// The elements that one rank gets from rank `fromRank` in a step without a
+/// reduction. They form a box: `box[d]` holds the global indices along dim d as
+/// ranges [lo, hi). If `to` reads dim d through a view (a window, such as a
+/// halo), `box[d]` holds indices of the view.
 struct ReshardPiece {
   int64_t fromRank = 0;
   std::vector<dist::Runs> box;
 };
 
-/// Returns the pieces of which the rank at `where` assembles its shard after
-/// `step`. The pieces are disjoint and cover the shard; the piece that the rank
-/// holds already is included.
+/// Returns the pieces that together form the shard of the rank at `where` after
+/// `step`. The pieces are disjoint and cover the shard. The piece that the rank
+/// holds before the step is one of them.
 ///
-/// `where` has one coordinate per axis of `mesh`, the time axis included if
-/// there is one, while `fromRank` counts the ranks of the mesh without the time
-/// axis. If several replicas hold a piece, it comes from the rank that differs
-/// from the receiver along the fewest axes.
+/// `where` has one coordinate per axis of `mesh`, including the time axis
+/// (microbatches) if the mesh has one. `fromRank` of a piece numbers the ranks
+/// of the mesh without the time axis. If several ranks hold a piece, it comes
+/// from the one that differs from the receiver along the fewest axes.
 std::vector<ReshardPiece> piecesOf(const ReshardStep &step,
                                    const dist::Shape &shape,
                                    const dist::Mesh &mesh,

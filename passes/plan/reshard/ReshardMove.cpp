@@ -7,9 +7,10 @@ using namespace pcc::dist;
 
 namespace pcc::plan {
 
-/// Appends the digits of the sub-axes of the axis `name`: the pieces between
-/// neighbouring cuts that some sub-axis covers. Returns false if sub-axes do
-/// not align, so that a cut does not divide the next one.
+/// Appends to `digits` the digits of the axis `name`. Each begin and end of a
+/// sub-axis is a cut; a digit lies between two successive cuts and is covered
+/// by some sub-axis. Returns false if the sub-axes do not align: a cut does not
+/// divide the next one.
 static bool appendDigits(const SubAxes &axes, const std::string &name,
                          SubAxes &digits) {
   std::vector<int64_t> cuts;
@@ -85,7 +86,8 @@ Movement::Movement(const Sharding &from, const Sharding &to, const Shape &shape)
   toDim.assign(digits.size(), -1);
   for (size_t d = 0; d < shape.size(); ++d) {
     MovedDim dim;
-    // A view changes the dim even if the factors are equal.
+    // A view (windowed read) changes the dim even if its factors are equal
+    // under both shardings.
     dim.changed = from.dims[d].factors != to.dims[d].factors || to.dims[d].view;
     dim.largestPart = localDim(to.dims[d], shape[d]);
     dim.from = makeSide(from.dims[d], shape[d]);
@@ -100,8 +102,8 @@ Movement::Movement(const Sharding &from, const Sharding &to, const Shape &shape)
   }
 }
 
-/// Returns the coordinate of each factor of `dim`. Together, first factor
-/// major, the coordinates form the number `position`.
+/// Returns the coordinate that part number `position` has along each factor of
+/// `dim`. For factors with 2 and 3 parts, position 5 gives {1, 2}.
 static std::vector<int64_t> factorPositions(const DimSharding &dim,
                                             int64_t position) {
   std::vector<int64_t> positions(dim.factors.size());
@@ -111,8 +113,8 @@ static std::vector<int64_t> factorPositions(const DimSharding &dim,
   return positions;
 }
 
-/// Computes the digits of a dim of `size` elements and the indices of each
-/// part.
+/// Returns how `dim`, which has `size` elements, is split: its digits, and the
+/// indices of each of its parts.
 Movement::DimSide Movement::makeSide(const DimSharding &dim,
                                      int64_t size) const {
   DimSide side;
@@ -130,8 +132,9 @@ Movement::DimSide Movement::makeSide(const DimSharding &dim,
   return side;
 }
 
-/// Replaces element indices by indices of the view, for both shardings. Indices
-/// without an element (holes) belong to no part.
+/// Replaces the element indices of `dim` by indices of the view, under both
+/// shardings. An index of the view that reads no element (a hole) is in no
+/// part.
 void Movement::seeThrough(const View &view, int64_t size, MovedDim &dim) {
   Runs covered = view.indicesOf({{0, size}});
   for (Runs &part : dim.to.runs)
@@ -141,8 +144,8 @@ void Movement::seeThrough(const View &view, int64_t size, MovedDim &dim) {
 }
 
 int64_t Movement::overlapOf(MovedDim &dim, int64_t to, int64_t from) {
-  // Results are cached per pair of parts, except for dims with so many parts
-  // that the table would exceed the processor's cache.
+  // Results are cached per pair of parts. Dims with so many parts that the
+  // table would exceed the cache of the processor have no table.
   constexpr size_t largestTable = size_t{1} << 20;
   size_t parts = dim.from.runs.size(), entries = parts * dim.to.runs.size();
   if (entries > largestTable)
@@ -155,8 +158,9 @@ int64_t Movement::overlapOf(MovedDim &dim, int64_t to, int64_t from) {
   return entry;
 }
 
-/// Returns the number of elements that a rank with the digit values `digit`
-/// lacks, counting the changed dims only. Unchanged dims multiply it.
+/// Returns how many elements a rank whose coordinates along the digits are
+/// `digit` lacks of its shard under `to`. Only changed dims are counted; the
+/// caller multiplies by the sizes of the unchanged dims.
 int64_t Movement::missingAt(const std::vector<int64_t> &digit) {
   int64_t out = 1, have = 1;
   for (MovedDim &dim : dims) {
@@ -173,9 +177,10 @@ int64_t Movement::missingAt(const std::vector<int64_t> &digit) {
   return out - have;
 }
 
-/// Enumerates the values of the digits of changed dims only, like an odometer.
-/// An unchanged dim shares no digit with another dim, so the size of its
-/// largest part is a factor of the maximum.
+/// Enumerates all values of the digits that split changed dims, like an
+/// odometer, and takes the maximum of missingAt. Digits of an unchanged dim
+/// split no other dim, so the maximum is multiplied by the size of its largest
+/// part.
 int64_t Movement::lowerBound() {
   int64_t unchanged = 1;
   std::vector<bool> matters(digits.size());
@@ -201,8 +206,9 @@ int64_t Movement::lowerBound() {
   }
 }
 
-/// Returns whether some part of `to` shares an index with a part of `from` at
-/// another value of `digit`, which splits this dim under both shardings.
+/// `digit` splits `dim` under both shardings. Returns whether some part under
+/// `to` shares an index with a part under `from` that has another value of
+/// `digit`.
 bool Movement::positionsDiffer(MovedDim &dim, int digit) {
   int64_t size = digits[digit].size;
   for (size_t t = 0; t < dim.to.runs.size(); ++t)
@@ -214,8 +220,8 @@ bool Movement::positionsDiffer(MovedDim &dim, int digit) {
   return false;
 }
 
-/// Returns, by value of `digit`, whether it occurs among the non-empty parts of
-/// `side`.
+/// Returns, for each value of `digit`, whether some non-empty part of `side`
+/// has that value.
 std::vector<bool> Movement::valuesOf(const DimSide &side, int digit) const {
   std::vector<bool> values(digits[digit].size);
   for (size_t p = 0; p < side.runs.size(); ++p)
@@ -225,9 +231,11 @@ std::vector<bool> Movement::valuesOf(const DimSide &side, int digit) const {
   return values;
 }
 
-/// If the digit splits one dim of `from` and another dim of `to`, parts of the
-/// two dims combine freely. A rank then needs elements from any two values of
-/// the digit whose parts are not empty.
+/// Returns whether some rank needs elements from a rank at another coordinate
+/// along `digit`. If the digit splits one dim under `from` and another dim
+/// under `to`, every part of the one dim meets every part of the other. Then
+/// two different values of the digit with non-empty parts are enough for a true
+/// result.
 bool Movement::isCommunicated(int digit) {
   if (fromDim[digit] < 0)
     return false;
@@ -260,9 +268,10 @@ std::vector<bool> Movement::membership(const std::vector<int> &group) const {
   return in;
 }
 
-/// Returns whether the movement is an all-gather: exactly the digits of the
-/// group split no dim of `to`, and no other digit changes. The parts of a group
-/// then form its part of `to`.
+/// Returns whether the movement is an all-gather: the digits in the group split
+/// a dim only under `from`, and all other digits split a dim under both
+/// shardings. The shards of a group of ranks then form the shard of each rank
+/// under `to`.
 bool Movement::isGather(const std::vector<bool> &inGroup) const {
   for (size_t i = 0; i < digits.size(); ++i)
     if ((toDim[i] >= 0) == inGroup[i] || fromDim[i] < 0)
@@ -270,9 +279,10 @@ bool Movement::isGather(const std::vector<bool> &inGroup) const {
   return true;
 }
 
-/// Returns whether the movement is an all-to-all: exactly the digits of the
-/// group move to another dim, and no dim both loses and gains digits. Each rank
-/// of the group then sends elements to each other rank.
+/// Returns whether the movement is an all-to-all: the digits in the group move
+/// from one dim to another, all other digits stay on their dim, and no dim both
+/// loses and gains digits. Each rank of a group then sends elements to each
+/// other rank.
 bool Movement::isAllToAll(const std::vector<bool> &inGroup) const {
   std::vector<bool> loses(dims.size()), gains(dims.size());
   for (size_t i = 0; i < digits.size(); ++i) {
@@ -288,8 +298,8 @@ bool Movement::isAllToAll(const std::vector<bool> &inGroup) const {
   return true;
 }
 
-/// Returns whether the movement is a permutation: both shardings cut every dim
-/// into the same parts, only by different axes.
+/// Returns whether the movement permutes shards between ranks: under both
+/// shardings every dim is cut into the same parts, but by different axes.
 bool Movement::isPermute() const {
   for (size_t d = 0; d < dims.size(); ++d) {
     const std::vector<Factor> &a = from.dims[d].factors,
@@ -303,9 +313,9 @@ bool Movement::isPermute() const {
   return true;
 }
 
-/// Returns whether the movement rotates the parts of one dim: its view gives
-/// each position the whole part of exactly one position. A rotation (roll by
-/// whole parts) is a permutation of shards.
+/// Returns whether the movement rotates the parts of one dim, as a roll by a
+/// multiple of the part size does. Then each part under `to` is one whole part
+/// under `from`, so the movement is a permutation of shards.
 bool Movement::isRotation() {
   const auto isChanged = [](const MovedDim &dim) { return dim.changed; };
   const auto dim = std::find_if(dims.begin(), dims.end(), isChanged);
@@ -343,8 +353,9 @@ SubAxes Movement::groupAxes(ReshardStepKind kind,
   SubAxes axes;
   for (int digit : group)
     axes.push_back(digits[digit]);
-  // A permutation pairs the digits that only `to` uses with those that only
-  // `from` uses.
+  // A permutation sends along digits that split a dim only under `from`, which
+  // are in `group`, and along digits that split a dim only under `to`: add
+  // these.
   if (kind == ReshardStepKind::Permute)
     for (size_t i = 0; i < digits.size(); ++i)
       if (fromDim[i] < 0)

@@ -27,85 +27,100 @@
 
 namespace pcc::plan {
 
-/// Returns the digits of a list of sub-axes, sorted by axis name, then major to
-/// minor; std::nullopt if two sub-axes do not align.
+/// Returns the digits of a list of sub-axes: the coarsest sub-axes of which
+/// each given one is a list. Sorted by axis name, then major to minor. Returns
+/// std::nullopt if two sub-axes do not align, such as halves and thirds of an
+/// axis of 6.
 std::optional<dist::SubAxes> digitsOf(const dist::SubAxes &axes);
 
-/// Returns the digits of `a` that are not in `b`, with neighbours merged;
-/// std::nullopt if the sub-axes do not align.
+/// Returns what is left of the sub-axes `a` without the sub-axes `b`, with
+/// neighbours merged: the whole axis x of size 4 minus its major half x:(1)2 is
+/// x:(2)2. Returns std::nullopt if the sub-axes do not align.
 std::optional<dist::SubAxes> subtract(const dist::SubAxes &a,
                                       const dist::SubAxes &b);
 
-/// Returns `axes` in the order of the mesh, with neighbours merged.
+/// Returns the sub-axes in the order of the mesh; neighbours are merged into
+/// one sub-axis.
 dist::SubAxes inMeshOrder(dist::SubAxes axes, const dist::Mesh &mesh);
 
 /// A movement of the elements of one tensor from sharding `from` to sharding
-/// `to`. All answers are computed from digits and parts per dim, without
-/// enumerating the ranks of the mesh.
+/// `to`. The members compute with the digits (common sub-axes of both
+/// shardings) and with the parts of each dim, and do not enumerate the ranks of
+/// the mesh.
 class Movement {
 public:
-  /// Both shardings must be canonical and valid for `shape`. Their partial axes
-  /// are ignored.
+  /// Both shardings must be canonical and valid for a tensor of `shape`. Their
+  /// partial axes are ignored.
   Movement(const dist::Sharding &from, const dist::Sharding &to,
            const dist::Shape &shape);
 
-  /// Returns false if sub-axes of the two shardings do not align. No other
-  /// member may be called then.
+  /// Returns false if some sub-axes of the two shardings do not align, such as
+  /// halves and thirds of an axis of 6. If so, no other member may be called.
   bool aligned() const { return isAligned; }
 
-  /// Returns the largest number of elements of its part of `to` that any rank
-  /// lacks: max over ranks of |out| - |out in|.
+  /// Returns how many elements of its shard under `to` a rank does not hold
+  /// under `from`: the maximum over all ranks of |out| - |out in|, where `out`
+  /// and `in` are the elements of the rank under `to` and `from`.
   int64_t lowerBound();
 
-  /// Returns the digits along which some rank needs elements from another rank.
-  /// A rank takes elements only from ranks that differ from it along these
-  /// digits.
+  /// Returns the digits (indices into `digits`) along which some rank needs
+  /// elements from another rank. A rank takes elements only from ranks that
+  /// differ from it along these digits.
   std::vector<int> communicated();
 
-  /// Returns the kind of the single step that performs the whole movement.
-  /// `group` is the result of `communicated`.
+  /// Returns the kind of the step that performs the whole movement at once.
+  /// `group` is the list of digits that `communicated` returns.
   ReshardStepKind classify(const std::vector<int> &group);
 
-  /// Returns the sub-axes over which a step of `kind` communicates.
+  /// Returns the sub-axes along which a step of `kind` communicates. `group` is
+  /// the list of digits that `communicated` returns.
   dist::SubAxes groupAxes(ReshardStepKind kind,
                           const std::vector<int> &group) const;
 
-  /// Returns the pieces of which the rank at `where` assembles its part of `to`
-  /// in a step of `kind`; see piecesOf.
+  /// Returns the pieces that together form the shard of the rank at `where`
+  /// under `to`, after a step of `kind`; see piecesOf.
   std::vector<ReshardPiece> pieces(ReshardStepKind kind, const dist::Mesh &mesh,
                                    const dist::Coordinates &where);
 
 private:
-  /// The split of one dim under one of the shardings. The values of the dim's
-  /// digits, major first, form one number: the position of a part.
+  /// The split of one dim under `from` or under `to`. The digits that split the
+  /// dim number its parts: the values of these digits, major first, form the
+  /// index of a part. For example, digits of sizes 2 and 3 with the values 1
+  /// and 2 give part 5.
   struct DimSide {
-    /// Digits that split the dim, major first.
+    /// Digits that split the dim, major first, as indices into
+    /// Movement::digits.
     std::vector<int> digits;
-    /// Indices of each part, by position.
+    /// runs[p] holds the indices of the dim that belong to part p, as ranges
+    /// [lo, hi).
     std::vector<dist::Runs> runs;
-    /// By digit: distance of positions when the digit advances by one; 0 for
-    /// digits that do not split the dim.
+    /// By digit: by how much the index of a part grows when the value of the
+    /// digit grows by 1; 0 for a digit that does not split the dim.
     std::vector<int64_t> strideOf;
   };
-  /// One dim under both shardings.
+  /// One dim of the tensor, as `from` and as `to` split it.
   struct MovedDim {
-    /// Whether the shardings of the dim differ or `to` has a view of it.
+    /// Whether the two shardings split the dim differently, or `to` has a view
+    /// of it.
     bool changed = false;
-    /// Local size of the largest part of `to`.
+    /// Number of indices, padding included, in the largest part of the dim
+    /// under `to`.
     int64_t largestPart = 0;
     DimSide from, to;
-    /// overlaps[t * from parts + f] = number of indices that part t of `to` and
-    /// part f of `from` share; -1 if it has not been computed.
+    /// overlaps[t * from.runs.size() + f] is the number of indices that part t
+    /// under `to` and part f under `from` share. -1 stands for an entry that
+    /// has not been computed yet.
     std::vector<int64_t> overlaps;
   };
 
   DimSide makeSide(const dist::DimSharding &dim, int64_t size) const;
   static void seeThrough(const dist::View &view, int64_t size, MovedDim &dim);
-  /// Returns the number of indices that part `to` and part `from` share.
+  /// Returns the number of indices of `dim` that part number `to` under the
+  /// target sharding and part number `from` under the source sharding share.
   int64_t overlapOf(MovedDim &dim, int64_t to, int64_t from);
   int64_t missingAt(const std::vector<int64_t> &digit);
-  /// Returns whether some rank needs elements from a rank with another value of
-  /// `digit`.
+  /// Returns whether some rank needs elements from a rank at another coordinate
+  /// along `digit`.
   bool isCommunicated(int digit);
   bool positionsDiffer(MovedDim &dim, int digit);
   std::vector<bool> valuesOf(const DimSide &side, int digit) const;
@@ -117,42 +132,47 @@ private:
                              const std::vector<int64_t> &parts,
                              const dist::Mesh &mesh,
                              const dist::Coordinates &where) const;
-  /// Returns, by digit, whether it is in `group`.
+  /// Returns, for each digit, whether it is in the list `group`.
   std::vector<bool> membership(const std::vector<int> &group) const;
 
   bool isAligned = false;
   dist::Sharding from, to;
-  /// All digits of both shardings. Elsewhere a digit is an index into this
-  /// list.
+  /// All digits of both shardings. Other members refer to a digit by its index
+  /// in this list.
   dist::SubAxes digits;
-  /// By digit: the dim that it splits in `from` and in `to`; -1 if none.
+  /// By digit: the dim that the digit splits under `from`, and the dim that it
+  /// splits under `to`; -1 if it splits none.
   std::vector<int> fromDim, toDim;
   std::vector<MovedDim> dims;
 };
 
-/// Returns the cheapest plan between two shardings with equal partial axes. If
-/// there is none, `error` of the plan is set.
+/// Returns the cheapest plan between two shardings that have equal partial
+/// axes, so no reduction is needed. If no plan exists, `error` of the result is
+/// set.
 ReshardPlan planMovement(const dist::Sharding &from, const dist::Sharding &to,
                          const dist::Shape &shape, int64_t elementBytes,
                          const dist::Mesh &mesh, const Prices &prices);
 
-/// Appends one step to a plan and adds its price.
+/// Appends one step to a plan and adds the price of the step to that of the
+/// plan.
 void append(ReshardPlan &plan, ReshardStep step, const Prices &prices);
 
-/// Appends all steps of the plan `more`, with its price. The first error of the
-/// two plans stays.
+/// Appends all steps of the plan `more` to `plan` and adds the prices. If only
+/// `more` has an error, `plan` gets that error.
 void append(ReshardPlan &plan, const ReshardPlan &more);
 
-/// Returns the bytes of the shard of one rank, padding included.
+/// Returns the bytes of the largest shard that a rank has, padding included.
 int64_t localBytes(const dist::Sharding &sharding, const dist::Shape &shape,
                    int64_t elementBytes);
 
-/// Returns whether plan `a` is better than plan `b`: possible plans come before
-/// impossible ones, then fewer seconds, then fewer calls.
+/// Returns whether plan `a` is better than plan `b`. A plan without an error is
+/// better than one with an error. Otherwise the plan with fewer seconds is
+/// better and, at equal seconds, the one with fewer calls.
 bool isCheaper(const ReshardPlan &a, const ReshardPlan &b);
 
-/// Returns whether every rank holds its part of `to` already under `from`, so
-/// that a slice is enough.
+/// Returns whether every rank already holds all elements of its shard under
+/// `to` when the tensor is sharded by `from`. If so, a slice changes `from` to
+/// `to` without communication.
 bool isFree(const dist::Sharding &from, const dist::Sharding &to,
             const dist::Shape &shape);
 

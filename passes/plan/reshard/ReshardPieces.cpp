@@ -5,8 +5,9 @@ using namespace pcc::dist;
 
 namespace pcc::plan {
 
-/// Sets the coordinate of `where` along the sub-axis `digit` to `value`. Two
-/// neighbouring values of the digit are `minor` coordinates of the axis apart.
+/// Changes the coordinates `where` so that the coordinate along the sub-axis
+/// `digit` is `value`. When the coordinate along the sub-axis grows by 1, the
+/// coordinate along the mesh axis grows by `minor`.
 static void setDigit(const SubAxis &digit, int64_t value, const Mesh &mesh,
                      Coordinates &where) {
   int index = mesh.indexOf(digit.axis);
@@ -14,12 +15,13 @@ static void setDigit(const SubAxis &digit, int64_t value, const Mesh &mesh,
   where[index] += (value - coordinateOf(digit, mesh, where)) * minor;
 }
 
-/// Returns the coordinates of the rank that sends its part of `from`, with the
-/// position `parts[d]` in dim d, to the rank at `where`. The sender differs
-/// from the receiver only along digits that split `from`. In a permutation,
-/// every sender must have one receiver: there, the digits that only `to` uses
-/// take the values that the receiver has along the digits that only `from`
-/// uses.
+/// Returns the coordinates of the rank that sends its part of `from` to the
+/// rank at `where`. `parts[d]` is the index of that part in dim d. The sender
+/// differs from the receiver only along digits that split `from`.
+///
+/// In a permutation, every sender has exactly one receiver. There, the sender's
+/// values of the digits that split only `to` are the receiver's values of the
+/// digits that split only `from`.
 Coordinates Movement::sourceOf(ReshardStepKind kind,
                                const std::vector<int64_t> &parts,
                                const Mesh &mesh,
@@ -50,7 +52,8 @@ Coordinates Movement::sourceOf(ReshardStepKind kind,
   return source;
 }
 
-/// Returns the coordinates `where` without that of the time axis.
+/// Returns the coordinates `where` without the coordinate of the time axis (the
+/// microbatch).
 static Coordinates spatialPart(const Coordinates &where, const Mesh &mesh) {
   Coordinates result;
   for (size_t i = 0; i < where.size(); ++i)
@@ -63,8 +66,9 @@ std::vector<ReshardPiece> Movement::pieces(ReshardStepKind kind,
                                            const Mesh &mesh,
                                            const Coordinates &where) {
   Mesh spatial = mesh.spatial();
-  // A box over the first dims: the position of its part of `from` in each of
-  // these dims, and the indices that this part and the wanted part share.
+  // A box over the first dims of the tensor. parts[d] is the index of a part of
+  // `from` in dim d. box[d] holds the indices that this part shares with the
+  // part of `to` that the rank at `where` wants.
   struct PartialBox {
     std::vector<int64_t> parts;
     std::vector<Runs> box;

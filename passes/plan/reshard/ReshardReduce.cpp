@@ -6,7 +6,7 @@ using namespace pcc::dist;
 
 namespace pcc::plan {
 
-/// Returns `sharding` with the digits of `axes` removed from its partial axes.
+/// Returns `sharding` after it stops being partial along the sub-axes `axes`.
 static Sharding dropPartials(Sharding sharding, const SubAxes &axes) {
   std::vector<Partial> rest;
   for (const Partial &partial : sharding.partials)
@@ -17,7 +17,8 @@ static Sharding dropPartials(Sharding sharding, const SubAxes &axes) {
   return canonical(std::move(sharding));
 }
 
-/// Returns the partial axes of `sharding` that belong to the time axis.
+/// Returns the partial axes of `sharding` that are sub-axes of the time axis
+/// (the microbatches).
 static SubAxes partialAlongTime(const Sharding &sharding) {
   SubAxes axes;
   for (const Partial &partial : sharding.partials)
@@ -26,7 +27,8 @@ static SubAxes partialAlongTime(const Sharding &sharding) {
   return axes;
 }
 
-/// Returns `dim` with its most minor factor split over `axes` as well.
+/// Returns `dim`, of `size` elements, with its most minor factor additionally
+/// split over `axes`. [3|64@x] split further over y is [3|64@x+y].
 static DimSharding splitFurther(DimSharding dim, int64_t size,
                                 const SubAxes &axes) {
   if (dim.factors.empty())
@@ -36,9 +38,9 @@ static DimSharding splitFurther(DimSharding dim, int64_t size,
   return canonical(std::move(dim));
 }
 
-/// Returns the split of `dim` over its axes other than `axes`. If these axes
-/// can keep the parts that they have in `dim`, they do; otherwise the dim is
-/// split anew over them.
+/// Returns the split of `dim` that is left when it is gathered over `axes`.
+/// Along the other axes the parts stay as they are if withoutAxes finds such a
+/// split. Otherwise the whole dim is split anew over the other axes.
 static DimSharding splitByOthers(const DimSharding &dim, int64_t size,
                                  const SubAxes &axes) {
   if (std::optional<DimSharding> rest = withoutAxes(dim, axes))
@@ -53,9 +55,10 @@ static DimSharding splitByOthers(const DimSharding &dim, int64_t size,
 }
 
 namespace {
-/// Plans from `from` to `to`, where `reduced` are the axes along which only
-/// `from` is partial. All candidates have one form: slice, reduce_scatter,
-/// all_reduce, movement, each of which may be absent.
+/// Plans a reshard from `from` to `to` with a reduction. `reduced` are the axes
+/// along which `from` is partial and `to` is not. Every candidate plan consists
+/// of a slice, a reduce_scatter, an all_reduce and a movement, in this order;
+/// each of them may be absent.
 class ReductionPlanner {
 public:
   ReductionPlanner(const Sharding &from, const Sharding &to, SubAxes reduced,
@@ -64,7 +67,7 @@ public:
       : from(from), to(to), reduced(std::move(reduced)), shape(shape),
         elementBytes(elementBytes), mesh(mesh), prices(prices) {}
 
-  /// Returns the cheapest candidate. Call once.
+  /// Returns the cheapest candidate plan. Must be called only once.
   ReshardPlan plan() {
     best.error = "no plan";
     SubAxes splitting =
@@ -78,9 +81,10 @@ public:
   }
 
 private:
-  /// Returns `from` with as many dims as possible sliced to the sharding of the
-  /// target without the reduced axes. A dim is sliced only if every rank holds
-  /// the slice already.
+  /// Returns the sharding after the slice that comes before the reduction. Dim
+  /// by dim, `from` is changed to the split that `to` has without the reduced
+  /// axes. A dim is changed only if every rank already holds the elements that
+  /// it keeps.
   Sharding sliceTowardsTarget() const {
     Sharding current = from;
     for (size_t d = 0; d < shape.size(); ++d) {
@@ -94,10 +98,13 @@ private:
     return current;
   }
 
-  /// Offers all candidates that slice to `start` and reduce from there: without
-  /// a reduce_scatter, with one over `splitting`, and with one over all reduced
-  /// axes into each dim. `splitting` are the reduced axes that split a dim of
-  /// the target.
+  /// Offers all candidate plans that slice from `from` to `start` and then
+  /// reduce:
+  ///  - without a reduce_scatter;
+  ///  - with a reduce_scatter over `splitting`, the reduced axes that split a
+  ///    dim of `to`;
+  ///  - for each dim, with a reduce_scatter over all reduced axes that splits
+  ///    the dim.
   void consider(const Sharding &start, const SubAxes &splitting) {
     offer(start, start, {});
     if (!splitting.empty())
@@ -109,8 +116,8 @@ private:
     }
   }
 
-  /// Returns `start` with each of `axes` splitting the dim that the axis splits
-  /// in the target.
+  /// Returns the sharding after a reduce_scatter over `axes`: `start`, in which
+  /// each of these axes additionally splits the dim that it splits under `to`.
   Sharding scatteredAsTarget(const Sharding &start, const SubAxes &axes) const {
     Sharding result = start;
     for (size_t d = 0; d < shape.size(); ++d) {
@@ -127,10 +134,10 @@ private:
     return result;
   }
 
-  /// Replaces `best` if this candidate is cheaper: slice to `start`,
-  /// reduce_scatter over `axes` to `scattered`, all_reduce over the other
-  /// reduced axes, movement to the target. Without `axes` there is no
-  /// reduce_scatter.
+  /// Makes a candidate plan and stores it in `best` if it is cheaper than
+  /// `best`. The candidate slices to `start`, does a reduce_scatter over `axes`
+  /// to `scattered` and an all_reduce over the other reduced axes, and moves
+  /// elements to reach `to`. If `axes` is empty, there is no reduce_scatter.
   void offer(const Sharding &start, Sharding scattered, const SubAxes &axes) {
     scattered = dropPartials(std::move(scattered), axes);
     if (!axes.empty() &&
@@ -150,8 +157,9 @@ private:
       best = std::move(plan);
   }
 
-  /// Appends a reduction over `axes`. Each rank receives (n-1)/n of the operand
-  /// for a reduce_scatter and twice that for an all_reduce.
+  /// Appends a reduction over `axes` to the plan. If n ranks reduce, each
+  /// receives (n-1)/n of the bytes of its operand for a reduce_scatter, and
+  /// twice as many for an all_reduce.
   void appendReduction(ReshardPlan &plan, ReshardStepKind kind,
                        const SubAxes &axes, const Sharding &before,
                        const Sharding &after) const {
@@ -174,7 +182,7 @@ private:
 };
 } // namespace
 
-/// Returns an impossible plan with the given reason.
+/// Returns a plan without steps, with the given reason why there is no plan.
 static ReshardPlan failed(std::string error) {
   ReshardPlan plan;
   plan.error = std::move(error);
@@ -188,8 +196,9 @@ ReshardPlan planReduction(const Sharding &from, const Sharding &to,
   std::optional<SubAxes> added = subtract(partialAxes(to), partialAxes(from));
   if (!reduced || !added)
     return failed("sub-axes of partial values do not align");
-  // The target before the mask. Partial axes along the time axis that the
-  // target lacks are dropped from the start: accumulation is no communication.
+  // The mask comes last, so the plan first leads to `unmasked`. Axes of
+  // microbatches along which only `from` is partial are dropped from the start,
+  // because accumulation over microbatches is no communication.
   Sharding unmasked = dropPartials(to, *added);
   Sharding start = dropPartials(
       from,

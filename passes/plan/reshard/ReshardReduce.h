@@ -7,10 +7,10 @@
 namespace pcc::plan {
 
 /// Returns the cheapest plan between two placements whose partial axes differ.
-/// Partial axes that only `from` has are reduced; those that only `to` has are
-/// created by a mask, which is the last step. Slices come before reductions,
-/// because they shrink the operand; other movements come after them. If there
-/// is no plan, `error` of the plan is set.
+/// Axes along which only `from` is partial are reduced. Axes along which only
+/// `to` is partial are created by a mask, which is the last step. Slices come
+/// before reductions, because they shrink the operand. Other movements come
+/// after the reductions. If there is no plan, `error` of the result is set.
 ///
 ///     partial over tp -> split over tp     one reduce_scatter
 ///     partial over tp -> replicated        one all_reduce

@@ -54,15 +54,16 @@ bool isCheaper(const ReshardPlan &a, const ReshardPlan &b) {
 }
 
 namespace {
-/// Plans movements of one tensor. All shardings of a plan have the partial axes
-/// of the start.
+/// Plans movements of the elements of one tensor, without a reduction. All
+/// shardings of a plan are partial along the same axes as the first one.
 class MovementPlanner {
 public:
   MovementPlanner(const Shape &shape, int64_t elementBytes, const Mesh &mesh,
                   const Prices &prices)
       : shape(shape), elementBytes(elementBytes), mesh(mesh), prices(prices) {}
 
-  /// Returns the cheapest plan, or a plan with an error.
+  /// Returns the cheapest plan from `from` to `to`. If there is none, `error`
+  /// of the result is set.
   ReshardPlan plan(const Sharding &from, const Sharding &to) {
     if (from.dims == to.dims)
       return {};
@@ -87,7 +88,7 @@ private:
     return plan;
   }
 
-  /// Returns the plan with the one step that performs `movement`.
+  /// Returns the plan whose single step performs the whole movement.
   ReshardPlan planOneStep(Movement &movement, const Sharding &from,
                           const Sharding &to) {
     ReshardPlan plan;
@@ -110,11 +111,11 @@ private:
     return plan;
   }
 
-  /// Returns the sharding after a slice that turns the exchange into a named
-  /// collective. Dims that lose axes keep their sharding. Every other dim gets
-  /// the sharding of the target without the axes of the group. Returns
-  /// std::nullopt if such a sharding does not exist. Example for
-  /// [x, -] -> [-, x+y], where the group is x:
+  /// Returns the sharding after a slice that turns an exchange into a named
+  /// collective, or std::nullopt if such a sharding does not exist. A dim that
+  /// loses axes keeps its sharding. Every other dim gets the sharding of the
+  /// target without the axes of the group. Example for [x, -] -> [-, x+y],
+  /// where the group is x:
   ///   slice to [x, 4 | N/4@y], then all_to_all over x
   std::optional<Sharding> sliceBefore(Movement &movement, const Sharding &from,
                                       const Sharding &to) {
@@ -134,8 +135,8 @@ private:
     return middle;
   }
 
-  /// Replaces `best`, an exchange, by a slice and a named collective if that is
-  /// not dearer.
+  /// `best` is one exchange. Replaces it by a slice and a named collective if
+  /// these reach the same sharding and cost no more.
   void considerSliceFirst(Movement &movement, const Sharding &from,
                           const Sharding &to, ReshardPlan &best) {
     std::optional<Sharding> middle = sliceBefore(movement, from, to);
@@ -160,9 +161,9 @@ private:
       best = std::move(plan);
   }
 
-  /// Replaces `best`, an all-gather over several axes, by all-gathers over one
-  /// axis after another if that is cheaper. With links of different speed it
-  /// can pay to gather along the slow ones first, while shards are small.
+  /// `best` is one all-gather over several axes. Replaces it by one all-gather
+  /// per axis if that is cheaper. If links differ in speed, it can be cheaper
+  /// to gather along the slow axes first, while the shards are small.
   void considerOneAxisFirst(const Sharding &from, const Sharding &to,
                             ReshardPlan &best) {
     if (best.steps.size() != 1 ||
@@ -187,8 +188,8 @@ private:
   }
 
   /// Returns a plan between shardings whose sub-axes do not align, such as
-  /// halves and thirds of an axis of 6: gathers the whole tensor, then slices
-  /// it.
+  /// halves and thirds of an axis of 6. The plan gathers the whole tensor on
+  /// every rank, then slices it.
   ReshardPlan planUnaligned(const Sharding &from, const Sharding &to) {
     Sharding middle = Sharding::whole(shape.size());
     middle.partials = from.partials;

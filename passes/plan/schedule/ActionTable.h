@@ -19,37 +19,41 @@ using runtime::parseKind;
 using runtime::print;
 using runtime::printKind;
 
-/// A pipeline schedule: the actions of one step, in order, for every position.
-/// A position is one rank of the pipeline, which runs one or more stages (with
-/// more than one, they are Megatron's virtual pipeline stages). Data-parallel
-/// and tensor-parallel replicas of a position execute equal actions.
+/// A pipeline schedule: for each position, its actions of one step in order.
+///
+/// A position is one rank of the pipeline. It runs one or more stages; if it
+/// runs several, they are Megatron's virtual pipeline stages. Data-parallel and
+/// tensor-parallel replicas of a position execute equal actions.
 struct ActionTable {
   int numStages = 0;
   int numMicrobatches = 0;
-  /// By stage: index of its position; -1 if no position runs the stage.
+  /// By stage: index of the position that runs the stage; -1 if none does.
   std::vector<int> positionOfStage;
-  /// By position: its actions in the order of execution.
+  /// By position: its row, which is the list of its actions in the order of
+  /// execution.
   std::vector<std::vector<Action>> positions;
 
   int numPositions() const { return static_cast<int>(positions.size()); }
-  /// Returns the stages of a position, ascending.
+  /// Returns the stages that `position` runs, in ascending order.
   std::vector<int> stagesOf(int position) const;
   friend bool operator==(const ActionTable &, const ActionTable &) = default;
 };
 
-/// A table, or the reason why there is none. If `error` is not empty, `table`
-/// is meaningless.
+/// A table if `error` is empty. Otherwise `error` says why there is no table,
+/// and `table` must not be used.
 struct ActionTableOrError {
   ActionTable table;
   std::string error;
 };
 
 /// Returns the table in the CSV form of PyTorch's pipeline schedules: one line
-/// per position, actions separated by commas. parseCsv (ScheduleFile.h) is the
-/// inverse.
+/// per position, actions separated by commas. An action is a stage, a kind and
+/// a microbatch. Example for two positions and two microbatches:
 ///
 ///     0F0,0F1,0B0,0B1
 ///     1F0,1B0,1F1,1B1
+///
+/// parseCsv (ScheduleFile.h) is the inverse.
 std::string printCsv(const ActionTable &table);
 
 } // namespace pcc::plan

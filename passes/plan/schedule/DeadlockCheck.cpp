@@ -8,23 +8,27 @@
 namespace pcc::plan {
 namespace {
 
-/// Messages posted so far from one position to another, in order.
+/// State of the messages from one position (rank of the pipeline) to another
+/// one: `sent` lists the sends that the first position has posted, `received`
+/// the receives that the second one has posted, both in the order of the posts.
 struct Channel {
   std::vector<Message> sent, received;
 
-  /// Returns the number of messages that both ends have posted: those are
-  /// delivered.
+  /// Returns the number of messages that are delivered, because both their send
+  /// and their receive are posted.
   size_t met() const { return std::min(sent.size(), received.size()); }
 };
 
-/// Transfer and microbatch of a message, which identify it at either end.
+/// Transfer (value between two stages) and microbatch of a message. The pair
+/// identifies the message at the sender and at the receiver.
 using MessageName = std::pair<int, int>;
 MessageName nameOf(const Message &message) {
   return {message.transfer, message.microbatch};
 }
 
-/// Set of values that exist so far, by row and microbatch. A row is a stage
-/// with a kind, or a transfer.
+/// A set of values, each identified by a row and a microbatch. A row stands for
+/// a stage and a kind of value, or for a transfer; the user of the class
+/// chooses.
 class Marks {
 public:
   explicit Marks(size_t numRows) : rows(numRows) {}
@@ -42,8 +46,8 @@ private:
   std::vector<std::vector<char>> rows;
 };
 
-/// Executes the positions of a program under rendezvous semantics. Invariant:
-/// position p has executed exactly its steps before `at[p]`.
+/// Executes the positions of a program with rendezvous messages. Invariant:
+/// each position p has executed exactly the steps with the indices below at[p].
 class DeadlockCheck {
 public:
   explicit DeadlockCheck(const PipelineProgram &program)
@@ -57,29 +61,31 @@ public:
   ReplayResult run();
 
 private:
-  /// Messages that a position has posted and not waited for, with their indices
-  /// in the list of the channel.
+  /// Messages that a position has posted and not yet waited for. The value is
+  /// the index of the message in the list `sent` or `received` of its channel.
   using OpenMessages = std::map<MessageName, size_t>;
   struct OpenEnds {
     OpenMessages sends, receives;
   };
 
-  /// Executes steps of a position until it blocks or ends. Appends to `awake`
-  /// the positions that may go on because of a post.
+  /// Executes steps of a position until it blocks at a wait or ends. Appends to
+  /// `awake` the positions that may continue because this position posted a
+  /// message.
   void advance(int position, std::vector<int> &awake);
   void post(int position, const ProgramStep &step, std::vector<int> &awake);
   void compare(int from, int to);
-  /// Executes a wait if all of its messages are delivered; returns whether they
-  /// are.
+  /// Executes a wait step if all of its messages are delivered, and returns
+  /// true. Otherwise does nothing and returns false.
   bool await(int position, const ProgramStep &step);
   bool isThrough(int position, const Message &message, bool isSend);
   void checkAction(int position, const Action &action);
-  /// Reports messages that a position has posted and never waits for.
+  /// Records an error if a position at its end has posted a message that it has
+  /// not waited for.
   void checkEnd(int position);
   static size_t rowOf(int stage, TransferKind kind) {
     return size_t(stage) * 3 + static_cast<size_t>(kind);
   }
-  /// Records the error, unless there is an earlier one.
+  /// Records the error. Has no effect if an error is recorded already.
   void fail(std::string text) {
     if (result.error.empty())
       result.error = std::move(text);
@@ -94,18 +100,20 @@ private:
   const size_t count;
   std::vector<size_t> at;
   std::vector<OpenEnds> open;
-  /// By stage: the transfers that it receives.
+  /// By stage: indices of the transfers that the stage receives.
   std::vector<std::vector<int>> into;
-  /// Channels by sender and receiver.
+  /// Channels by the pair (sending position, receiving position).
   std::map<std::pair<int, int>, Channel> channels;
-  /// Values that stages have computed, by rowOf and microbatch, and received
-  /// values that were waited for, by transfer and microbatch.
+  /// `made`: values that stages have computed, by rowOf and microbatch.
+  /// `arrived`: received values that have been waited for, by transfer and
+  /// microbatch.
   Marks made, arrived;
   ReplayResult result;
 };
 
-/// Checks that all inputs of an action from other positions have been waited
-/// for, and records its results.
+/// Records an error unless the position has waited for each input of `action`
+/// that comes from another position. Then records that the results of `action`
+/// are computed.
 void DeadlockCheck::checkAction(int position, const Action &action) {
   for (int t : into[action.stage]) {
     const Transfer &transfer = program.transfers[t];
@@ -121,8 +129,8 @@ void DeadlockCheck::checkAction(int position, const Action &action) {
       made.set(rowOf(action.stage, kind), action.microbatch);
 }
 
-/// Checks that the last message that both ends have posted means the same value
-/// at both.
+/// Looks at the last message of the channel that is posted at both ends.
+/// Records an error unless the send and the receive are of the same value.
 void DeadlockCheck::compare(int from, int to) {
   const Channel &channel = channels[{from, to}];
   if (channel.met() == 0)
@@ -135,8 +143,8 @@ void DeadlockCheck::compare(int from, int to) {
          ", which expects " + nameOf(program, received));
 }
 
-/// Posts the messages of a step at this position's ends of the channels and
-/// wakes their peers.
+/// Posts the sends and receives of a step. Appends to `awake` the positions at
+/// the other ends of these messages.
 void DeadlockCheck::post(int position, const ProgramStep &step,
                          std::vector<int> &awake) {
   auto add = [&](const Message &message, OpenMessages &ends,
@@ -164,8 +172,9 @@ void DeadlockCheck::post(int position, const ProgramStep &step,
   }
 }
 
-/// Returns whether a message that the position has posted is delivered, that is
-/// posted by its peer as well.
+/// Returns whether a message that `position` has posted is delivered, which
+/// needs a post by its peer as well. Records an error if `position` has not
+/// posted the message.
 bool DeadlockCheck::isThrough(int position, const Message &message,
                               bool isSend) {
   const OpenMessages &ends =
@@ -221,8 +230,9 @@ void DeadlockCheck::advance(int position, std::vector<int> &awake) {
   checkEnd(position);
 }
 
-/// Returns the peer of the first message that the position waits for, and sets
-/// `what` to a description; returns -1 if the position has ended.
+/// Returns the position at the other end of the first message that `position`
+/// waits for, and sets `what` to a description of the message. Returns -1 if
+/// `position` waits for no message because it has ended.
 int DeadlockCheck::waitsFor(int position, std::string *what) {
   const PositionProgram &steps = program.positions[position];
   if (at[position] == steps.size())
@@ -243,9 +253,10 @@ int DeadlockCheck::waitsFor(int position, std::string *what) {
   return -1;
 }
 
-/// Follows the positions, from `start`, along the peers that they wait for,
-/// until a position repeats (a deadlock) or has ended (a message without a
-/// peer).
+/// Records the error of a replay that cannot continue. Goes from `start` to the
+/// position that it waits for, and so on. If a position is reached twice, the
+/// positions in between are a deadlock. If a position has ended, the message
+/// that is waited for is never posted.
 void DeadlockCheck::explainDeadlock(int start) {
   std::vector<int> path;
   std::vector<std::string> claims;
@@ -271,8 +282,8 @@ void DeadlockCheck::explainDeadlock(int start) {
                             : "deadlock: " + text);
 }
 
-/// Advances the positions in `awake` until none is left. A position that blocks
-/// is woken by each post of a peer, so a position that has not ended by then
+/// Advances the positions in `awake` until none is left. A post by a peer puts
+/// a blocked position back into `awake`, so a position that has not ended then
 /// waits forever.
 ReplayResult DeadlockCheck::run() {
   std::vector<int> awake;

@@ -15,36 +15,41 @@ namespace {
 
 constexpr size_t nowhere = std::numeric_limits<size_t>::max();
 
-/// A message with its two positions. It is sent after action `producer` of the
-/// sender's row and used by action `consumer` of the receiver's row.
+/// A message from position `from` to position `to`. `producer` is the index, in
+/// the row (action list) of the sender, of the action that produces the value.
+/// `consumer` is the index, in the row of the receiver, of the action that uses
+/// it.
 struct Route {
   int transfer, microbatch;
   int from, to;
   size_t producer, consumer;
-  /// The receive is posted before this action of the receiver's row.
+  /// Index, in the row of the receiver, of the action before which the receive
+  /// is posted.
   size_t posted = 0;
-  /// The send is waited for before this action of the sender's row; the length
-  /// of the row stands for its end.
+  /// Index, in the row of the sender, of the action before which the send is
+  /// waited for; the length of the row if it is waited for after all actions.
   size_t released = 0;
 
   Message sent() const { return {transfer, microbatch, to}; }
   Message received() const { return {transfer, microbatch, from}; }
 };
 
-/// One action of the linearisation. The linearisation sorts actions by start,
-/// then part, then position, then index.
+/// One action in the global order of all actions (the linearization). They are
+/// sorted by start, then by part, then by position, then by index in the row.
 struct LinearAction {
   double start;
-  /// 0, or for an update its part + 1. Updates take no time in the simulation,
-  /// so their start does not order the parts.
+  /// Number of the part of an update plus 1; 0 for other actions. Updates take
+  /// no time in the simulation, so their start times do not put the parts in
+  /// order.
   int part;
   int position;
   size_t index;
   friend auto operator<=>(const LinearAction &, const LinearAction &) = default;
 };
 
-/// Implements insertMessages: linearises the actions, routes the messages,
-/// places their posts and waits, and assembles the program.
+/// Implements insertMessages: puts the actions into a global order, makes a
+/// Route for each message, places its posts and waits, and assembles the
+/// program.
 class MessageInserter {
 public:
   MessageInserter(const ActionTable &table,
@@ -54,19 +59,21 @@ public:
   PipelineProgramOrError run();
 
 private:
-  /// Returns an error, or an empty string; so do all members that return a
-  /// string.
+  /// Returns an error, or an empty string if there is none. All members below
+  /// that return a string do so.
   std::string malformed() const;
   void indexActions();
   std::string linearise();
   std::string addRoutes(int position, size_t index);
-  /// Returns the index, in the receiver's row, of the action that uses the
-  /// value of `transfer` in `microbatch`; `nowhere` if there is none.
+  /// Returns the index, in the row (action list) of the receiver, of the action
+  /// that uses the value of `transfer` in `microbatch`; `nowhere` if there is
+  /// none.
   size_t consumerOf(const Transfer &transfer, int microbatch);
   void postReceives();
   void releaseSends();
   PipelineProgram assemble() const;
-  /// Returns the entry of `indices` for an F (Forward), or a B or I (Backward).
+  /// Returns the entry of `indices` for the F (if `kind` is Forward) or for the
+  /// B or I (if `kind` is Backward) of a stage in a microbatch.
   size_t &indexOf(TransferKind kind, int stage, int microbatch) {
     return indices[(stage * 2 + static_cast<int>(kind)) *
                        table.numMicrobatches +
@@ -76,25 +83,29 @@ private:
   const ActionTable &table;
   const std::vector<Transfer> &transfers;
   const int early;
-  /// Index in its row of every F, and of every B or I; see indexOf.
+  /// Index of every F, and of every B or I, in the row (action list) of its
+  /// position. See indexOf for the order.
   std::vector<size_t> indices;
-  /// Index in its row of every part of an update, by stage and part.
+  /// By stage and part of the update: index of the action in the row of its
+  /// position.
   std::map<std::pair<int, int>, size_t> updates;
-  /// The linearisation.
+  /// All actions in the global order.
   std::vector<LinearAction> order;
-  /// By position and index in its row: index of the action in `order`.
+  /// moments[p][i] is the index in `order` of action i of position p.
   std::vector<std::vector<size_t>> moments;
-  /// All messages in the order of the linearisation.
+  /// All messages, in the global order of the actions that produce their
+  /// values.
   std::vector<Route> routes;
 };
 
-/// Appends a step, unless it would do nothing.
+/// Appends a step of kind Post or Wait, unless it has no messages.
 void append(PositionProgram &program, ProgramStep step) {
   if (!step.sends.empty() || !step.receives.empty())
     program.push_back(std::move(step));
 }
 
-/// Checks that activations go to later stages and gradients to earlier ones.
+/// Returns an error unless every activation is passed to a later stage and
+/// every gradient to an earlier stage.
 std::string MessageInserter::malformed() const {
   for (size_t i = 0; i < transfers.size(); ++i) {
     const Transfer &transfer = transfers[i];
@@ -127,8 +138,8 @@ void MessageInserter::indexActions() {
     }
 }
 
-/// Orders all actions by their start in a simulation and routes the messages in
-/// this order.
+/// Sorts all actions by their start in a simulation into `order`. Then adds the
+/// messages to `routes` in this order.
 std::string MessageInserter::linearise() {
   const Timeline timeline = simulate(table);
   if (!timeline.stuck.empty())
@@ -160,7 +171,8 @@ size_t MessageInserter::consumerOf(const Transfer &transfer, int microbatch) {
   return it == updates.end() ? nowhere : it->second;
 }
 
-/// Adds the routes of all values that an action sends to other positions.
+/// Appends to `routes` a message for each value that an action produces and
+/// another position uses.
 std::string MessageInserter::addRoutes(int position, size_t index) {
   const Action &action = table.positions[position][index];
   for (size_t t = 0; t < transfers.size(); ++t) {
@@ -179,10 +191,10 @@ std::string MessageInserter::addRoutes(int position, size_t index) {
   return {};
 }
 
-/// Places the posts of receives `early` actions before their consumer, but
-/// never after the post of a later message of the same sender: both ends must
-/// post the messages in one order. Visits the routes from last to first for
-/// that.
+/// Sets Route::posted of each message: `early` actions before its consumer, but
+/// not after the receive of a later message from the same sender. Thus both
+/// positions post their messages in the same order. Visits the messages from
+/// last to first.
 void MessageInserter::postReceives() {
   std::map<std::pair<int, int>, size_t> latest;
   for (size_t i = routes.size(); i-- > 0;) {
@@ -194,7 +206,8 @@ void MessageInserter::postReceives() {
   }
 }
 
-/// Places the waits for sends, as insertMessages describes.
+/// Sets Route::released of each message: where the sender waits for its send.
+/// insertMessages describes the rule.
 void MessageInserter::releaseSends() {
   std::vector<std::vector<Route *>> ofTransfer(transfers.size());
   for (Route &route : routes)
@@ -211,12 +224,13 @@ void MessageInserter::releaseSends() {
     }
 }
 
-/// Steps that come before an action of a row, posts first.
+/// Steps that are inserted before an action of a row: one Post, then one Wait.
 struct StepsBefore {
   ProgramStep posts{ProgramStep::Post}, waits{ProgramStep::Wait};
 };
 
-/// Merges the actions of each row with the posts and waits before them.
+/// Builds the program of each position: its actions, with the Post and Wait
+/// steps inserted before them.
 PipelineProgram MessageInserter::assemble() const {
   std::vector<std::vector<StepsBefore>> before;
   for (const std::vector<Action> &row : table.positions)
@@ -273,8 +287,9 @@ SendPart sendPartOf(std::string_view action) {
   return {isBack ? TransferKind::Backward : TransferKind::Forward, 0};
 }
 
-/// Returns whether `action` is of the kind of `transfer` and, for an update, is
-/// part `part`. Updates store their part in `microbatch`.
+/// Returns whether `action` is of the kind that `transfer` belongs to. For an
+/// update, `action` must also be part number `part`, which an update stores in
+/// `microbatch`.
 static bool isPart(const Action &action, const Transfer &transfer, int part) {
   return belongsTo(action, transfer.kind) &&
          (transfer.kind != TransferKind::Update || action.microbatch == part);

@@ -13,13 +13,15 @@
 
 namespace pcc::plan {
 
-/// Kind of values that a transfer carries: activations (produced and used by
-/// F), gradients (produced and used by B or I), or values that one part of the
-/// update passes to the next part.
+/// Kind of value that a transfer carries from stage to stage:
+///  - Forward: an activation, produced and used by F actions;
+///  - Backward: a gradient, produced and used by B or I actions;
+///  - Update: a value that one part of the optimizer update passes to the next
+///    part.
 enum class TransferKind : uint8_t { Forward, Backward, Update };
 
-/// Returns whether actions like `action` produce and use the values of
-/// transfers of `kind`.
+/// Returns whether the values in transfers of `kind` are produced and used by
+/// actions of the kind of `action`. For example, F actions belong to Forward.
 inline bool belongsTo(const Action &action, TransferKind kind) {
   switch (kind) {
   case TransferKind::Forward:
@@ -32,43 +34,47 @@ inline bool belongsTo(const Action &action, TransferKind kind) {
   return false;
 }
 
-/// A value that one stage passes to another stage in every microbatch; for
-/// updates, once per step. The stages need not be adjacent. If one position
-/// runs both stages, the transfer needs no message.
+/// A value that one stage passes to another stage. It is passed in every
+/// microbatch, or once per step if `kind` is Update. The stages need not be
+/// adjacent. If one position runs both stages, the transfer needs no message.
 struct Transfer {
   int fromStage = 0;
   int toStage = 0;
   TransferKind kind = TransferKind::Forward;
-  /// For transfers of updates: the part of the update that produces the value.
-  /// The part after it uses the value.
+  /// For a transfer of kind Update: number of the part of the update that
+  /// produces the value. The part with the next number uses the value.
+  /// Otherwise unused.
   int part = 0;
 };
 
-/// The kind of the transfers that a function sends and, for an update, the
-/// number of its part.
+/// Identifies the values that the code of one action (such as B or U1) sends to
+/// other stages: the kind of their transfers and, for an update, the number of
+/// its part.
 struct SendPart {
   TransferKind kind = TransferKind::Forward;
   int part = 0;
 };
 
-/// Returns the kind and part of a function from the name of its action (F, B,
-/// I, W, U0, U1, …). Names without transfers, such as UNSHARD, count as F.
+/// Returns the kind and part of the values that a function sends, given the
+/// name of its action (F, B, I, W, U0, U1, …): "U1" gives {Update, 1}. The name
+/// of an action that sends nothing, such as UNSHARD, gives {Forward, 0}.
 SendPart sendPartOf(std::string_view action);
 
-/// Returns whether `action` produces the value of `transfer`, in one of the
-/// microbatches.
+/// Returns whether `action` produces the value of `transfer` for the microbatch
+/// of the action.
 bool makes(const Action &action, const Transfer &transfer);
 
-/// Returns whether `action` uses the value of `transfer`, in one of the
-/// microbatches.
+/// Returns whether `action` uses the value of `transfer` for the microbatch of
+/// the action.
 bool uses(const Action &action, const Transfer &transfer);
 
-/// Returns the microbatch of the value of `transfer` that `action` produces or
-/// uses; 0 for transfers of updates.
+/// Returns the microbatch in which `action` produces or uses the value of
+/// `transfer`; 0 if `transfer` is of kind Update.
 int microbatchOf(const Action &action, const Transfer &transfer);
 
-/// One end of a message: the value of one transfer in one microbatch, sent to
-/// or received from position `peer`.
+/// One end of a message, as its sender or its receiver sees it: the value of
+/// transfer `transfer` in one microbatch. `peer` is the position at the other
+/// end.
 struct Message {
   /// Index into PipelineProgram::transfers.
   int transfer = 0;
@@ -78,10 +84,11 @@ struct Message {
   friend bool operator==(const Message &, const Message &) = default;
 };
 
-/// One step of a position:
+/// One step in the program of a position:
 ///  - Compute executes `action`;
-///  - Post begins the sends and receives without waiting for them;
-///  - Wait blocks until the sends and receives, posted before, are delivered.
+///  - Post begins the sends and receives and does not wait for them;
+///  - Wait blocks until the sends and receives, which an earlier step has
+///    posted, are delivered.
 struct ProgramStep {
   enum Kind : uint8_t { Compute, Post, Wait };
   Kind kind = Compute;
@@ -95,59 +102,63 @@ struct ProgramStep {
 /// Steps of one position in the order of execution.
 using PositionProgram = std::vector<ProgramStep>;
 
-/// A schedule with its messages: the steps of every position.
+/// A schedule with its messages: the steps of every position (rank of the
+/// pipeline).
 struct PipelineProgram {
   std::vector<PositionProgram> positions;
-  /// By stage: index of its position.
+  /// By stage: index of the position that runs the stage.
   std::vector<int> positionOfStage;
   std::vector<Transfer> transfers;
 };
 
-/// A program, or the reason why there is none. If `error` is not empty,
+/// A program if `error` is empty. Otherwise `error` says why there is none, and
 /// `program` must not be executed.
 struct PipelineProgramOrError {
   PipelineProgram program;
   std::string error;
 };
 
-/// Inserts the messages of `transfers` into a table that checkSchedule accepts.
+/// Inserts messages for `transfers` into a table that checkSchedule accepts.
 ///
-/// Order: one global linearisation orders all messages. It contains the actions
-/// in the order in which a simulation starts them, each followed by its sends.
-/// Between two positions, messages of one direction are sent and received in
-/// this order.
+/// Order: all messages have one global order. It is the order in which a
+/// simulation starts the actions; each action is followed by its sends. From
+/// one position to another, messages are sent and received in this order.
 ///
-/// Places in the program:
+/// Places of the messages in the program of a position:
 ///  - A send is posted right after the action that produces the value.
 ///  - A receive is posted `early` actions before the action that uses the
-///    value, so that the message travels while these actions run. It is posted earlier
-///    if a later message of the same sender is posted earlier. It is waited for
+///    value, so that the message travels while these actions run. It is posted
+///    even earlier if a later message from the same sender is. It is waited for
 ///    right before the action that uses the value.
-///  - A send is waited for before the action that produces the next message but
-///    one of its transfer, so that usually at most two messages of a transfer
-///    are under way. If the linearisation posts the receive only after that
-///    action, the send is waited for before the action of a later message, or
-///    at the end.
+///  - Usually, a send is waited for before the action that produces the second
+///    next message of its transfer. Then at most two messages of a transfer are
+///    on their way. If in the global order that action comes before the receive
+///    is posted, the wait moves to a later message of the transfer or to the
+///    end.
 ///
-/// Example (+ posted, ? waited for, s send, r receive):
+/// Example of a row (+ posted, ? waited for, s send, r receive): s1F0>2 is the
+/// send of value 1F0 to position 2.
 ///
 ///     1F0 {+s1F0>2 +r0F2<0} {?r0F1<0} 1F1 {+s1F1>2} {?r0F2<0 ?s1F0>2} 1F2
 ///
-/// Deadlock freedom: in the linearisation, every wait comes after the posts of
+/// Deadlock freedom: in the global order, every wait comes after the posts of
 /// both ends of its messages. Therefore the first step that has not been
-/// executed can always be executed. `replay` proves it again for the result.
+/// executed can always be executed. `replay` checks the result once more.
 PipelineProgramOrError insertMessages(const ActionTable &table,
                                       const std::vector<Transfer> &transfers,
                                       int early = 1);
 
-/// Returns the program of one position on one line. In the line
-/// `0F0 {+s0F0>1 +r1B0<1} {?r1B0<1} 0B0`, stage 0 runs F, posts a send to and a
-/// receive from position 1, waits for the receive, and runs B.
+/// Returns the program of `position` as one line of text, such as
+///
+///     0F0 {+s0F0>1 +r1B0<1} {?r1B0<1} 0B0
+///
+/// Here, stage 0 runs F; it posts a send to position 1 and a receive from
+/// position 1; it waits for the receive; it runs B.
 std::string print(const PipelineProgram &program, int position);
 
-/// Returns the name of the value that a message carries: 0F3 for the activation
-/// of stage 0 in microbatch 3, 1B3 for a gradient of stage 1, 2U0 for a value
-/// of part 0 of the update of stage 2.
+/// Returns the name of the value that a message carries: 0F3 is the activation
+/// of stage 0 in microbatch 3, 1B3 is a gradient of stage 1 in microbatch 3,
+/// and 2U0 is a value from part 0 of the update of stage 2.
 std::string nameOf(const PipelineProgram &program, const Message &message);
 
 } // namespace pcc::plan

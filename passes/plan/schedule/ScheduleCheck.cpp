@@ -9,7 +9,7 @@
 namespace pcc::plan {
 namespace {
 
-/// Largest number of violations that are reported.
+/// Largest number of violations that checkSchedule returns.
 constexpr size_t mostClaims = 20;
 
 /// Checks one table, rule by rule, and collects the violations in `claims`.
@@ -21,7 +21,7 @@ public:
   std::vector<std::string> run(const std::vector<int> &inFlightBound);
 
 private:
-  /// Numbers of F, B, I and W of one stage and microbatch.
+  /// Numbers of F, B, I and W actions that one stage has for one microbatch.
   struct ActionCounts {
     int f = 0, b = 0, i = 0, w = 0;
   };
@@ -32,22 +32,25 @@ private:
   }
   bool checkPositions();
   void checkOrder();
-  /// Counts an action and checks that it follows the actions it depends on.
+  /// Counts a compute action and claims a violation unless the F (for W: the I)
+  /// of its stage and microbatch comes before it.
   void note(const Action &action);
   void checkCounts();
   void checkWholeStageActions();
   void checkPeak(const std::vector<int> &bound);
 
   const ActionTable &table;
-  /// Counts by stage and microbatch.
+  /// Counts by stage and microbatch: entry stage * numMicrobatches +
+  /// microbatch.
   std::vector<ActionCounts> seen;
   /// Whether the table has a backward pass.
   bool trains = false;
   std::vector<std::string> claims;
 };
 
-/// Checks that stages and microbatches are in range and on their positions. All
-/// other checks rely on this.
+/// Checks that all stages and microbatches are in range, and that each action
+/// is on the position that runs its stage. Returns false after a violation; the
+/// other checks must not run then.
 bool ScheduleChecker::checkPositions() {
   if (table.positionOfStage.size() != size_t(table.numStages)) {
     claim("the table places " + std::to_string(table.positionOfStage.size()) +
@@ -107,7 +110,8 @@ void ScheduleChecker::checkOrder() {
         note(action);
 }
 
-/// Checks that each stage and microbatch has one F and one backward pass.
+/// Checks that each stage has, per microbatch, one F and, in training, one B or
+/// one I and one W.
 void ScheduleChecker::checkCounts() {
   for (int stage = 0; stage < table.numStages; ++stage)
     for (int mb = 0; mb < table.numMicrobatches; ++mb) {
@@ -125,8 +129,9 @@ void ScheduleChecker::checkCounts() {
     }
 }
 
-/// Checks the order of UNSHARD, RESHARD, REDUCE_GRAD and updates with respect
-/// to the other actions of their stage.
+/// Checks the order of actions that are not bound to a microbatch. UNSHARD,
+/// RESHARD, REDUCE_GRAD and updates are compared with the other actions of
+/// their stage.
 void ScheduleChecker::checkWholeStageActions() {
   struct Uses {
     bool any = false, resharded = false, reduced = false, updated = false;
@@ -153,7 +158,8 @@ void ScheduleChecker::checkWholeStageActions() {
     }
 }
 
-/// Checks the declared bounds of live forwards.
+/// Checks that no position has more forwards in flight than `bound` allows for
+/// it.
 void ScheduleChecker::checkPeak(const std::vector<int> &bound) {
   const std::vector<int> peak = peakLive(table);
   for (size_t position = 0; position < bound.size() && position < peak.size();
@@ -172,7 +178,8 @@ ScheduleChecker::run(const std::vector<int> &inFlightBound) {
   checkOrder();
   checkCounts();
   checkWholeStageActions();
-  // A table of valid actions can still have a cyclic wait between positions.
+  // Even if every action is valid, positions can wait for each other in a
+  // cycle.
   if (Timeline timeline = simulate(table); !timeline.stuck.empty())
     claim("the schedule cannot proceed: " + timeline.stuck);
   checkPeak(inFlightBound);

@@ -7,18 +7,21 @@
 
 namespace pcc::plan {
 
-/// Checks a table against the rules of a pipeline schedule. Returns a message
-/// per violation, at most 20; an empty list if the table is valid:
-///  - every position has only actions of its own stages;
-///  - every stage and microbatch has exactly one F. If the table has a backward
-///    pass at all, each has either one B, or one I and one W;
-///  - on its position, F comes before B and I, and I before W;
-///  - no position waits forever for another one (see `simulate`);
-///  - no position has more forwards alive than `inFlightBound` declares for it;
-///    positions beyond the end of the list are not checked;
-///  - UNSHARD of a stage comes before its uses and RESHARD after them (a stage
-///    may be unsharded again later); REDUCE_GRAD comes after its last gradient,
-///    and the parts of its update come after everything else.
+/// Checks a table against the rules of a pipeline schedule. Returns one message
+/// per violation, at most 20; an empty list if the table is valid. The rules:
+///  - Every position has only actions of its own stages.
+///  - Every stage has exactly one F per microbatch. If the table has a backward
+///    pass at all, the stage also has either one B, or one I and one W per
+///    microbatch.
+///  - On its position, F comes before B and I, and I before W.
+///  - No position waits forever for another one (see `simulate`).
+///  - On position p, at most inFlightBound[p] forwards are in flight (F has
+///    run, and B or W has not). Positions beyond the end of the list are not
+///    checked.
+///  - UNSHARD of a stage comes before its uses and RESHARD after them; a stage
+///    may be unsharded again later. REDUCE_GRAD comes after the last gradient
+///    of its stage. The parts of an update come after everything else of the
+///    stage.
 std::vector<std::string>
 checkSchedule(const ActionTable &table,
               const std::vector<int> &inFlightBound = {});

@@ -17,11 +17,13 @@ struct ParsedAction {
 
 using ParsedRow = std::vector<ParsedAction>;
 
-/// Returns whether an action is a send or a receive. These kinds come last.
+/// Returns whether an action is a send or a receive. In ActionKind, these kinds
+/// come after all others.
 bool isMessage(ActionKind kind) { return kind >= ActionKind::SendForward; }
 
-/// Removes the part up to and including `separator` from `text` and returns it
-/// without the separator; takes all of `text` if there is no separator.
+/// Cuts `text` at the first `separator`: returns the part before it and sets
+/// `text` to the part after it. If there is no separator, returns all of `text`
+/// and makes `text` empty.
 std::string_view takeUntil(std::string_view &text, char separator) {
   const size_t at = text.find(separator);
   std::string_view part = text.substr(0, at);
@@ -57,7 +59,9 @@ private:
   bool readField(std::string_view field, size_t line, size_t column);
 };
 
-/// Parses one field: an action, or several fused ones.
+/// Parses one field, which is one action or several fused ones, and appends the
+/// actions to the last row. Sends and receives are dropped. On failure, returns
+/// false and sets `error`.
 bool ScheduleText::readField(std::string_view field, size_t line,
                              size_t column) {
   constexpr std::string_view fused = ")OVERLAP_F_B";
@@ -102,9 +106,9 @@ bool ScheduleText::read(std::string_view text) {
   return true;
 }
 
-/// Returns the table of the rows. Its counts are the largest numbers in the
-/// rows plus one, and each stage is on the position of the first row that
-/// mentions it.
+/// Returns the table with the given rows. The number of stages is the largest
+/// stage in the rows plus one, and likewise for microbatches. Each stage is on
+/// the position of the first row that mentions it.
 ActionTable tableOf(const std::vector<ParsedRow> &rows) {
   ActionTable table;
   for (const ParsedRow &row : rows) {
@@ -124,8 +128,8 @@ ActionTable tableOf(const std::vector<ParsedRow> &rows) {
   return table;
 }
 
-/// Returns an error if the table has no actions or skips a stage; else an empty
-/// string.
+/// Returns an error if the table has no actions, or if it lacks a stage below
+/// the largest one. Otherwise returns an empty string.
 std::string missingStage(const ActionTable &table) {
   if (table.numStages == 0)
     return "the schedule has no actions";
@@ -136,23 +140,25 @@ std::string missingStage(const ActionTable &table) {
   return {};
 }
 
-/// Returns a number with its noun: "1 stage", "2 stages".
+/// Returns a number with a noun, in the plural unless the number is 1: "1
+/// stage", "2 stages".
 std::string count(int number, const std::string &noun,
                   const std::string &plural = "s") {
   return std::to_string(number) + " " + noun + (number == 1 ? "" : plural);
 }
 
-/// Largest number of pairs of stage and microbatch. Prevents a misprinted
-/// number from allocating a huge table.
+/// Largest accepted product of the numbers of stages and microbatches. Without
+/// a limit, a misprinted number would allocate a huge table.
 constexpr int64_t mostForwards = 1 << 22;
 
-/// Checks the rows of a file against the sizes that they must have.
+/// Checks the rows of a schedule file against the sizes that they must have.
 class ShapeCheck {
 public:
   ShapeCheck(const ScheduleText &text, const ScheduleShape &shape)
       : rows(text.rows), shape(shape), table(tableOf(text.rows)) {}
 
-  /// Returns the table, or the first error.
+  /// Returns the table, or the first error. In the table, no stage has both B
+  /// and I.
   ActionTableOrError run();
 
 private:
@@ -166,8 +172,9 @@ private:
   ActionTable table;
 };
 
-/// Returns an error if an action is out of range, of a stage of another line,
-/// or of the backward pass in a schedule that must not have one.
+/// Returns an error if the stage or the microbatch of an action is out of
+/// range, if another line runs the stage, or if an action other than F is in a
+/// schedule without training. Otherwise returns an empty string.
 std::string ShapeCheck::checkAction(int position,
                                     const ParsedAction &placed) const {
   const Action &action = placed.action;
@@ -192,7 +199,8 @@ std::string ShapeCheck::checkAction(int position,
   return {};
 }
 
-/// Returns an error unless every line runs an equal number of stages.
+/// Returns an error unless all lines run equally many stages. Otherwise returns
+/// an empty string.
 std::string ShapeCheck::checkStagesOfLines() const {
   if (table.numStages % shape.numPositions)
     return "the schedule has " + count(table.numStages, "stage") + ", which " +
@@ -208,7 +216,7 @@ std::string ShapeCheck::checkStagesOfLines() const {
   return {};
 }
 
-/// Returns whether the file has any action of a backward pass.
+/// Returns whether the file has an action other than F.
 bool ShapeCheck::hasGradients() const {
   for (const ParsedRow &row : rows)
     for (const ParsedAction &placed : row)
@@ -217,9 +225,9 @@ bool ShapeCheck::hasGradients() const {
   return false;
 }
 
-/// Returns the first error. Extends the table to the expected numbers of stages
-/// and microbatches before checkSchedule, so that actions which the file lacks
-/// are reported.
+/// Returns the first error in the file, or an empty string. Before it calls
+/// checkSchedule, sets the numbers of stages and microbatches in the table to
+/// the expected ones, so that an action that the file lacks is reported.
 std::string ShapeCheck::fault() {
   if (table.numPositions() != shape.numPositions)
     return "the schedule has " + count(table.numPositions(), "line") +
@@ -248,7 +256,8 @@ std::string ShapeCheck::fault() {
   return claims.empty() ? "" : claims.front();
 }
 
-/// Replaces each B by I and W if its stage has I and W in other microbatches.
+/// Replaces each B by an I followed by a W if its stage has I and W in another
+/// microbatch.
 void separateBackward(ActionTable &table) {
   std::vector<bool> splits(table.numStages);
   for (int stage = 0; stage < table.numStages; ++stage)
@@ -276,7 +285,7 @@ ActionTableOrError ShapeCheck::run() {
   return {std::move(table), std::move(error)};
 }
 
-/// Removes all actions other than F, B, I and W, then all empty rows.
+/// Removes all actions other than F, B, I and W, then removes empty rows.
 void dropDerived(std::vector<ParsedRow> &rows) {
   for (ParsedRow &row : rows)
     std::erase_if(row, [](const ParsedAction &placed) {

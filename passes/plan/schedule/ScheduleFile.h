@@ -14,44 +14,47 @@ namespace pcc::plan {
 ///  - Sends and receives are dropped, because messages follow from the
 ///    transfers of the model.
 ///  - A stage belongs to the first line that mentions it.
-/// The counts of stages and microbatches follow from the largest numbers in the
-/// text. Whether the table is a valid schedule is up to `checkSchedule`.
+/// The number of stages is the largest stage in the text plus one, and likewise
+/// for microbatches. The rules of a schedule are not checked; see
+/// `checkSchedule`.
 ActionTableOrError parseCsv(std::string_view text);
 
-/// Sizes that a schedule file must have.
+/// Sizes that the schedule in a file must have.
 struct ScheduleShape {
   int numPositions = 1;
-  /// Stages per position, and microbatches. 0 accepts the number that the file
-  /// has.
+  /// Number of stages per position, and number of microbatches. If one of them
+  /// is 0, any number is accepted.
   int virtualStages = 0;
   int numMicrobatches = 0;
-  /// Whether the schedule must have a backward pass (B, or I and W). If not, it
-  /// must consist of F alone.
+  /// Whether the schedule must have a backward pass (B, or I and W). If false,
+  /// it must consist of F actions alone.
   bool trains = true;
 };
 
-/// Parses the file of `--schedule FILE.csv` and checks it against `shape` and
-/// with `checkSchedule`.
+/// Parses the file of `--schedule FILE.csv`. Checks its sizes against `shape`
+/// and its actions with `checkSchedule`.
 ///
-/// The table has the F, B, I and W of the file, each line on its own position.
-/// All other actions are dropped, because pcc derives them: sends and receives
-/// from the transfers of the model, UNSHARD and RESHARD from the values that
-/// all microbatches of a stage share, REDUCE_GRAD from the shardings of
-/// gradients, and U from the optimizer. A stage has one form of backward pass:
-/// if it has I and W in some microbatches, each B of another microbatch becomes
-/// I directly followed by W.
+/// The table has the F, B, I and W of the file; each line is one position. All
+/// other actions of the file are dropped, because pcc derives them:
+///  - sends and receives from the transfers of the model;
+///  - UNSHARD and RESHARD from the values that all microbatches of a stage
+///    share;
+///  - REDUCE_GRAD from the shardings of gradients;
+///  - U from the optimizer.
+/// A stage has one form of backward pass. If it has I and W in some
+/// microbatches and B in others, each B becomes I directly followed by W.
 ///
-/// An error names line and column, the action there, and the expectation:
+/// An error names line and column, the action there, and what is expected:
 ///
 ///     line 2, column 5: 1F8 is of microbatch 8, but there are 8 (0 to 7)
 ActionTableOrError readSchedule(std::string_view text,
                                 const ScheduleShape &shape);
 
-/// Returns whether a stage has a backward pass: some B or I.
+/// Returns whether the table has a backward pass of `stage`: some B or I.
 bool hasBackward(const ActionTable &table, int stage);
 
-/// Returns whether the backward pass of a stage is divided into I and W: the
-/// stage has some I.
+/// Returns whether the backward pass of `stage` is divided into I (input
+/// gradient) and W (weight gradient): the table has some I of `stage`.
 bool splitsBackward(const ActionTable &table, int stage);
 
 } // namespace pcc::plan

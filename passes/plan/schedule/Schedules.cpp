@@ -11,11 +11,13 @@ namespace {
 
 using Row = std::vector<Action>;
 
-/// Parameters from which a generator makes the row of one position.
+/// Parameters from which a generator makes the row (action list) of one
+/// position.
 struct PositionView {
   int numPositions, position, virtualStages, numMicrobatches;
 
-  /// Returns the stage of a chunk if stages are placed round robin.
+  /// Returns the stage of chunk number `chunk` of the position, if stages are
+  /// placed round robin: positions 0, 1, …, p-1, 0, 1, ….
   int loopedStage(int chunk) const { return chunk * numPositions + position; }
 };
 
@@ -26,20 +28,21 @@ Action backward(int stage, int microbatch) {
   return {ActionKind::Backward, stage, microbatch};
 }
 
-/// Order in which a position of an interleaved schedule visits pairs of chunk
-/// and microbatch: in groups of p microbatches, chunk by chunk. Example for p =
-/// 2 positions, v = 2 chunks and m = 4 microbatches, one column per step:
+/// Order in which a position of an interleaved schedule runs its pairs of chunk
+/// (stage of the position) and microbatch. A group of p microbatches passes
+/// chunk after chunk before the next group begins. Example for p = 2 positions,
+/// v = 2 chunks and m = 4 microbatches, with one column per step:
 ///
 ///     chunk        0 0 1 1 0 0 1 1
 ///     microbatch   0 1 0 1 2 3 2 3
 ///
-/// The last group is padded with microbatches that do not exist, and their
-/// actions are left out. This cannot block other actions, because only actions
-/// of one microbatch depend on each other.
+/// If p does not divide m, the last group is padded with microbatches that do
+/// not exist, and their actions are left out. Leaving them out cannot block
+/// other actions, because only actions of one microbatch depend on each other.
 struct ChunkOrder {
   explicit ChunkOrder(const PositionView &view) : view(view) {}
 
-  /// Returns the number of steps, padding included.
+  /// Returns the number of steps, those of padding included.
   int count() const {
     const int group = view.numPositions;
     return (view.numMicrobatches + group - 1) / group * group *
@@ -53,13 +56,14 @@ struct ChunkOrder {
     const int group = view.numPositions;
     return step % (group * view.virtualStages) / group;
   }
-  /// Appends the F of a step, unless its microbatch is padding.
+  /// Appends to `row` the F of a step, unless the microbatch of the step is
+  /// padding.
   void addForward(Row &row, int step) const {
     if (microbatch(step) < view.numMicrobatches)
       row.push_back(forward(view.loopedStage(chunk(step)), microbatch(step)));
   }
-  /// Appends the B of a step, unless its microbatch is padding. The backward
-  /// pass visits the chunks in reverse.
+  /// Appends to `row` the B of a step, unless the microbatch of the step is
+  /// padding. The backward pass runs the chunks in reverse order.
   void addBackward(Row &row, int step) const {
     const int last = view.virtualStages - 1;
     if (microbatch(step) < view.numMicrobatches)
@@ -100,8 +104,9 @@ Row gpipe(const PositionView &view) {
   return row;
 }
 
-/// Generates 1F1B: warm-up forwards, one per later position; then F and B in
-/// turn; then the remaining backwards.
+/// Generates the row of one position in 1F1B. It begins with one F for each
+/// later position (warm-up). Then one F and one B alternate. The remaining B
+/// come last.
 Row oneFOneB(const PositionView &view) {
   Row row;
   const int m = view.numMicrobatches;
@@ -117,8 +122,9 @@ Row oneFOneB(const PositionView &view) {
   return row;
 }
 
-/// Generates interleaved 1F1B with the warm-up of Megatron-LM: two forwards per
-/// later position, and p more for each chunk but the last.
+/// Generates the row of one position in interleaved 1F1B. The warm-up is that
+/// of Megatron-LM: two F for each later position, and p more for each chunk but
+/// the last. Then one F and one B alternate, and the remaining B come last.
 Row interleaved(const PositionView &view) {
   if (view.virtualStages == 1)
     return oneFOneB(view);
@@ -138,8 +144,9 @@ Row interleaved(const PositionView &view) {
   return row;
 }
 
-/// Generates ZB-H1: 1F1B with I in place of B. W lags behind I by `position`
-/// microbatches, and the delayed W fill the bubble of 1F1B.
+/// Generates the row of one position in ZB-H1: 1F1B with I in place of B. On
+/// position r, W of a microbatch runs r microbatches after its I. These late W
+/// fill the time in which 1F1B is idle.
 Row zbH1(const PositionView &view) {
   Row row;
   const int m = view.numMicrobatches, stage = view.position;
@@ -163,17 +170,18 @@ Row zbH1(const PositionView &view) {
   return row;
 }
 
-/// Generates the row of one position of ZB-V. The pattern needs at least 2p - 1
-/// microbatches. With fewer, the missing ones are counted in `done`, but their
-/// actions are left out of the row.
+/// Generates the row of one position in ZB-V. The pattern needs at least 2p - 1
+/// microbatches. If there are fewer, `done` counts the missing ones as well,
+/// but the row leaves their actions out.
 class ZbVRow {
 public:
   explicit ZbVRow(const PositionView &view)
       : p(view.numPositions), r(view.position), m(view.numMicrobatches),
         stages{r, 2 * p - 1 - r} {}
 
-  /// Returns the row: three phases of warm-up, the steady state, and three
-  /// phases of cool-down, as in PyTorch's ScheduleZBVZeroBubble.
+  /// Returns the row (action list) of the position. It has three phases of
+  /// warm-up, the steady state, and three phases of cool-down, as in PyTorch's
+  /// ScheduleZBVZeroBubble.
   Row build() {
     const int n = std::max(2 * p - 1, m);
     for (int k = 0; k < 2 * (p - r) - 1; ++k)
@@ -201,7 +209,7 @@ public:
 private:
   enum Column { F, I, W };
 
-  /// Appends the next F, I or W of a chunk.
+  /// Appends the F, I or W of a chunk for the next microbatch.
   void add(Column column, int chunk) {
     constexpr ActionKind kinds[] = {ActionKind::Forward,
                                     ActionKind::InputGradient,
@@ -213,20 +221,21 @@ private:
 
   const int p, r, m;
   const std::array<int, 2> stages;
-  /// By column and chunk: number of actions so far.
+  /// done[column][chunk] is the number of F, I or W actions so far.
   std::array<std::array<int, 2>, 3> done{};
   Row row;
 };
 
 Row zbV(const PositionView &view) { return ZbVRow(view).build(); }
 
-/// A kind of schedule: its name, generator and stages per position.
+/// A kind of schedule: its name, the function that makes the row of a position,
+/// and its number of stages per position.
 struct Generator {
   ScheduleKind kind;
   std::string_view name;
   Row (*rowOf)(const PositionView &);
   int defaultVirtualStages;
-  /// The only legal number of stages per position; 0 if any number is legal.
+  /// The only valid number of stages per position; 0 if every number is valid.
   int requiredVirtualStages;
 };
 
@@ -309,7 +318,8 @@ ActionTableOrError makeSchedule(const ScheduleRequest &request) {
   return result;
 }
 
-// Closed forms of the largest number of live forwards in the rows above.
+// The largest number of forwards in flight on a position, in closed form, for
+// the rows that the generators above make.
 int inFlightBound(const ScheduleRequest &request, int position) {
   const int p = request.numPositions, v = request.virtualStages,
             m = request.numMicrobatches;

@@ -7,26 +7,29 @@
 
 namespace pcc::plan {
 
-/// Kinds of schedules for p positions, v stages per position (chunks) and m
-/// microbatches. The pictures have p = 3, v = 1 and m = 4: a row per position,
-/// time to the right, idle slots left out.
+/// Kinds of schedules for p positions (ranks of the pipeline), v stages per
+/// position (called chunks) and m microbatches. The pictures have p = 3, v = 1
+/// and m = 4. They show one position per row and time from left to right,
+/// without idle slots. F0 is the forward action of microbatch 0, B0 its
+/// backward action.
 enum class ScheduleKind : uint8_t {
-  /// Inference: F0 F1 F2 F3 on every position. With several chunks, a position
-  /// runs chunk after chunk in groups of p microbatches.
+  /// Inference: F0 F1 F2 F3 on every position. With several chunks,
+  /// microbatches go through a position in groups of p: a group passes the
+  /// first chunk, then the second one, and so on.
   ForwardOnly,
-  /// Each microbatch passes all stages forward and backward before the next one
-  /// begins.
+  /// Each microbatch passes all stages forward and then backward before the
+  /// next microbatch begins.
   Naive,
-  /// All forwards, then all backwards (Huang et al. 2019).
+  /// All forward actions, then all backward actions (Huang et al. 2019).
   GPipe,
-  /// Each backward as soon as its gradient is there (PipeDream-Flush, Narayanan
-  /// et al. 2021):
+  /// 1F1B: each backward action runs as soon as its gradient has arrived
+  /// (PipeDream-Flush, Narayanan et al. 2021):
   ///   F0 F1 F2 B0 F3 B1 B2 B3
   ///   F0 F1 B0 F2 B1 F3 B2 B3
   ///   F0 B0 F1 B1 F2 B2 F3 B3
   OneFOneB,
-  /// 1F1B over v chunks per position, which divides the bubble by v
-  /// (Megatron-LM, Narayanan et al. 2021).
+  /// 1F1B over v stages per position (chunks). A position is idle 1/v as long
+  /// as in 1F1B (Megatron-LM, Narayanan et al. 2021).
   Interleaved,
   /// Zero bubble ZB-H1: B is split into I (gradient of the input) and W
   /// (gradient of the weights), and W fills the bubble (Qi et al. 2023):
@@ -34,26 +37,29 @@ enum class ScheduleKind : uint8_t {
   ///   F0 F1 I0 F2 I1 W0 F3 I2 W1 I3 W2 W3
   ///   F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3
   ZbH1,
-  /// Zero bubble ZB-V: two chunks per position in a V, so that position r runs
-  /// the stages r and 2p-1-r (Qi et al. 2023).
+  /// Zero bubble ZB-V (Qi et al. 2023): a position runs two chunks, and the
+  /// stages go down and up the positions like a V. Position r runs stages r and
+  /// 2p - 1 - r.
   ZbV,
 };
 
-/// Returns the kind with the given value of `--schedule`. ForwardOnly cannot be
-/// selected by name.
+/// Returns the kind of schedule that `--schedule NAME` selects; std::nullopt
+/// for an unknown name. ForwardOnly has no name that can be selected.
 std::optional<ScheduleKind> scheduleByName(std::string_view name);
 
-/// Returns the name of a kind, as in `--schedule`; "forward" for ForwardOnly.
+/// Returns the name of a kind as `--schedule` spells it; "forward" for
+/// ForwardOnly.
 std::string_view nameOf(ScheduleKind kind);
 
-/// Returns whether the backward pass of a schedule is I and W rather than B.
+/// Returns whether the schedule divides the backward pass B into I (input
+/// gradient) and W (weight gradient).
 bool splitsBackward(ScheduleKind kind);
 
-/// Returns the number of stages per position that applies without
-/// `--virtual-stages`.
+/// Returns how many stages per position (rank of the pipeline) a schedule of
+/// this kind has if `--virtual-stages` is not given.
 int defaultVirtualStages(ScheduleKind kind);
 
-/// Parameters of a schedule.
+/// Parameters that makeSchedule turns into an action table.
 struct ScheduleRequest {
   ScheduleKind kind = ScheduleKind::OneFOneB;
   int numPositions = 1;
@@ -62,35 +68,40 @@ struct ScheduleRequest {
   int numMicrobatches = 1;
 };
 
-/// Returns the table of a schedule, without updates and UNSHARD. A request that
-/// cannot be met results in the error of `scheduleError`.
+/// Returns the table of the requested schedule. It has F, B, I and W actions
+/// only, no updates and no UNSHARD (all-gather of weights). If the request is
+/// invalid, `error` of the result is that of `scheduleError`.
 ActionTableOrError makeSchedule(const ScheduleRequest &request);
 
-/// Returns the reason why a request cannot be met; an empty string if it can.
+/// Returns why a request is invalid; an empty string if it is valid.
 std::string scheduleError(const ScheduleRequest &request);
 
-/// Returns the position of each stage: stage mod p (round robin), or a V for
-/// ZbV. `request` must be valid.
+/// Returns, by stage, the position (rank of the pipeline) that runs it: stage
+/// mod p for p positions. For ZbV, the stages go down and up again: 0, 1, …,
+/// p-1, p-1, …, 0. `request` must be valid.
 std::vector<int> positionsOfStages(const ScheduleRequest &request);
 
-/// Returns the bound that the schedule declares for the forwards of a position
-/// whose activations are alive at once. It counts pairs of stage and
-/// microbatch, from F to B or W. `checkSchedule` verifies the bound.
+/// Returns how many forwards may be in flight at once on `position`. A forward
+/// is a pair of stage and microbatch whose F has run and whose B or W has not,
+/// so its activations are in memory. `checkSchedule` checks tables against this
+/// bound.
 int inFlightBound(const ScheduleRequest &request, int position);
 
-/// Inserts UNSHARD of each of `stages` right before the first F of the stage.
-/// An earlier UNSHARD would delay the other stages of its position.
+/// Inserts, for each stage in `stages`, an UNSHARD action (all-gather of
+/// weights) right before the first F of the stage. An earlier UNSHARD would
+/// delay the other stages of the same position.
 void insertUnshards(ActionTable &table, const std::vector<int> &stages);
 
 /// Part number `part` of the update of a stage. An update has several parts if
-/// stages exchange values during it, such as a global gradient norm.
+/// the stages exchange values during the update, such as the norm of all
+/// gradients.
 struct StageUpdate {
   int stage;
   int part;
 };
 
-/// Appends the updates to the rows of their positions, ordered by part, then by
-/// stage.
+/// Appends the update actions, sorted by part and then by stage, each to the
+/// row of the position that runs its stage.
 void appendUpdates(ActionTable &table, std::vector<StageUpdate> updates);
 
 } // namespace pcc::plan

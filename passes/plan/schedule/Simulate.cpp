@@ -9,11 +9,11 @@
 namespace pcc::plan {
 namespace {
 
-/// Time of an event that has not happened.
+/// Time of an event that has not happened yet.
 constexpr double never = std::numeric_limits<double>::infinity();
 
-/// End times of every F, and of every B or I, by stage and microbatch; `never`
-/// until the action has run.
+/// Time at which each F, and each B or I, ends, by stage and microbatch;
+/// `never` while the action has not run.
 class ActionEnds {
 public:
   explicit ActionEnds(const ActionTable &table)
@@ -33,8 +33,8 @@ private:
   std::vector<double> forward, gradient;
 };
 
-/// Executes a table. Invariant: position p has run its actions before `next[p]`
-/// and is free from time `free[p]` on.
+/// Executes a table. Invariant: position p has run its actions with the indices
+/// below next[p], and it is free from time free[p] on.
 class Simulation {
 public:
   Simulation(const ActionTable &table, const ActionCosts &costs)
@@ -46,13 +46,13 @@ public:
   Timeline run();
 
 private:
-  /// Returns when a result of stage `from`, computed at `end`, is available to
-  /// stage `to`.
+  /// Returns the time at which stage `to` has a result that stage `from` has
+  /// computed at time `end`.
   double arrival(double end, int from, int to) const;
   double ready(const Action &action);
   double readyToUpdate(int part);
   bool advance(int position);
-  /// Names the input that an action waits for.
+  /// Returns a text that names the input that an action waits for.
   std::string missing(const Action &action);
 
   const ActionTable &table;
@@ -69,8 +69,8 @@ double Simulation::arrival(double end, int from, int to) const {
                                          : end;
 }
 
-/// Returns when all inputs of an action are available; `never` if one of them
-/// has not been computed.
+/// Returns the time at which all inputs of an action are available; `never` if
+/// one of the inputs has not been computed yet.
 double Simulation::ready(const Action &action) {
   const int stage = action.stage, mb = action.microbatch;
   switch (action.kind) {
@@ -93,8 +93,9 @@ double Simulation::ready(const Action &action) {
   }
 }
 
-/// Returns the end of all parts of updates before `part`, on all positions: a
-/// part may use values that any stage sends in an earlier part.
+/// Returns the time at which all update actions with a part below `part` have
+/// ended, on all positions; `never` if one of them has not run yet. A part of
+/// an update may use values that any stage sends in an earlier part.
 double Simulation::readyToUpdate(int part) {
   double latest = 0;
   for (int position = 0; position < table.numPositions(); ++position) {
@@ -110,7 +111,7 @@ double Simulation::readyToUpdate(int part) {
 }
 
 /// Runs actions of a position until one lacks an input. Returns whether any
-/// ran.
+/// action has run.
 bool Simulation::advance(int position) {
   const std::vector<Action> &row = table.positions[position];
   bool moved = false;
@@ -145,8 +146,8 @@ std::string Simulation::missing(const Action &action) {
          print({ActionKind::Forward, own ? stage : stage + 1, mb});
 }
 
-/// Advances all positions in turn until none makes progress; positions that
-/// have not ended by then wait forever.
+/// Advances all positions in turn until none can run an action. A position that
+/// has not run all of its actions by then waits forever.
 Timeline Simulation::run() {
   for (bool moved = true; moved;) {
     moved = false;
@@ -166,7 +167,8 @@ Timeline Simulation::run() {
   return std::move(timeline);
 }
 
-/// Returns how much an action changes the number of live forwards.
+/// Returns by how much an action changes the number of forwards in flight: 1
+/// for F, -1 for B and W, 0 for others.
 int change(ActionKind kind) {
   if (kind == ActionKind::Forward)
     return 1;
@@ -174,8 +176,8 @@ int change(ActionKind kind) {
                                                                             : 0;
 }
 
-/// Returns whether the table has a backward pass. Without one, no activations
-/// are kept.
+/// Returns whether the table has a backward pass. If not, no activations are
+/// kept in memory.
 bool hasBackward(const ActionTable &table) {
   for (const std::vector<Action> &row : table.positions)
     for (const Action &action : row)
@@ -184,8 +186,9 @@ bool hasBackward(const ActionTable &table) {
   return false;
 }
 
-/// Returns the largest number of live forwards in each of `count` groups.
-/// `group(position, action)` returns the group of an action.
+/// Returns, for each of `count` groups of actions, the largest number of
+/// forwards in flight (F has run, and B or W has not). The function `group`
+/// returns the index of the group that an action of a position belongs to.
 template <typename Group>
 std::vector<int> peaks(const ActionTable &table, size_t count, Group &&group) {
   std::vector<int> live(count, 0), peak(count, 0);

@@ -10,26 +10,27 @@
 namespace pcc::plan {
 namespace {
 
-/// Time of an event that has not happened.
+/// Time of an event that has not happened yet.
 constexpr double never = std::numeric_limits<double>::infinity();
 
-/// Times at which the two ends of a message were posted and it arrived.
+/// Times of a message: its send is posted, its receive is posted, it arrives.
 struct Delivery {
   double sent = never, expected = never, arrived = never;
 };
 
-/// Messages from one position to another: sends in the order of their posts,
-/// the index of the first one that has not departed, and the time from which on
-/// the lane is free.
+/// All messages from one position to another. `posted` lists the sends in the
+/// order in which they are posted. `next` is the index of the first message
+/// that has not departed. `free` is the time at which the message before it has
+/// arrived.
 struct Lane {
   std::vector<Message> posted;
   size_t next = 0;
   double free = 0;
 };
 
-/// Executes a program. Invariant: position p has executed its steps before
-/// `at[p]` and is free from time `free[p]` on; every lane has delivered its
-/// messages before `next`.
+/// Executes a program. Invariant: position p has executed its steps with the
+/// indices below at[p] and is free from time free[p] on. Each lane has
+/// delivered its messages with the indices below `next`.
 class MessageSimulation {
 public:
   MessageSimulation(const PipelineProgram &program, const ActionCosts &costs)
@@ -43,12 +44,14 @@ public:
 
 private:
   bool advance(int position);
-  /// Executes an action.
+  /// Executes an action: moves the current time of the position to its end.
   void compute(int position, const Action &action);
-  /// Posts the messages of a step at the current time of the position.
+  /// Posts the sends and receives of a step at the current time of the
+  /// position.
   void post(int position, const ProgramStep &step);
-  /// Executes a wait, unless one of its messages has no arrival time; returns
-  /// whether it did.
+  /// Executes a wait if the arrival times of all its messages are known, and
+  /// returns true: the position continues at the latest of them. Otherwise
+  /// returns false.
   bool await(int position, const ProgramStep &step);
   bool travel(int from, int to, Lane &lane);
   void show(const Message &message, int position, bool isSend, double start);
@@ -62,7 +65,7 @@ private:
   const ActionCosts &costs;
   std::vector<size_t> at;
   std::vector<double> free;
-  /// Lanes by sender and receiver.
+  /// Lanes by the pair of sending and receiving position.
   std::map<std::pair<int, int>, Lane> lanes;
   std::map<std::pair<int, int>, Delivery> deliveries;
   Timeline timeline;
@@ -96,8 +99,8 @@ bool MessageSimulation::await(int position, const ProgramStep &step) {
   return true;
 }
 
-/// Executes steps of a position until a wait blocks. Returns whether any step
-/// was executed.
+/// Executes steps of a position until a wait blocks or the steps end. Returns
+/// whether any step was executed.
 bool MessageSimulation::advance(int position) {
   const PositionProgram &steps = program.positions[position];
   const size_t before = at[position];
@@ -113,7 +116,8 @@ bool MessageSimulation::advance(int position) {
   return at[position] != before;
 }
 
-/// Adds one end of a message, which travels from `start` on, to the timeline.
+/// Adds the send or the receive of a message, which travels from `start` on, to
+/// the timeline of `position`.
 void MessageSimulation::show(const Message &message, int position, bool isSend,
                              double start) {
   const Transfer &transfer = program.transfers[message.transfer];
@@ -129,8 +133,9 @@ void MessageSimulation::show(const Message &message, int position, bool isSend,
        deliveryOf(message).arrived});
 }
 
-/// Delivers messages of a lane, in order, while both ends of the next one are
-/// posted. Returns whether any was delivered.
+/// Delivers messages of a lane, in order, as long as both the send and the
+/// receive of the next message are posted. Returns whether any message was
+/// delivered.
 bool MessageSimulation::travel(int from, int to, Lane &lane) {
   const size_t before = lane.next;
   for (; lane.next < lane.posted.size(); ++lane.next) {
@@ -152,7 +157,8 @@ bool MessageSimulation::travel(int from, int to, Lane &lane) {
   return lane.next != before;
 }
 
-/// Names the messages that positions wait for forever.
+/// Sets `stuck` of the timeline to a text that names the messages that
+/// positions wait for forever.
 void MessageSimulation::explainStuck() {
   for (size_t position = 0; position < at.size(); ++position) {
     const PositionProgram &steps = program.positions[position];
@@ -168,7 +174,8 @@ void MessageSimulation::explainStuck() {
   }
 }
 
-/// Advances positions and lanes in turn until neither makes progress.
+/// Advances the positions and the lanes (messages from one position to another)
+/// in turn until none makes progress.
 Timeline MessageSimulation::run() {
   for (bool moved = true; moved;) {
     moved = false;

@@ -8,11 +8,12 @@
 
 namespace pcc::plan {
 
-/// Simulates a program with its messages. Positions run their steps in order
-/// and block at a wait until its messages have arrived. A message departs once
-/// both ends have posted it and the previous message of the same direction
-/// between the same positions has arrived. It travels for
-/// `costs.transferSeconds`.
+/// Simulates a program with its messages. Each position runs its steps in order
+/// and blocks at a wait until the messages of the wait have arrived.
+///
+/// A message departs when three conditions hold: the sender has posted it, the
+/// receiver has posted it, and the previous message from this sender to this
+/// receiver has arrived. It travels for `costs.transferSeconds`.
 ///
 /// The result has the actions of each position and, in `messages`, its sends
 /// and receives while they travel. If positions wait forever, `stuck` names the

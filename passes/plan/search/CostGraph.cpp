@@ -44,8 +44,8 @@ Cost CostGraph::evaluate(const std::vector<uint32_t> &values) const {
 }
 
 namespace {
-/// Enumerates the sets of forms of a shared value that may exist, with the
-/// least cost of making each set. See addSharedValue.
+/// Enumerates the sets of forms (shardings) of a shared value that may be made,
+/// with the least cost of making each set. addSharedValue explains the sets.
 class KeptForms {
 public:
   KeptForms(const SharedValue &value, const Cost &bound)
@@ -59,8 +59,9 @@ public:
     }
   }
 
-  /// Fills `made` and `costs`. Smaller sets come first, because the elimination
-  /// resolves ties in favour of lower values: no form is made without need.
+  /// Fills `made` and `costs` with the sets, smaller sets first. Among sets of
+  /// equal cost the elimination prefers the first one, so no form is made
+  /// without need.
   void enumerate(size_t maxValues) {
     for (uint32_t from : produced)
       add({from}, {});
@@ -80,7 +81,8 @@ public:
     }
   }
 
-  /// The sets, and the cost of making the forms after the first one of each.
+  /// The sets of forms. The first form of a set is the one that the producer
+  /// makes; `costs` holds, for each set, the cost of making the other forms.
   std::vector<std::vector<uint32_t>> made;
   std::vector<Cost> costs;
 
@@ -90,8 +92,8 @@ private:
     costs.push_back(cost);
   }
 
-  /// Returns the least cost of making form `to` if the forms of set `index`
-  /// exist.
+  /// Returns the least cost of making form `to` from one of the forms in set
+  /// number `index`.
   Cost priceOf(size_t index, uint32_t to) const {
     Cost least = value.reform[made[index].front()][to];
     for (uint32_t from : made[index])
@@ -99,9 +101,10 @@ private:
     return least;
   }
 
-  /// Returns whether it can pay to add `form` to a set from which every form
-  /// can be made at the given prices: the users together may save more than the
-  /// form costs. The savings are an upper bound, each user at its best form.
+  /// Returns whether it can be worth adding `form` to a set of forms. prices[f]
+  /// is the cost of making form f from the set. The result is true if making
+  /// `form` costs less than the users can save together, where each user is
+  /// assumed to need the form for which it saves the most.
   bool isUseful(uint32_t form, const std::map<uint32_t, Cost> &prices) const {
     Cost saved;
     for (const std::vector<uint32_t> &forms : wantedBy) {
@@ -117,8 +120,9 @@ private:
     return prices.at(form) < saved;
   }
 
-  /// Adds all sets that consist of set `index` and one more form. If a set can
-  /// be made in several orders, the cheapest one counts.
+  /// Adds all sets that consist of set number `index` and one more form. If a
+  /// set can be made in several orders, `costs` gets the cost of the cheapest
+  /// order.
   void extend(size_t index) {
     std::map<uint32_t, Cost> prices;
     for (uint32_t form : wanted)
@@ -142,12 +146,13 @@ private:
 
   const SharedValue &value;
   const Cost &bound;
-  /// Forms that the producer can produce, and that some user can need.
+  /// Forms (shardings) that the producer can produce, and forms that some user
+  /// can need.
   std::set<uint32_t> produced;
   std::set<uint32_t> wanted;
-  /// By user: the forms that it can need, each once.
+  /// By user: the forms (shardings) that the user can need, each once.
   std::vector<std::vector<uint32_t>> wantedBy;
-  /// Index in `made` of each set with more than one form.
+  /// Index in `made` of each set with two or more forms.
   std::map<std::vector<uint32_t>, size_t> indexOf;
 };
 } // namespace

@@ -20,22 +20,23 @@
 
 namespace pcc::plan {
 
-/// Cost of a choice. Costs add component-wise and compare lexicographically in
-/// the order penalty, seconds, bytes, calls, memory: any penalty outweighs all
-/// seconds, and so on.
+/// Cost of a choice. The sum of two costs adds each member. Two costs are
+/// compared by penalty first; if it is equal, by seconds, then by bytes, then
+/// by calls, then by memory. Thus a penalty outweighs any number of seconds.
 struct Cost {
-  /// Broken rules; infinite if the choice is forbidden.
+  /// Number of broken rules, with weights; infinite if the choice is forbidden.
   double penalty = 0;
-  /// Received bytes.
+  /// Bytes that a rank receives.
   double bytes = 0;
-  /// Calls of collectives.
+  /// Number of calls of collectives.
   double calls = 0;
   /// Bytes of memory on one rank.
   double memory = 0;
-  /// Modelled time; 0 if only bytes are priced.
+  /// Modelled time in seconds; 0 if only bytes are priced.
   double seconds = 0;
 
-  /// Returns the cost of a value, or a pair of values, that must not be chosen.
+  /// Returns the cost of a value, or of a pair of values, that must not be
+  /// chosen.
   static constexpr Cost forbidden() {
     return {std::numeric_limits<double>::infinity(), 0, 0, 0, 0};
   }
@@ -43,14 +44,15 @@ struct Cost {
     return penalty == std::numeric_limits<double>::infinity();
   }
 
-  /// Returns whether the choice breaks no rule, takes no time and communicates
-  /// nothing. Memory may differ from 0.
+  /// Returns whether the choice breaks no rule, takes no time and does not
+  /// communicate. It may need memory.
   bool isFree() const {
     return penalty == 0 && seconds == 0 && bytes == 0 && calls == 0;
   }
 
-  /// Returns the cost of `count` repetitions. Penalty and memory do not grow: a
-  /// rule is broken once, and memory is reused.
+  /// Returns the cost of repeating the choice `count` times. Penalty and memory
+  /// are not multiplied: a rule is broken once, and the repetitions use the
+  /// same memory.
   Cost times(double count) const {
     return {penalty, bytes * count, calls * count, memory, seconds * count};
   }
@@ -82,28 +84,31 @@ struct Cost {
   friend bool operator==(const Cost &, const Cost &) = default;
 };
 
-/// A decision with finitely many values 0, 1, …. Variables are numbered from 0
-/// in the order of creation.
+/// A decision with finitely many values 0, 1, …, such as the strategy of an op.
+/// Variables of a graph are numbered from 0 in the order of addVariable.
 using Variable = uint32_t;
 
-/// A sum of unary and pairwise costs over discrete variables. `minimise`
-/// (Eliminate.h) finds the cheapest assignment.
+/// A function of discrete variables: the sum of a cost for the value of each
+/// variable (unary cost) and of a cost for the values of certain pairs of
+/// variables (pairwise cost). `minimise` (Eliminate.h) finds the values with
+/// the least sum.
 class CostGraph {
 public:
-  /// Costs of the pairs of values of two variables, row-major: entry
-  /// [i * domain(b) + j] is the cost of a = i and b = j.
+  /// Costs of all pairs of values of the variables `a` and `b`. Entry i *
+  /// domain(b) + j of `table` is the cost of a = i and b = j.
   struct Pair {
     Variable a, b;
     std::vector<Cost> table;
   };
 
-  /// Adds a variable with one value per element of `unary`, which holds the
-  /// costs of the values.
+  /// Adds a variable and returns its number. unary[i] is the cost of its value
+  /// i, so the variable has unary.size() values.
   Variable addVariable(std::vector<Cost> unary);
 
-  /// Adds the costs `table`, in the layout of Pair::table, to the pair of `a`
-  /// and `b`. Repeated calls for a pair, in either order of its variables, add
-  /// up. If a == b, the diagonal of the table is added to the unary costs.
+  /// Adds `table`, in the layout of Pair::table, to the pairwise costs of `a`
+  /// and `b`. If the two variables have costs already, in this or the other
+  /// order, the new costs are added to them. If a == b, the diagonal of the
+  /// table is added to the unary costs of `a`.
   void addPair(Variable a, Variable b, const std::vector<Cost> &table);
 
   /// Calls addPair with a table in which `cost(i, j)` is the cost of a = i and
@@ -126,61 +131,72 @@ public:
   /// Returns all pairs, each once and with a != b.
   const std::vector<Pair> &pairs() const { return allPairs; }
 
-  /// Returns the total cost of an assignment: variable v has values[v].
+  /// Returns the total cost if each variable v has the value values[v].
   Cost evaluate(const std::vector<uint32_t> &values) const;
 
 private:
   std::vector<std::vector<Cost>> unaries;
   std::vector<Pair> allPairs;
-  /// Index into `allPairs` of each pair, with the lower variable first.
+  /// By pair of variables, the one with the lower number first: index of the
+  /// pair in `allPairs`.
   std::map<std::pair<Variable, Variable>, size_t> pairIndex;
 };
 
-/// A value with several users, each of which needs it in some form (sharding).
-/// Changing the form is paid once per form, however many users read that form.
+/// A value (tensor) that several users (ops) read. Each user needs the value in
+/// some form (sharding). A change of form (reshard) is paid once per form, even
+/// if several users read that form.
 struct SharedValue {
-  /// The variable that decides the form in which the value is produced.
+  /// The variable that decides in which form (sharding) the value is produced.
   Variable producer;
-  /// By value of `producer`: the form that the producer produces.
+  /// By value of the variable `producer`: number of the form (sharding) that it
+  /// produces.
   std::vector<uint32_t> producedForm;
   struct User {
-    /// The variable that decides the form that the user needs.
+    /// The variable that decides which form (sharding) the user needs.
     Variable variable;
-    /// By value of `variable`: the form that the user needs.
+    /// By value of `variable`: number of the form (sharding) that the user
+    /// needs.
     std::vector<uint32_t> wantedForm;
   };
   std::vector<User> users;
-  /// reform[from][to] is the cost of one change of form; zero if from == to.
+  /// reform[from][to] is the cost of making form `to` from form `from`; zero if
+  /// both are equal.
   std::vector<std::vector<Cost>> reform;
 };
 
 /// Result of addSharedValue.
 struct SharedForms {
-  /// Whether an auxiliary variable was added.
+  /// Whether addSharedValue has added an auxiliary variable to the graph.
   bool hasVariable = false;
   /// The auxiliary variable.
   Variable variable = 0;
-  /// By value of the auxiliary variable: the forms that exist. The first one is
-  /// the produced form; the others ascend.
+  /// By value of the auxiliary variable: the list of the forms (shardings) that
+  /// exist. The first one is the form that the producer makes; the others
+  /// ascend.
   std::vector<std::vector<uint32_t>> made;
 };
 
-/// Adds the cost of a shared value to the graph.
+/// Adds the cost of a shared value (a tensor with several readers) to the
+/// graph.
 ///
-/// A pair of producer and each user would pay a shared reshard once per user.
-/// Therefore an auxiliary variable is added. Each of its values is a set of
-/// forms that exist: the produced form and further ones, each made from the
-/// cheapest form that exists before. The forms of the set are paid once, and
-/// every user reads, or makes, its form from the cheapest form of the set. The
-/// graph stays as sparse as before: producer - auxiliary - each user. With a
-/// single user a plain pair is added; without users nothing is.
+/// Pairwise costs of the producer with each user would count a reshard to one
+/// form (sharding) once per user, although users can share the result.
+/// Therefore an auxiliary variable is added. Each of its values stands for a
+/// set of forms that are made: the form of the producer, and further forms,
+/// each made from the cheapest form that exists before. The cost of the value
+/// is the cost of making the set. A user reads its form from the set, or makes
+/// it from the cheapest form of the set.
 ///
-/// The result is exact if sets may have one form less than there are users: the
-/// form of the last user can be made by that user at equal cost. Sets with at
-/// most one further form are always included. Larger sets are included, size by
-/// size, while the variable has at most `maxValues` values; a form that is in
-/// no set is then paid per user. Sets whose forms cost `bound` or more are left
-/// out.
+/// The graph stays sparse: the auxiliary variable is paired with the producer
+/// and with each user. If there is a single user, no variable is added, but one
+/// pair. If there are no users, nothing is added.
+///
+/// The minimum is exact if all sets of up to users.size() forms, that of the
+/// producer included, are values of the variable: at equal cost, the last user
+/// can make its form itself. Sets with one further form are always included.
+/// Larger sets are included, size by size, as long as the variable has at most
+/// `maxValues` values. A form that is in no set is paid once per user. Sets
+/// whose forms cost `bound` or more are left out.
 SharedForms addSharedValue(CostGraph &graph, const SharedValue &value,
                            const Cost &bound = Cost::forbidden(),
                            size_t maxValues = 256);

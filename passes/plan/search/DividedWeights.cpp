@@ -9,8 +9,9 @@ using namespace pcc;
 using plan::Savings;
 
 namespace {
-/// Covers the needs of one position after another. Invariant: `needs` is the
-/// original need less the savings of all chosen weights.
+/// Chooses weights for one position after another. Invariant: needs[p] is the
+/// original need of position p minus the bytes that all chosen weights save
+/// there.
 class WeightChooser {
 public:
   WeightChooser(const std::vector<Savings> &weights, std::vector<int64_t> needs)
@@ -32,11 +33,11 @@ public:
   }
 
 private:
-  /// Returns weights that cover the remaining need of a position with few bytes
-  /// more. Visits the weights from large to small. A weight that does not cover
-  /// the need is taken. A weight that does completes one candidate, and the
-  /// search goes on without that weight. Returns all weights if they do not
-  /// suffice.
+  /// Returns weights that together save what `position` still needs, with few
+  /// bytes more. Visits the weights from large to small. A weight that leaves a
+  /// need is taken. A weight that covers the rest of the need completes a
+  /// candidate, and the search continues without it for a smaller candidate. If
+  /// all weights are not enough, returns all of them.
   std::vector<size_t> coverOf(size_t position) const {
     std::vector<size_t> order, taken, best;
     for (size_t i = 0; i < weights.size(); ++i)
@@ -60,8 +61,8 @@ private:
     return best.empty() && needs[position] > 0 ? taken : best;
   }
 
-  /// Returns whether all positions that the weight helps save enough without
-  /// it.
+  /// Returns whether every position for which the weight saves bytes saves
+  /// enough without the weight.
   bool isSpare(size_t weight) const {
     for (size_t position = 0; position < needs.size(); ++position)
       if (weights[weight][position] > 0 &&
@@ -70,7 +71,7 @@ private:
     return true;
   }
 
-  /// Chooses a weight, or removes it if `takes` is false.
+  /// Adds a weight to the chosen ones if `takes` is true; otherwise removes it.
   void take(size_t weight, bool takes) {
     isChosen[weight] = takes;
     for (size_t position = 0; position < needs.size(); ++position)

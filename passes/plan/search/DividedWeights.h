@@ -14,19 +14,23 @@
 
 namespace pcc::plan {
 
-/// By pipeline position: bytes that a rank saves if one weight is stored
-/// divided. Gathering the weight costs the rank as many received bytes.
+/// Bytes that a rank saves if one weight is stored divided among ranks, by
+/// pipeline position (rank of the pipeline). To use the weight, the rank
+/// gathers it and receives as many bytes.
 using Savings = std::vector<int64_t>;
 
-/// Chooses weights so that each position p saves at least needs[p] bytes (or
-/// all that can be saved, if that is less), and little more. With one position,
-/// the chosen weights save at most twice the fewest possible bytes (greedy
-/// heuristic for the minimum knapsack problem; Csirik et al. 1991). Several
-/// positions are covered one after another; finally, weights that no position
-/// needs are removed. Returns ascending indices into `weights`, whose elements
-/// have one entry per position.
+/// Chooses the weights that are stored divided among ranks, so that a rank at
+/// pipeline position p saves at least needs[p] bytes, and little more. If all
+/// weights together save less at a position, all that help there are chosen.
+/// weights[i][p] is the number of bytes that weight i saves at position p.
+/// Returns ascending indices into `weights`.
 ///
-///   needs 10 of weights 8 8 4 2:   8, then 2
+/// With one position, the chosen weights save at most twice the fewest possible
+/// bytes (greedy heuristic for the minimum knapsack problem; Csirik et al.
+/// 1991). Several positions are processed one after another. At the end,
+/// weights are removed that no position needs.
+///
+///   need of 10 bytes, weights save 8 8 4 2:   chooses 8, then 2
 std::vector<size_t> chooseDividedWeights(const std::vector<Savings> &weights,
                                          const std::vector<int64_t> &needs);
 

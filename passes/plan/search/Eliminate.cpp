@@ -9,30 +9,33 @@
 namespace pcc::plan {
 namespace {
 
-/// Costs over all combinations of values of the variables in `scope`,
-/// row-major: the last variable advances first. A scope ascends.
+/// Costs of all combinations of values of the variables in `scope`, which
+/// ascend. Row-major: between two successive entries of `costs`, the last
+/// variable advances.
 struct Table {
   std::vector<Variable> scope;
   std::vector<Cost> costs;
 };
 
-/// Best value of an eliminated variable for each combination of values of the
-/// variables in `scope`, in the layout of Table.
+/// The best value of an eliminated variable for each combination of values of
+/// the variables in `scope`. `best` has the layout of Table::costs.
 struct EliminatedVariable {
   Variable variable;
   std::vector<Variable> scope;
   std::vector<uint16_t> best;
 };
 
-/// Eliminates variables until none is left, then decides them in reverse.
+/// Eliminates variables until none is left, then decides their values in
+/// reverse order.
 ///
-/// Invariant: the sum of all remaining tables and unary costs, as a function of
-/// the remaining variables, is the cost of the original graph with the best
-/// values of the eliminated variables, up to a constant (tables with an empty
-/// scope are dropped).
+/// Invariant: consider the sum of all remaining tables and unary costs as a
+/// function of the remaining variables. It equals the cost of the original
+/// graph if the eliminated variables have their best values, except for a
+/// constant.
 ///
-/// Values are renumbered: only those in `values` remain, which excludes values
-/// that are forbidden or cannot be below the bound.
+/// Values are renumbered: value i of variable v stands for value values[v][i]
+/// of the graph. Values that are forbidden or cannot be below the bound are
+/// left out.
 class Eliminator {
 public:
   Eliminator(const CostGraph &graph, size_t tableLimit, const Cost &bound);
@@ -41,50 +44,57 @@ public:
 private:
   using Weight = int64_t;
 
-  /// Cursor into a table that `eliminate` reads while variable v and the
-  /// variables of a scope run through their values.
+  /// Position in one of the tables that `eliminate` reads while it runs through
+  /// the values of a variable v and of its neighbours.
   struct TableOperand {
     const Cost *costs;
     size_t offset;
-    /// Distance of the entries between two values of v and, in `strides`, of
-    /// each variable of the scope.
+    /// `step` is the distance of two entries of the table for successive values
+    /// of v. strides[k] is the distance for successive values of neighbour k.
     size_t step;
     std::vector<size_t> strides;
   };
 
   size_t size(Variable v) const { return unary[v].size(); }
-  /// Returns the logarithm of the number of values in fixed point, so that sums
-  /// are exact in any order.
+  /// Returns the logarithm of the number of values of `v`. It is a fixed-point
+  /// number, so that sums of logarithms do not depend on their order.
   Weight logSize(Variable v) const {
     return std::llround(std::log2(static_cast<double>(size(v))) * (1 << 20));
   }
   void keepCheap(const Cost &bound);
   std::vector<std::vector<Cost>> leastCosts() const;
   void addTable(Table table);
-  /// Empties a table and removes it from `tablesOf`.
+  /// Empties the table with this index and removes the index from `tablesOf`.
   void removeTable(size_t index);
-  /// Makes two variables neighbours and updates `weights` and `queue`.
+  /// Makes two variables neighbours, and updates their sizes in `weights` and
+  /// `queue`.
   void connect(Variable a, Variable b);
-  /// Removes a variable from the graph and updates `weights` and `queue`.
+  /// Removes a variable from the graph, and updates the sizes of its former
+  /// neighbours in `weights` and `queue`.
   void disconnect(Variable v);
   std::vector<TableOperand>
   operandsOf(Variable v, const std::vector<Variable> &scope) const;
   void eliminate(Variable v);
   void freeze(Variable v);
-  /// Replaces each table over `v` by its part for `value`, and disconnects `v`.
+  /// Fixes variable `v` to `value`: each table over `v` keeps only the entries
+  /// for `value` and becomes a table over its other variables. Removes `v` from
+  /// the graph.
   void restrictTables(Variable v, uint32_t value);
-  /// Returns the remaining variable with the most neighbours.
+  /// Returns the remaining variable with the most neighbours (variables in the
+  /// same tables).
   Variable busiest() const;
-  /// Returns the number of entries of a table over `scope`, at most 1e15.
+  /// Returns the number of entries of a table over the variables in `scope`;
+  /// 1e15 if it is larger than that.
   size_t entries(const std::set<Variable> &scope) const;
-  /// Decides all variables in the reverse order of their elimination.
+  /// Decides the values of all variables, in the reverse order of their
+  /// elimination.
   Assignment decideAll();
   void improve(Assignment &assignment) const;
 
   const CostGraph &graph;
   const size_t tableLimit;
-  /// By variable: its remaining values, in the numbering of the graph, and
-  /// their unary costs.
+  /// By variable: its remaining values, as numbers of the graph, and their
+  /// unary costs.
   std::vector<std::vector<uint32_t>> values;
   std::vector<std::vector<Cost>> unary;
   std::vector<Table> tables;
@@ -92,21 +102,22 @@ private:
   std::vector<std::vector<size_t>> tablesOf;
   std::vector<std::set<Variable>> neighbours;
   /// By variable: logarithm of the number of entries of the table that its
-  /// elimination would create.
+  /// elimination would make.
   std::vector<Weight> weights;
-  /// The remaining variables, smallest table first.
+  /// The remaining variables, ordered by the size of the table that their
+  /// elimination would make.
   std::set<std::pair<Weight, Variable>> queue;
-  /// Decisions of the eliminated variables, in the order of elimination.
+  /// Best values of the eliminated variables, in the order of elimination.
   std::vector<EliminatedVariable> decisions;
   std::vector<Variable> frozen;
   size_t largestTable = 1;
-  /// False if it is known that no assignment is below the bound.
+  /// False if it is known that no assignment costs less than the bound.
   bool isPossible = true;
 };
 
-/// Returns, by variable and remaining value, a lower bound of the cost of any
-/// assignment with this value: its unary cost plus the least cost of each of
-/// its pairs.
+/// Returns, by variable and remaining value, a lower bound for the cost of
+/// every assignment with this value: the unary cost of the value, plus the
+/// least cost of each pair that contains it.
 std::vector<std::vector<Cost>> Eliminator::leastCosts() const {
   std::vector<std::vector<Cost>> least;
   for (Variable v = 0; v < values.size(); ++v) {
@@ -132,9 +143,9 @@ std::vector<std::vector<Cost>> Eliminator::leastCosts() const {
   return least;
 }
 
-/// Drops values with which every assignment is known to cost `bound` or more.
-/// Each dropped value can raise the lower bounds of others, so this is repeated
-/// until nothing changes.
+/// Drops the values with which every assignment is known to cost `bound` or
+/// more. Repeats this until no value is dropped, because a dropped value can
+/// raise the lower bounds of values of other variables.
 void Eliminator::keepCheap(const Cost &bound) {
   for (bool changed = !bound.isForbidden(); changed;) {
     changed = false;
@@ -152,8 +163,8 @@ void Eliminator::keepCheap(const Cost &bound) {
   }
 }
 
-/// Drops values that cannot be part of a solution, then makes a table of each
-/// pair of variables.
+/// Drops values that are forbidden or cannot lead below the bound. Then makes a
+/// table of each pair of variables.
 Eliminator::Eliminator(const CostGraph &graph, size_t tableLimit,
                        const Cost &bound)
     : graph(graph), tableLimit(tableLimit) {
@@ -182,7 +193,8 @@ Eliminator::Eliminator(const CostGraph &graph, size_t tableLimit,
     queue.insert({0, v});
   for (const CostGraph::Pair &pair : graph.pairs()) {
     Table table;
-    // A variable with one value would only lengthen scopes.
+    // A variable with a single value does not vary, so it is left out of the
+    // scope.
     for (Variable v : {pair.a, pair.b})
       if (size(v) > 1)
         table.scope.push_back(v);
@@ -194,9 +206,9 @@ Eliminator::Eliminator(const CostGraph &graph, size_t tableLimit,
   }
 }
 
-/// Adds a table to the graph. A table over one variable is added to its unary
-/// costs, and a table with the scope of an existing one is added to that. A
-/// table over no variable is a constant and is dropped.
+/// Adds the costs of a table to the sum. A table over one variable is added to
+/// the unary costs of that variable. A table whose scope another table has is
+/// added to that table. A table over no variable is a constant and is dropped.
 void Eliminator::addTable(Table table) {
   if (table.scope.empty())
     return;
@@ -255,8 +267,9 @@ size_t Eliminator::entries(const std::set<Variable> &scope) const {
   return product > 1e15 ? size_t(1e15) : static_cast<size_t>(product);
 }
 
-/// Returns cursors into all tables over `v`, at the first value of all
-/// variables. `scope` holds the neighbours of `v`, ascending.
+/// Returns one TableOperand for each table over `v`. It points to the entry in
+/// which all variables have their first value. `scope` holds the neighbours of
+/// `v`, ascending.
 std::vector<Eliminator::TableOperand>
 Eliminator::operandsOf(Variable v, const std::vector<Variable> &scope) const {
   std::vector<TableOperand> operands;
@@ -280,8 +293,9 @@ Eliminator::operandsOf(Variable v, const std::vector<Variable> &scope) const {
 }
 
 /// Replaces `v` and all tables over it by one table over its neighbours, which
-/// holds the minimum over the values of `v`. `at` counts through the values of
-/// the neighbours like an odometer and moves the cursors along.
+/// holds the minimum over the values of `v`. `at` holds the current values of
+/// the neighbours and counts through all combinations like an odometer. The
+/// offsets of the operands follow it.
 void Eliminator::eliminate(Variable v) {
   EliminatedVariable decision{
       v, {neighbours[v].begin(), neighbours[v].end()}, {}};
@@ -332,8 +346,9 @@ Variable Eliminator::busiest() const {
   return most;
 }
 
-/// Fixes `v` to the value that would be the cheapest if, in each table, the
-/// other variables had the values that are best for it.
+/// Fixes `v` to a locally best value: to the cheapest one if each table over
+/// `v` counts with its least entry for that value of `v`, whatever the other
+/// variables are.
 void Eliminator::freeze(Variable v) {
   uint32_t best = 0;
   Cost least;
@@ -400,9 +415,9 @@ Assignment Eliminator::decideAll() {
   return result;
 }
 
-/// Improves an assignment by local search: changes single variables, in order
-/// of their numbers, to the cheapest value given all others. Ends when a sweep
-/// over the graph changes nothing, or after 16 sweeps.
+/// Improves an assignment by local search. In each sweep, every variable in
+/// turn takes its cheapest value, given the values of all others. Ends when a
+/// sweep changes nothing, or after 16 sweeps.
 void Eliminator::improve(Assignment &assignment) const {
   std::vector<std::vector<const CostGraph::Pair *>> pairsOf(
       graph.numVariables());
@@ -432,8 +447,9 @@ void Eliminator::improve(Assignment &assignment) const {
   }
 }
 
-/// Eliminates the variable with the smallest table, or freezes one if even that
-/// table exceeds the limit, until none is left.
+/// Eliminates the variable with the smallest table, again and again, until no
+/// variable is left. If even the smallest table exceeds the limit, freezes the
+/// variable with the most neighbours instead.
 Assignment Eliminator::run() {
   if (!isPossible)
     return {{}, Cost::forbidden(), true, {}, 0};

@@ -12,29 +12,34 @@
 
 namespace pcc::plan {
 
-/// A value for every variable of a graph, with its cost.
+/// One value for every variable of a cost graph, and the total cost of these
+/// values.
 struct Assignment {
-  /// By variable; empty if it is known that no assignment is below the bound.
+  /// By variable: its value. Empty if no assignment costs less than the bound
+  /// that was given to `minimise`.
   std::vector<uint32_t> values;
   Cost cost;
   /// Whether it is proven that no assignment is cheaper. False only if
-  /// variables were frozen.
+  /// variables were frozen; see `frozen`.
   bool exact = true;
-  /// Variables that were frozen: fixed to a locally best value, because every
-  /// table would have exceeded the limit.
+  /// Variables that were fixed to a locally best value, because the table of
+  /// every remaining variable would have been larger than the limit.
   std::vector<Variable> frozen;
-  /// Entries of the largest table, a measure of the treewidth of the graph.
+  /// Number of entries of the largest table that was made; a measure of the
+  /// treewidth of the graph.
   size_t largestTable = 0;
 
   /// Returns whether an assignment was found that is not forbidden.
   bool allowed() const { return !cost.isForbidden(); }
 };
 
-/// Minimises the cost of the graph by variable elimination.
+/// Finds the values of all variables with the least cost, by variable
+/// elimination.
 ///
-/// A variable is replaced by a table over its neighbours. For each choice of
-/// the neighbours' values, the table holds the cheapest value of the variable
-/// and its cost:
+/// Eliminating a variable v replaces it and its costs by a table over its
+/// neighbours (the variables that share a pair with v). For each combination of
+/// values of the neighbours, the table holds the least cost over the values of
+/// v:
 ///
 ///     a   b             a   b
 ///      \ /      ==>      \ /       t(a, b) = min over v of
@@ -42,22 +47,24 @@ struct Assignment {
 ///       |
 ///      (u)
 ///
-/// The variable with the smallest such table is eliminated first. Chains with
-/// residuals (transformer blocks) then need only tables over one to three
-/// neighbours, and time linear in their length.
+/// The variable with the smallest such table is eliminated first. A chain with
+/// residuals, such as transformer blocks, then needs only tables over one to
+/// three neighbours, and the time is linear in its length.
 ///
 /// If every possible table has more than `tableLimit` entries, the variable
-/// with the most neighbours is frozen, and the final assignment is improved by
-/// changing single variables. The result is then not `exact`.
+/// with the most neighbours is frozen, that is, fixed to a locally best value.
+/// At the end, the assignment is improved by changing single variables. The
+/// result is then not `exact`.
 ///
-/// With a `bound` other than forbidden, usually the cost of a known assignment,
-/// only assignments with a lower cost matter: values that cannot be part of one
-/// are dropped before the elimination. If a variable has no value left, no such
-/// assignment exists, and the result is not `allowed`.
+/// `bound` is usually the cost of a known assignment; only cheaper assignments
+/// are of interest. Values that cannot be part of a cheaper one are dropped
+/// before the elimination. If a variable has no value left, the result is not
+/// `allowed`. The default bound drops nothing.
 ///
 /// The result is deterministic. Among assignments of equal cost, each variable
-/// takes its smallest value given the variables that are eliminated after it.
-/// Among tables of equal size, the variable with the lowest number goes first.
+/// takes its smallest value, given the values of the variables that are
+/// eliminated after it. Among tables of equal size, the variable with the
+/// lowest number is eliminated first.
 Assignment minimise(const CostGraph &graph, size_t tableLimit = size_t(1) << 20,
                     const Cost &bound = Cost::forbidden());
 

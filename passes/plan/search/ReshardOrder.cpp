@@ -9,7 +9,8 @@ using namespace pcc;
 using plan::ReshardOrder;
 
 /// Returns the order that makes the forms in the given sequence, each from the
-/// cheapest source. `exists` holds row indices of `reform`.
+/// cheapest source, with its cost. `exists` lists the sources, as row indices
+/// of `reform`: 0 is the value itself, and i + 1 is form i.
 static ReshardOrder
 priceOrder(const std::vector<std::vector<plan::Cost>> &reform,
            const std::vector<size_t> &sequence) {
@@ -33,7 +34,8 @@ plan::cheapestReshardOrder(const std::vector<std::vector<plan::Cost>> &reform,
   std::vector<size_t> sequence(reform.front().size());
   std::iota(sequence.begin(), sequence.end(), 0);
   ReshardOrder best = priceOrder(reform, sequence);
-  // The sequence begins sorted, so this visits all permutations.
+  // The sequence is sorted at first, so next_permutation visits all
+  // permutations.
   while (sequence.size() <= mostOrdered &&
          std::next_permutation(sequence.begin(), sequence.end()))
     if (ReshardOrder other = priceOrder(reform, sequence);

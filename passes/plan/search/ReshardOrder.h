@@ -7,25 +7,26 @@
 
 namespace pcc::plan {
 
-/// The order in which the forms (shardings) that users need of one value are
-/// made. Each form is made from the cheapest form that exists by then.
+/// Order in which a value is changed to the forms (shardings) that its users
+/// need. Each form is made from the cheapest form that exists by then.
 struct ReshardOrder {
   struct FormStep {
     size_t form;   ///< index of the form, among the wanted ones
     size_t source; ///< 0: the value itself; i: the form made by step i - 1
   };
   std::vector<FormStep> steps;
-  /// Cost, summed over the steps.
+  /// Sum of the costs of all steps.
   Cost cost;
 };
 
-/// Returns the order with the least total cost. The order matters: if the value
-/// is gathered first, another form may be a slice of the result, which is free.
+/// Returns the order of making the wanted forms (shardings) of a value that has
+/// the least total cost. The order matters: if the value is gathered first,
+/// another form may be a slice of the result, which is free.
 ///
-/// reform[0][to] is the cost of making wanted form `to` from the value itself,
-/// and reform[from + 1][to] that of making it from wanted form `from`. All
-/// orders are tried if there are at most `mostOrdered` forms; more forms are
-/// made in the given order.
+/// reform[0][to] is the cost of making wanted form `to` from the value itself.
+/// reform[from + 1][to] is the cost of making wanted form `to` from wanted form
+/// `from`. All orders are tried if there are at most `mostOrdered` wanted
+/// forms; otherwise the forms are made in the order of their numbers.
 ReshardOrder cheapestReshardOrder(const std::vector<std::vector<Cost>> &reform,
                                   size_t mostOrdered = 5);
 

@@ -10,7 +10,8 @@ void MinCut::addEdge(size_t from, size_t to, double capacity) {
   edgesOf[from].push_back(edges.size());
   edges.push_back({to, capacity});
   edgesOf[to].push_back(edges.size());
-  // The reverse edge has no capacity of its own, only flow to take back.
+  // The reverse edge has no capacity. Flow along it only cancels flow along the
+  // edge.
   edges.push_back({from, 0});
 }
 
@@ -29,8 +30,8 @@ bool MinCut::findLevels(size_t source, size_t sink) {
   return levels[sink] >= 0;
 }
 
-/// Searches depth first. An edge that leads nowhere is skipped by `next` from
-/// then on, so each edge is tried once per computation of the levels.
+/// Searches depth first. If an edge leads nowhere, `next` of its node moves
+/// past it, so no edge is tried again until the levels are computed anew.
 double MinCut::augment(size_t source, size_t sink) {
   std::vector<size_t> path;
   size_t at = source;
@@ -67,7 +68,8 @@ std::vector<bool> MinCut::sourceSide(size_t source, size_t sink) {
     while (augment(source, sink) > 0)
       ;
   }
-  // The last search reached exactly the nodes on the side of the source.
+  // The last breadth-first search did not reach the sink. It reached exactly
+  // the nodes on the side of the source.
   std::vector<bool> side(levels.size());
   std::transform(levels.begin(), levels.end(), side.begin(),
                  [](int level) { return level >= 0; });

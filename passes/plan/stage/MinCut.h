@@ -9,11 +9,12 @@
 
 namespace pcc::plan {
 
-/// A network of directed edges with capacities. It finds the cheapest set of
-/// edges whose removal separates a sink from a source. By Dinic's algorithm, a
-/// maximum flow saturates these edges.
+/// A directed network with capacities, in which sourceSide finds a minimum cut:
+/// the edges with the least total capacity whose removal separates the sink
+/// from the source. By Dinic's algorithm, a maximum flow fills these edges to
+/// capacity.
 ///
-/// Invariant: the residuals of an edge and of its reverse add up to the
+/// Invariant: the residuals of an edge and of its reverse edge add up to the
 /// capacity of the edge.
 class MinCut {
 public:
@@ -27,33 +28,36 @@ public:
   void addEdge(size_t from, size_t to, double capacity);
 
   /// Returns, by node, whether it is on the side of the source in a minimum
-  /// cut. Among equally cheap cuts, takes the one with the fewest nodes on that
-  /// side. Every path from source to sink must have a finite edge. The network
-  /// is empty afterwards, so this can be called once.
+  /// cut. If several cuts are equally cheap, takes the one with the fewest
+  /// nodes on that side. Every path from source to sink must have an edge that
+  /// is not infinite. Must be called only once, because the network is empty
+  /// afterwards.
   std::vector<bool> sourceSide(size_t source, size_t sink);
 
 private:
   struct FlowEdge {
     size_t to;
-    /// Flow that the edge can take in addition.
+    /// Capacity that is still free: the edge can take this much additional
+    /// flow.
     double residual;
   };
 
-  /// Sets `levels` by a breadth-first search along edges with a residual.
-  /// Returns whether the sink can be reached.
+  /// Sets `levels` (distances from the source) by a breadth-first search along
+  /// edges with a residual. Returns whether the sink can be reached.
   bool findLevels(size_t source, size_t sink);
-  /// Sends as much flow as possible along one path whose levels ascend. Returns
-  /// the flow; 0 if there is no such path.
+  /// Sends flow along one path on which each edge leads to the next level, as
+  /// much as the path can take. Returns the amount; 0 if there is no such path.
   double augment(size_t source, size_t sink);
 
-  /// All edges. Edge e ^ 1 is the reverse of edge e.
+  /// All edges. Edges 2k and 2k + 1 are each other's reverse.
   std::vector<FlowEdge> edges;
-  /// By node: indices of its outgoing edges.
+  /// By node: indices in `edges` of the edges that leave the node.
   std::vector<std::vector<size_t>> edgesOf;
-  /// By node: number of edges from the source; -1 if it cannot be reached.
+  /// By node: distance from the source in edges; -1 if the node cannot be
+  /// reached.
   std::vector<int> levels;
-  /// By node: index in `edgesOf` of the first edge that may still lead to the
-  /// sink at the current levels.
+  /// By node: index in edgesOf[node] of the first edge that may still lead to
+  /// the sink at the current levels. The edges before it lead nowhere.
   std::vector<size_t> next;
 };
 

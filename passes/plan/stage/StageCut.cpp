@@ -11,12 +11,13 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Solves one request. A stage that starts at item i and ends before item e has
-/// the items [i, e); e is its end.
+/// Solves one request. If a stage has the items [i, e), it starts at item i and
+/// its end is e, the first item after it.
 ///
-/// `limits[k][i]` is the largest end of stage k if it starts at item i, by all
-/// constraints other than time: memory, flops, pins and the allowed stages of
-/// items. If it is i, stage k cannot start at i.
+/// limits[k][i] is the largest end that stage k can have if it starts at item
+/// i. It respects all constraints other than time: memory, flops, pinned cuts
+/// and the allowed stages of items. If it equals i, stage k cannot start at
+/// item i.
 class StageCutter {
 public:
   explicit StageCutter(const StageCutRequest &request)
@@ -28,23 +29,25 @@ public:
 private:
   std::string malformed() const;
   void sumUp();
-  /// Sets `limits` for the given bounds of a stage.
+  /// Sets `limits`, given how many bytes and how many flops a stage may have.
   void buildLimits(double memoryLimit, double flopsLimit);
   void limitByItems(size_t stage);
   bool feasible(double bound);
-  /// Returns the least feasible bound in (low, high], by bisection. `high` must
-  /// be feasible.
+  /// Returns the least bound on the time of a stage, in (low, high], for which
+  /// a cut exists. Found by bisection. A cut must exist for `high`.
   double leastFeasible(double low, double high);
   std::string explainFailure();
   double fewestBytes(double bound, std::vector<size_t> *begin);
-  /// Returns the cut with the given first items, with its figures.
+  /// Returns the cut whose stages begin at the given items, with all its
+  /// figures.
   StageCut describe(std::vector<size_t> begin) const;
 
-  /// Returns the bytes that a stage starting at item `start` receives.
+  /// Returns the bytes that a stage receives if it starts at item `start`.
   double entry(size_t start) const {
     return start == 0 ? 0 : request.crossingBytes[start - 1];
   }
-  /// Returns the bytes that an item needs on a stage.
+  /// Returns the bytes that an item needs if it is on stage number `stage`: its
+  /// weights, and its activations of all microbatches in flight.
   double memoryOf(size_t item, size_t stage) const {
     const WorkItem &work = request.items[item];
     const int alive = request.inFlight.empty() ? 1 : request.inFlight[stage];
@@ -56,12 +59,12 @@ private:
   const StageCutRequest &request;
   const size_t numItems;
   const size_t numStages;
-  /// Sums of seconds and flops of the first i items.
+  /// Element i is the sum of the seconds (or flops) of items 0 to i - 1.
   std::vector<double> seconds, flops;
   std::vector<std::vector<size_t>> limits;
 };
 
-/// Returns an error if the parts of the request do not fit together.
+/// Returns an error if the request is inconsistent; otherwise an empty string.
 std::string StageCutter::malformed() const {
   if (request.numStages < 1)
     return "the number of stages must be positive, got " +
@@ -96,8 +99,9 @@ void StageCutter::buildLimits(double memoryLimit, double flopsLimit) {
   const double flopsSlack = flopsLimit * (1 + 1e-9);
   for (size_t stage = 0; stage < numStages; ++stage) {
     double memory = 0;
-    // Two pointers: the sums over [i, end) grow with `end` and shrink with `i`,
-    // so `end` never moves back.
+    // The stage has the items [i, end). Its memory and flops grow with `end`
+    // and shrink with `i`, so `end` never decreases while `i` grows (two
+    // pointers).
     for (size_t i = 0, end = 0; i < numItems; ++i) {
       if (end < i)
         memory = 0, end = i;
@@ -113,8 +117,9 @@ void StageCutter::buildLimits(double memoryLimit, double flopsLimit) {
   }
 }
 
-/// Lowers the ends of `stage` to the next pinned cut and to the next item that
-/// must not lie on this stage.
+/// Lowers limits[stage][i] for all i: a stage that starts at item i ends at the
+/// next pinned cut at the latest, and before the next item that may not be on
+/// it.
 void StageCutter::limitByItems(size_t stage) {
   std::vector<char> pinned(numItems + 1, 0);
   for (size_t pin : request.pinned)
@@ -131,8 +136,9 @@ void StageCutter::limitByItems(size_t stage) {
   }
 }
 
-/// Returns the largest end of a stage that starts at `start` and takes at most
-/// `bound` seconds; `start` if there is none.
+/// Returns the largest end (index after the last item) of a stage that starts
+/// at item `start` and takes at most `bound` seconds. If receiving the inputs
+/// already takes longer, returns `start`.
 size_t StageCutter::endWithin(size_t start, double bound) const {
   const double last =
       seconds[start] + bound - request.secondsPerByte * entry(start);
@@ -142,9 +148,9 @@ size_t StageCutter::endWithin(size_t start, double bound) const {
              : static_cast<size_t>(past - seconds.begin()) - 1;
 }
 
-/// Returns a lower bound of the first item of `stage`: if it began earlier, the
-/// remaining stages could not do the remaining work within `bound` seconds
-/// each.
+/// Returns the smallest item index at which `stage` can begin if every stage
+/// takes at most `bound` seconds. If it began earlier, `stage` and the stages
+/// after it could not do the rest of the work in time.
 size_t StageCutter::earliestStart(size_t stage, double bound) const {
   if (stage == numStages)
     return numItems;
@@ -155,9 +161,10 @@ size_t StageCutter::earliestStart(size_t stage, double bound) const {
   return static_cast<size_t>(first - seconds.begin());
 }
 
-/// Returns whether stages of at most `bound` seconds exist. Invariant of the
-/// sweep over stages: `reached[i]` says whether the stages before the current
-/// one can end at item i; outside of [low, high] it is false.
+/// Returns whether a cut exists in which every stage takes at most `bound`
+/// seconds. Goes stage by stage. Invariant: reached[i] tells whether the stages
+/// before the current one can contain exactly the items [0, i). It is false
+/// outside of low <= i <= high.
 bool StageCutter::feasible(double bound) {
   std::vector<char> reached(numItems + 1, 0), next(numItems + 1, 0);
   reached[0] = 1;
@@ -190,11 +197,12 @@ double StageCutter::leastFeasible(double low, double high) {
   return high;
 }
 
-/// Returns the fewest crossing bytes of a cut whose stages take at most `bound`
-/// seconds, and sets `begin`, unless it is null, to the first items of the
-/// stages. Returns infinity if there is no such cut. Dynamic program over
-/// stages: `bytes[i]` is the minimum if the stages before the current one end
-/// at item i.
+/// Returns the fewest bytes that can cross stage boundaries if every stage
+/// takes at most `bound` seconds; infinity if there is no such cut. If `begin`
+/// is not null and a cut exists, sets `begin` to the first item of each stage.
+///
+/// Dynamic program, stage by stage: bytes[i] is the minimum if the stages
+/// before the current one contain exactly the items [0, i).
 double StageCutter::fewestBytes(double bound, std::vector<size_t> *begin) {
   std::vector<double> bytes(numItems + 1, infinity), next(numItems + 1);
   std::vector<std::vector<size_t>> cameFrom(numStages, std::vector<size_t>());
@@ -202,8 +210,9 @@ double StageCutter::fewestBytes(double bound, std::vector<size_t> *begin) {
   bytes[0] = 0;
   size_t low = 0, high = 0;
   for (size_t stage = 0; stage < numStages; ++stage) {
-    // Possible starts of the current stage, cheapest first. Ends are visited in
-    // ascending order, so a start whose limit is passed is dropped for good.
+    // Items at which the current stage can start; the cheapest one is at the
+    // top. Ends of the stage are visited in ascending order, so a start that
+    // cannot reach an end is of no use for later ends and is removed.
     struct Start {
       double bytes;
       size_t item, limit;
@@ -244,9 +253,10 @@ double StageCutter::fewestBytes(double bound, std::vector<size_t> *begin) {
   return bytes[numItems];
 }
 
-/// Returns the reason why no cut exists even without a bound on time:
-/// contradicting constraints, or the memory limit. In the second case bisection
-/// finds the least memory with which a cut exists.
+/// Returns the reason why no cut exists even if stages may take any time.
+/// Either the pinned cuts and the allowed stages of items contradict each
+/// other, or the memory limit is too small. In the second case, bisection finds
+/// the least memory for which a cut exists.
 std::string StageCutter::explainFailure() {
   buildLimits(infinity, infinity);
   if (!feasible(infinity))
@@ -297,7 +307,8 @@ StageCut StageCutter::describe(std::vector<size_t> begin) const {
   return cut;
 }
 
-/// Implements cutStages. The limit on flops is dropped if no cut respects it.
+/// Implements cutStages. If no cut respects the limit on flops, ignores that
+/// limit.
 StageCut StageCutter::solve() {
   StageCut failed;
   failed.error = malformed();
@@ -325,8 +336,8 @@ StageCut StageCutter::solve() {
   double bound = optimum * (1 + request.tolerance) + 1e-12 * all;
   std::vector<size_t> begin;
   const double bytes = fewestBytes(bound, &begin);
-  // Within the tolerance, several bounds allow the fewest bytes: take the
-  // least.
+  // Within the tolerance, several bounds on the time may allow the same fewest
+  // bytes. Bisection finds the least of these bounds.
   for (double low = optimum;
        request.tolerance > 0 && bound - low > 1e-4 * optimum;) {
     const double middle = low + (bound - low) / 2;

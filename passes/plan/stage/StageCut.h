@@ -18,87 +18,103 @@ namespace pcc::plan {
 
 /// One indivisible piece of work: an op, or several that must stay together.
 struct WorkItem {
-  /// Modelled time of one microbatch. Any unit is fine, such as flops, if it is
-  /// used for all items.
+  /// Modelled time for one microbatch. The unit may be another one, such as
+  /// flops, if all items and secondsPerByte use it.
   double seconds = 0;
-  /// Bytes that stay on the stage for the whole step.
+  /// Bytes that stay on the rank of the stage for the whole step, such as
+  /// weights.
   double weightBytes = 0;
-  /// Bytes that each microbatch in flight keeps.
+  /// Bytes of activations that stay on the rank for each microbatch in flight.
   double activationBytes = 0;
-  /// Only used to limit the flops of a stage; see cutStages.
+  /// Flops, which only the limit on the flops of a stage uses; see cutStages.
   double flops = 0;
-  /// The item must lie on one of the stages minStage to maxStage.
+  /// The item must be on one of the stages minStage to maxStage, both included.
   int minStage = 0;
   int maxStage = std::numeric_limits<int>::max();
 };
 
 /// Input of cutStages: a chain of items and the constraints of the stages.
 struct StageCutRequest {
-  /// Items in topological order.
+  /// Pieces of work (ops, or groups of ops that must stay together) in
+  /// topological order.
   std::vector<WorkItem> items;
-  /// Element i: bytes that cross a cut after item i. It has items.size() - 1
-  /// elements; see `crossingBytes`.
+  /// crossingBytes[i]: bytes that cross a cut between items i and i + 1. There
+  /// are items.size() - 1 elements. The function `crossingBytes` computes them.
   std::vector<double> crossingBytes;
-  /// Number of stages, all of which must be non-empty.
+  /// Number of stages. Every stage gets at least one item.
   int numStages = 1;
-  /// By stage: microbatches in flight at once. If empty, 1 for all stages.
+  /// By stage: number of microbatches in flight at once, whose activations are
+  /// in memory. If empty, it is 1 for all stages.
   std::vector<int> inFlight;
-  /// Largest number of bytes of weights and activations of a stage.
+  /// Largest number of bytes that the weights and activations of a stage may
+  /// need.
   double memoryLimit = std::numeric_limits<double>::infinity();
   /// Price of a received byte, in the unit of WorkItem::seconds.
   double secondsPerByte = 0;
-  /// Fraction by which the slowest stage may exceed the optimum if fewer bytes
-  /// cross then.
+  /// Fraction by which the slowest stage may be slower than necessary if that
+  /// reduces the bytes that cross cuts; 0.05 allows 5 %.
   double tolerance = 0;
-  /// Cuts that must be made: indices of items that begin a stage.
+  /// Indices of items at which a stage must begin.
   std::vector<size_t> pinned;
 };
 
-/// Result of cutStages: a cut with its figures, or an error.
+/// Result of cutStages: where each stage begins, with the figures of this cut;
+/// or an error.
 struct StageCut {
-  /// First item of each stage; begin[0] == 0. Empty if there is an error.
+  /// By stage: index of its first item; begin[0] is 0. Empty if there is an
+  /// error.
   std::vector<size_t> begin;
-  /// Time of the slowest stage, including the time to receive its inputs.
+  /// Time of the slowest stage, including the time to receive its inputs; like
+  /// all times, in the unit of WorkItem::seconds.
   double maxSeconds = 0;
   /// Sum of the times of all stages.
   double sumSeconds = 0;
-  /// Sum of the bytes that cross the cuts.
+  /// Sum of the bytes that cross the boundaries between stages.
   double crossingBytes = 0;
-  /// Bytes of weights and activations in flight of the fullest stage.
+  /// Bytes of weights and of activations in flight on the stage that needs the
+  /// most.
   double maxMemory = 0;
-  /// Whether every stage has at most max(2 * mean, largest item) flops.
+  /// Whether every stage has at most max(2 * mean, largest) flops: twice the
+  /// mean of all stages, or the flops of the largest item.
   bool balanced = false;
   /// Reason why there is no cut; empty if there is one.
   std::string error;
 
-  /// Returns the stage of each of `numItems` items.
+  /// Returns, by item (0 to numItems - 1), the number of the stage that
+  /// contains it.
   std::vector<int> stageOfItems(size_t numItems) const;
 };
 
-/// Returns the cut that minimises, in this order: the time of the slowest stage
-/// (up to `tolerance`); the crossing bytes, and with them the sum of all times,
-/// since the work itself is constant; the time of the slowest stage exactly.
+/// Returns the cut of the items into consecutive stages that is best by these
+/// criteria, in this order:
+///  - the time of the slowest stage, which may exceed the minimum by
+///    `tolerance`;
+///  - the bytes that cross stage boundaries, and with them the sum of all
+///    times, since the work itself is constant;
+///  - the time of the slowest stage, without tolerance.
 ///
-/// If memory, pins and the stages of items allow it, no stage has more than
-/// max(2 * mean, largest item) flops.
+/// If memory, pinned cuts and the allowed stages of items permit it, no stage
+/// has more flops than twice the mean of all stages, or than the largest item
+/// if that is more.
 ///
 /// Method: for a given bound T on the time of a stage, the possible ends of a
-/// stage that starts at item i form an interval. Therefore one sweep per stage
-/// decides whether T is feasible. Bisection finds the least T, and a dynamic
-/// program under T minimises the bytes. A probe takes O(n p) time for n items
-/// and p stages, less if T is tight.
+/// stage that starts at item i form an interval. Therefore one sweep over the
+/// items per stage decides whether T is feasible. Bisection finds the least T.
+/// A dynamic program under T minimizes the bytes. To test one T takes O(n p)
+/// time for n items and p stages, and less if T is tight.
 StageCut cutStages(const StageCutRequest &request);
 
-/// A value that item `producer` produces and item `lastUser` uses last.
+/// A value that item number `producer` computes. Item number `lastUser` is the
+/// last one that reads it.
 struct LiveValue {
   size_t producer = 0;
   size_t lastUser = 0;
   double bytes = 0;
 };
 
-/// Returns the bytes that cross a cut after each of the first numItems - 1
-/// items. A value counts at every cut between its producer and its last user,
-/// as if each stage passed it on to the next.
+/// Returns, for i from 0 to numItems - 2, the bytes that cross a cut between
+/// items i and i + 1. A value counts at every cut between its producer and its
+/// last user, because each stage in between passes it on to the next stage.
 std::vector<double> crossingBytes(size_t numItems,
                                   const std::vector<LiveValue> &values);
 
