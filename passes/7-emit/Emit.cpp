@@ -35,9 +35,9 @@ using namespace pcc::emit;
 using runtime::Status;
 
 namespace {
-/// Writes the bundle of one module. The steps of run() are the private methods
-/// that it lists. Each step relies on the results of the steps before it. The
-/// first step that fails ends the run.
+/// Writes the bundle (the directory that pcc writes) of one module. run() lists
+/// the steps, which are private methods. Each step uses the results of the
+/// preceding steps. The first step that fails ends the run.
 class BundleEmitter {
 public:
   BundleEmitter(ModuleOp module, const BundleOptions &options)
@@ -62,7 +62,9 @@ public:
   }
 
 private:
-  /// Reads the settings of the module, and finds the support folder.
+  /// Reads the target, the GPU architecture and the instruction sets from the
+  /// attributes of the module. Finds the support folder, which holds the files
+  /// that executables are linked with.
   Status read() {
     if (Status status = findSupportFolder(support); status.failed())
       return status;
@@ -76,8 +78,9 @@ private:
     return instructionSetsOf(module, cpus);
   }
 
-  /// Writes the programs of all positions, in memory. Checks that no rank needs
-  /// more memory than the module allows.
+  /// Writes the programs of all positions to `programs`, in memory. Returns an
+  /// error if a rank needs more memory than the attribute `rank.memory_limit`
+  /// of the module allows.
   Status writePrograms() {
     if (Status status = emit::writePrograms(module, facts, programs);
         status.failed())
@@ -85,11 +88,12 @@ private:
     return checkMemory(module, memoryOf(*facts, programs));
   }
 
-  /// Creates the temporary directory, which finish() renames to the bundle.
+  /// Creates the temporary directory that the bundle is written into. finish()
+  /// renames it to the path of the bundle.
   Status createFolder() { return folder.create(options.bundle); }
 
   /// Stores the sizes and hashes of the weight files in the programs. With
-  /// `packWeights`, copies the weights into the bundle.
+  /// `packWeights`, also copies the weights into the bundle.
   Status placeWeights() {
     if (Status status = describeWeightFiles(programs); status.failed())
       return status;
@@ -97,8 +101,9 @@ private:
                                : Status::success();
   }
 
-  /// Compiles the kernels, if there are any: for the GPU if the target has one,
-  /// and for each instruction set of `cpus`.
+  /// Compiles the kernels to GPU code if the target has GPUs, and to one object
+  /// file for each instruction set of `cpus`. Compiles nothing if the module
+  /// has no kernels.
   Status compile() {
     if (module.getOps<rank::KernelOp>().empty() &&
         randomKernelsOf(module).empty())
@@ -120,8 +125,9 @@ private:
     return Status::success();
   }
 
-  /// Compiles the kernels to PTX. Assembles the PTX if nvJitLink is installed.
-  /// Otherwise emits a remark, and the GPU's driver assembles the PTX.
+  /// Compiles the kernels to PTX. If nvJitLink is installed, also assembles the
+  /// PTX to a cubin. Otherwise emits a remark, since the GPU's driver then
+  /// assembles the PTX when it loads it.
   Status compileForGpus() {
     FailureOr<std::string> ptx =
         makePtx(module, gpuCode->arch, support + "/libdevice.10.bc");
@@ -146,8 +152,9 @@ private:
     return Status::success();
   }
 
-  /// Writes an object file with kernels into the folder. All executables are
-  /// linked with it.
+  /// Writes `bytes`, an object file with kernels, into the folder of the bundle
+  /// under the name `name` + number + `.o`. Each executable will be linked with
+  /// it.
   Status addObject(const std::string &name, const std::vector<char> &bytes) {
     const std::string file = name + std::to_string(objects.size()) + ".o";
     objects.push_back(file);
@@ -155,9 +162,11 @@ private:
     return folder.write(file, {bytes.data(), bytes.size()});
   }
 
-  /// Stores the hashes in the programs, and verifies each program as the loader
-  /// does. The plan hash covers all programs, the kernels and the runtime. The
-  /// ranks of a run compare it, so that they all belong to one bundle.
+  /// Stores the hashes of the kernels, of the runtime and of the whole plan in
+  /// the programs, and verifies each program as the loader does. The plan hash
+  /// covers all programs, the kernels and the runtime. At startup the ranks
+  /// compare their plan hashes, so that ranks of different bundles cannot run
+  /// together.
   Status sealPrograms() {
     uint64_t runtimeHash = 0;
     if (Status status =
@@ -186,8 +195,8 @@ private:
   }
 
   /// Links the executable of each position under the name of the position's
-  /// first rank. The files of its other ranks are hard links. Removes the
-  /// object files at the end.
+  /// first rank. The executables of the position's other ranks are hard links
+  /// to that file. Erases the object files at the end.
   Status linkExecutables() {
     const int64_t perPosition =
         facts->mesh.sizes().numRanks() / facts->numPositions();
@@ -215,8 +224,8 @@ private:
            number;
   }
 
-  /// Links the executable of one position as file `name`, and appends a
-  /// checksum to it.
+  /// Links the executable of one position as file `name`, and appends its size
+  /// and checksum to it (runtime::sealFile).
   Status linkProgram(PositionProgram &program, const std::string &name) {
     const auto sealed = runtime::sealProgram(program.tables, program.constants);
     Image image{sealed, objects.empty() ? std::vector<std::string>() : cpus,
@@ -241,7 +250,8 @@ private:
     return runtime::sealFile(folder.path(name));
   }
 
-  /// Copies the launcher `run` into the bundle and writes bundle.json.
+  /// Copies the launcher `run` into the bundle and writes bundle.json, the
+  /// description of the bundle.
   Status writeRest() {
     if (Status status = folder.copy(support + "/run", "run"); status.failed())
       return status;
@@ -250,8 +260,8 @@ private:
     return folder.write("bundle.json", bundleJson(*facts, programs));
   }
 
-  /// Writes the drawing and the trace of the planned step, if the options name
-  /// files for them.
+  /// Writes the SVG drawing and the trace of the planned step. Skips a file
+  /// without a path in the options.
   Status writeTimeline() {
     if (options.scheduleSvg.empty() && options.trace.empty())
       return Status::success();
@@ -265,19 +275,21 @@ private:
 
   ModuleOp module;
   const BundleOptions &options;
-  /// Path of the support folder (findSupportFolder), and the target's name.
+  /// Path of the support folder, which holds the files that executables are
+  /// linked with, and name of the target: `cpu` or `cuda`.
   std::string support, target;
-  /// Instruction sets of the CPU kernels.
+  /// Names of the instruction sets that CPU kernels are compiled for.
   std::vector<std::string> cpus;
-  /// GPU kernels; std::nullopt unless the target is `cuda`.
+  /// PTX and cubin of the kernels; std::nullopt unless the target is `cuda`.
   std::optional<GpuCode> gpuCode;
   std::optional<ModelFacts> facts;
-  /// Program of each position.
+  /// Program of each position (virtual pipeline rank), in order.
   std::vector<PositionProgram> programs;
   BundleFolder folder;
-  /// Names of the object files with kernels, one per instruction set.
+  /// File names, relative to the bundle, of the object files with kernels: one
+  /// per instruction set.
   std::vector<std::string> objects;
-  /// Hash of all compiled kernels.
+  /// Hash of all compiled kernels, for GPUs and for CPUs.
   uint64_t codeHash = 0;
 };
 } // namespace

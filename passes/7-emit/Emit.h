@@ -12,21 +12,23 @@ namespace pcc::emit {
 
 /// Options of writeBundle().
 struct BundleOptions {
-  /// Path of the bundle, a directory. A bundle that exists there is replaced.
+  /// Path of the bundle, the directory that pcc writes. Replaces a bundle that
+  /// exists at this path.
   std::string bundle;
-  /// Whether the bundle gets copies of the weights that ranks read. Otherwise
-  /// ranks read the weight files of the model.
+  /// True to copy the weights that ranks read into the bundle. False to let
+  /// ranks read the weight files of the model where they are.
   bool packWeights = false;
-  /// Paths of two files that show the planned step: a drawing and a trace. An
-  /// empty path means that the file is not written. The content of the files
-  /// depends on the module only.
+  /// Paths of two files that show when each action of the step is planned to
+  /// run: an SVG drawing and a trace. A file with an empty path is not written.
+  /// The content of the files depends on the module only.
   std::string scheduleSvg = {}, trace = {};
 };
 
 /// Writes the bundle of `module`, on which the passes of phase 7-emit have run.
-/// Writes the program of every position, compiles the kernels, and links one
-/// executable per position. The bundle appears complete or not at all. Equal
-/// modules give equal bytes, wherever the bundle is.
+/// Writes the program of every position (virtual pipeline rank), compiles the
+/// kernels, and links one executable per position. The bundle appears complete
+/// or not at all. Equal modules give equal bytes, whatever the path of the
+/// bundle is.
 ///
 /// Settings are attributes of the module: `rank.cpus` (see instructionSetsOf),
 /// `rank.gpu_arch`, `rank.random_weights`, `rank.memory_limit`, `graph.root`.

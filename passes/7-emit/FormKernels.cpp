@@ -26,9 +26,10 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Removes the reshapes at the border of `group`: those of operands and those
-/// of results. Outside of a kernel a reshape costs nothing. Inside, the kernel
-/// would see one buffer with two shapes.
+/// Removes from `group` each reshape that only reads values from outside of the
+/// group, or that only ops outside of the group read. The reshape then stays in
+/// the function, where it costs nothing. In a kernel it would make one buffer
+/// appear with two shapes.
 static void peelReshapes(KernelGroup &group) {
   auto isOutside = [&](Operation *op) {
     return !op || (!group.ops.contains(op) && !isCopiedIntoKernels(op));
@@ -74,7 +75,8 @@ public:
   }
 
 private:
-  /// Returns the printed form of `kernel` with a fixed symbol name.
+  /// Returns the printed form of `kernel`, with its symbol name replaced by a
+  /// fixed one. Equal kernels have equal printed forms.
   static std::string textOf(rank::KernelOp kernel) {
     std::string text;
     llvm::raw_string_ostream stream(text);
@@ -90,10 +92,11 @@ private:
   llvm::StringMap<rank::KernelOp> known;
 };
 
-/// Replaces the ops of one group by the launch of a kernel.
+/// Replaces the ops of one group by a kernel and its launch.
 class Outlining {
 public:
-  /// Collects the operands and the results of the kernel. Changes nothing.
+  /// Collects the operands and the results of the future kernel of `group`.
+  /// Changes no op.
   explicit Outlining(const KernelGroup &group) : group(group) {
     for (Operation *op : group.ops) {
       for (Value operand : op->getOperands())
@@ -105,7 +108,8 @@ public:
   }
 
   /// Creates the kernel and its launch, and erases the ops of the group. The
-  /// launch stands in place of the last op, where all operands are defined.
+  /// launch stands in place of the group's last op, where all operands are
+  /// defined. If `kernels` has an equal kernel, launches that one.
   void run(KernelTable &kernels) {
     Operation *last = group.ops.back();
     OpBuilder builder(last);
@@ -136,8 +140,9 @@ private:
     });
   }
 
-  /// Creates the kernel, without a parent op. Clones the leaves and the ops of
-  /// the group into its body. `at` is the op whose location the kernel gets.
+  /// Returns a new kernel without a parent op. Its body holds clones of the
+  /// leaves (constants and indices) and of the ops of the group. The kernel
+  /// gets the location of `at`.
   rank::KernelOp makeKernel(Operation *at) {
     OpBuilder builder(at->getContext());
     auto type =
@@ -176,11 +181,13 @@ private:
   }
 
   const KernelGroup &group;
-  /// Values that the launch passes to the kernel.
+  /// Values from outside of the group that the launch passes to the kernel.
   llvm::SetVector<Value> inputs;
-  /// Constants and indices that the kernel gets copies of.
+  /// Constants and indices that the group reads. They are cloned into the
+  /// kernel rather than passed to it.
   llvm::SetVector<Operation *> leaves;
-  /// Values of the group that ops outside of the group read.
+  /// Results of the group's ops that ops outside of the group read. The kernel
+  /// returns them.
   SmallVector<Value> results;
 };
 } // namespace
@@ -189,26 +196,26 @@ private:
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Erases pure ops without readers, such as constants that kernels hold copies
-/// of.
+/// Erases ops that have no readers and no side effects, such as constants that
+/// were cloned into kernels.
 static void eraseDeadOps(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (isOpTriviallyDead(&op))
       op.erase();
 }
 
-/// Moves the producers of operands in front of their readers where necessary.
-/// Keeps the order of all other ops, since the order determines the live ranges
-/// of buffers: a recomputed activation, for instance, must not be computed
-/// earlier than directly before its reader.
+/// Moves each op that follows one of its readers to directly before its first
+/// reader. Keeps the order of all other ops, since the order determines the
+/// live ranges of buffers. For instance, a recomputed activation must not be
+/// computed earlier than directly before its reader.
 static void moveBeforeReaders(Block &block) {
   for (Operation *op : topologicalOrder(block))
     op->moveBefore(block.getTerminator());
 }
 
-/// Inserts a copy of each parameter that `block` returns, if the parameter is
-/// in `written`. The function thus returns the value from before the write. The
-/// copy is a slice of all elements.
+/// Makes `block` return a copy of each returned parameter whose name is in
+/// `written`. The parameter itself is overwritten in place, but the copy keeps
+/// its old value. The copy is a graph.slice of all elements.
 static void copyReturned(Block &block, const llvm::StringSet<> &written) {
   Operation *terminator = block.getTerminator();
   for (OpOperand &operand : terminator->getOpOperands()) {
@@ -233,14 +240,15 @@ static void copyReturned(Block &block, const llvm::StringSet<> &written) {
 
 namespace {
 struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
-  /// Turns the ops of `group` into a kernel and a launch.
+  /// Replaces the ops of `group` by a kernel and its launch, and counts them in
+  /// the statistics.
   void outline(const KernelGroup &group, KernelTable &kernels) {
     numOps += group.ops.size();
     ++numLaunches;
     Outlining(group).run(kernels);
   }
 
-  /// Replaces the ops of one function by launches.
+  /// Replaces the fusible ops of one function by launches of kernels.
   void runOnFunction(func::FuncOp function, KernelTable &kernels) {
     Block &block = function.getBody().front();
     for (auto op : llvm::make_early_inc_range(block.getOps<graph::ResizeOp>()))
@@ -281,8 +289,9 @@ struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
            << " launches";
   }
 
-  /// Erases kernels that no op launches: joinLaunches() replaces a kernel of
-  /// whole tensors by a kernel of tiles.
+  /// Erases kernels that no op launches. joinLaunches() leaves such kernels: it
+  /// replaces launches of a kernel over whole tensors by one launch of a new
+  /// kernel over tiles.
   void eraseUnlaunched() {
     llvm::StringSet<> launched;
     getOperation().walk([&](Operation *op) {
@@ -297,9 +306,10 @@ struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
         kernel.erase();
   }
 
-  /// Names of the parameters that some function of the module writes.
+  /// Names of the parameters that any function of the module writes.
   llvm::StringSet<> written;
-  /// Whether the target is `cuda`.
+  /// Whether the target is `cuda`, which enables the fusions that only GPUs
+  /// need.
   bool isForGpus = false;
 };
 } // namespace

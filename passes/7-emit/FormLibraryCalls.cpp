@@ -23,10 +23,12 @@ using namespace pcc;
 using namespace pcc::emit;
 
 namespace {
-/// Ops that become one library call.
+/// Ops and results of one future library call. The call contains a contraction
+/// (matmul or convolution) and the ops that the library computes along with it.
 struct CallBody {
-  /// Layout ops of the operands, the ops of a bias gradient, the contraction
-  /// and its epilogue, in execution order.
+  /// Ops that the call replaces, in execution order: layout ops of the
+  /// operands, ops of a bias gradient, the contraction, its epilogue (steps
+  /// such as bias and activation).
   SmallVector<Operation *> ops;
   /// Results of the call: the result of the epilogue, then the bias gradient if
   /// the call computes one.
@@ -34,9 +36,11 @@ struct CallBody {
 };
 } // namespace
 
-/// Returns the bias gradient that the library can compute along with
-/// `contraction`, or an empty one. Prepares its ops (alignBiasGradient). The
-/// library computes no bias gradient beside a bias or an activation.
+/// Returns the bias gradient (column sums of an operand) that the library can
+/// compute along with `contraction`. Returns an empty one if there is none.
+/// Moves the ops of the bias gradient to directly before `contraction`
+/// (alignBiasGradient). The library computes no bias gradient in a call that
+/// has a bias or an activation.
 static BiasGradientEpilogue sumsBeside(Operation *contraction,
                                        const Epilogue &epilogue) {
   auto product = dyn_cast<graph::MatmulOp>(contraction);
@@ -48,8 +52,9 @@ static BiasGradientEpilogue sumsBeside(Operation *contraction,
                            epilogue.result.getDefiningOp());
 }
 
-/// Collects the ops that become one library call with `contraction`. Prepares
-/// the ops of a bias gradient.
+/// Returns the ops that become one library call with `contraction`, and the
+/// results of that call. If a bias gradient is among the ops, moves it to
+/// directly before `contraction`.
 static CallBody callBodyOf(Operation *contraction) {
   const Epilogue epilogue(contraction);
   const BiasGradientEpilogue sums = sumsBeside(contraction, epilogue);
@@ -66,8 +71,9 @@ static CallBody callBodyOf(Operation *contraction) {
   return call;
 }
 
-/// Moves the ops of `made` into a library call. The call stands in place of the
-/// last op, where the operands of all ops are defined.
+/// Replaces the ops of `made` by a rank.library_call whose body holds clones of
+/// them. The call stands in place of the last op, where the operands of all ops
+/// are defined.
 static void outline(const CallBody &made, Operation *contraction) {
   ArrayRef<Operation *> ops = made.ops;
   llvm::SetVector<Value> inputs;
@@ -97,8 +103,9 @@ static void outline(const CallBody &made, Operation *contraction) {
     op->erase();
 }
 
-/// Replaces each graph.loss_gradient by a constant 1. The op marks where the
-/// backward pass begins, which neither this pass nor a later one needs to know.
+/// Replaces each graph.loss_gradient, the gradient of the loss by itself, by a
+/// constant 1. Earlier passes needed the op as a mark of where the backward
+/// pass begins. This pass and later ones do not.
 static void replaceLossGradients(func::FuncOp function) {
   for (auto op :
        llvm::make_early_inc_range(function.getOps<graph::LossGradientOp>())) {
@@ -133,7 +140,8 @@ struct FormLibraryCalls
         contractions.push_back(&op);
     for (Operation *contraction : contractions) {
       const CallBody call = callBodyOf(contraction);
-      // A contraction without epilogue is an instruction by itself.
+      // A contraction without other ops needs no call: InstructionTable turns
+      // it into an instruction by itself.
       if (call.ops.size() == 1)
         continue;
       ++numCalls;

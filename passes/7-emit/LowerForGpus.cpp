@@ -27,7 +27,8 @@ struct LowerForGpus : pcc::emit::impl::LowerForGpusBase<LowerForGpus> {
     auto module = function->getParentOfType<ModuleOp>();
     if (function.isDeclaration() || dist::targetOf(module) != "cuda")
       return;
-    // The order does not matter: no lowering creates ops that another lowers.
+    // The order of the lowerings does not matter: none of them creates an op
+    // that another one replaces.
     for (auto *lower :
          {lowerWindows, lowerSorting, lowerScans, lowerScatters, lowerExperts})
       numLowered += lower(function);

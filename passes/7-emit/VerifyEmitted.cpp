@@ -19,17 +19,18 @@ using namespace pcc::emit;
 
 namespace {
 struct VerifyEmitted : pcc::emit::impl::VerifyEmittedBase<VerifyEmitted> {
-  /// Writes the program of `position` to `tables` and verifies it. If the
-  /// device cannot run an op of the program, leaves `tables` empty and reports
-  /// nothing: writeBundle() reports the op to the user.
+  /// Writes the program of `position` (virtual pipeline rank) to `tables` and
+  /// verifies it. If the program has an op that the device cannot run, leaves
+  /// `tables` empty and returns success: writeBundle() reports that op to the
+  /// user later.
   LogicalResult check(const ModelFacts &facts, int position,
                       std::optional<program::ProgramT> &tables) {
     PositionProgram program;
     runtime::Status status = writeProgram(facts, position, program);
     if (status.code() == runtime::Unsupported)
       return success();
-    // The sizes of weight files are unknown until the bundle is written. The
-    // largest size lets every access to a file pass.
+    // The sizes of weight files are unknown until the bundle is written. With
+    // the largest size in their place, no access lies beyond the end of a file.
     for (auto &file : program.tables.files)
       file->size = UINT64_MAX;
     if (status.ok())

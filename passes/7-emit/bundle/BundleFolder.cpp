@@ -19,14 +19,15 @@ static Status failure(const std::string &what, const std::string &path,
                        "cannot " + what + " '" + path + "': " + why);
 }
 
-/// Returns whether the path exists; symbolic links are not followed.
+/// Returns whether something exists at `path`. True for a symbolic link, even
+/// if its target does not exist.
 static bool exists(const std::string &path) {
   std::error_code ignored;
   return fs::exists(fs::symlink_status(path, ignored));
 }
 
-/// Returns whether `path` may be overwritten: it is a bundle or an empty
-/// directory.
+/// Returns whether the bundle may replace `path`: an older bundle or an empty
+/// directory, but not a symbolic link to one.
 static bool isReplaceable(const std::string &path) {
   std::error_code ignored;
   return fs::is_directory(fs::symlink_status(path, ignored)) &&
@@ -87,7 +88,8 @@ Status BundleFolder::makeFolder(std::string_view name) {
 }
 
 Status BundleFolder::makeExecutable(std::string_view name) {
-  // The umask can be read only by setting it; the second call restores it.
+  // The umask can be read only by setting it. The first call reads and clears
+  // it; the second call restores it.
   const mode_t mask = umask(0);
   umask(mask);
   return chmod(path(name).c_str(), 0777 & ~mask) == 0
@@ -103,8 +105,8 @@ Status BundleFolder::remove(std::string_view name) {
                : Status::success();
 }
 
-/// rename() cannot replace a directory that is not empty, so an existing bundle
-/// is first renamed, and removed last.
+/// Renames an old bundle before the new one takes its path, and erases the old
+/// bundle last. rename() alone could not replace a directory that has files.
 Status BundleFolder::finish() {
   std::error_code error;
   const std::string old = temporary.path() + ".old";

@@ -11,36 +11,38 @@
 
 namespace pcc::emit {
 
-/// A bundle that is being written. All files go to a temporary directory beside
-/// the final one, which finish() renames. If finish() is not called or fails,
-/// the temporary directory is removed (ScopedFolder), so no partial bundle is
-/// left. Names of files are relative to the bundle. All errors have exit code
-/// 7.
+/// A bundle (the directory that pcc writes) during its creation. All files go
+/// to a temporary directory next to the final one, and finish() renames the
+/// temporary directory. If finish() is not called or fails, ~ScopedFolder()
+/// erases the temporary directory, so no partial bundle is left. Names of files
+/// are relative to the bundle. All errors have exit code 7.
 class BundleFolder {
 public:
-  /// Creates the temporary directory for the bundle `bundle`. Fails if
-  /// something that is no bundle and no empty directory has this name. Must
-  /// come first.
+  /// Creates the temporary directory for the bundle with path `bundle`. Fails
+  /// if this path exists and is neither a bundle nor an empty directory. Must
+  /// be called before all other methods.
   runtime::Status create(const std::string &bundle);
-  /// Returns the current path of a file of the bundle.
+  /// Returns the path, within the temporary directory, of the file `name` of
+  /// the bundle.
   std::string path(std::string_view name) const;
 
-  /// Writes a file; replaces one that exists.
+  /// Writes the file `name`. Replaces an existing file of that name.
   runtime::Status write(std::string_view name, std::string_view bytes);
-  /// Copies the file at path `from` into the bundle.
+  /// Copies the file at path `from` into the bundle, as file `name`.
   runtime::Status copy(const std::string &from, std::string_view name);
-  /// Adds a second name for a file of the bundle: a hard link, or a copy where
-  /// the file system allows no further link.
+  /// Makes `name` a second name (hard link) of the bundle's file `existing`. If
+  /// the file system allows no further link, makes a copy.
   runtime::Status link(std::string_view existing, std::string_view name);
-  /// Creates a folder of the bundle.
+  /// Creates the empty folder `name` in the bundle.
   runtime::Status makeFolder(std::string_view name);
-  /// Sets the execute permissions that the umask allows.
+  /// Makes the file `name` readable, writable and executable for everyone,
+  /// except for permissions that the umask denies.
   runtime::Status makeExecutable(std::string_view name);
-  /// Removes a file; one that does not exist is no error.
+  /// Erases the file `name`. If there is no such file, returns success.
   runtime::Status remove(std::string_view name);
 
-  /// Renames the temporary directory to the bundle's name. A bundle of that
-  /// name is replaced, and restored if the renaming fails.
+  /// Renames the temporary directory to the path of the bundle. Replaces an old
+  /// bundle at that path. If the renaming fails, puts the old bundle back.
   runtime::Status finish();
 
 private:

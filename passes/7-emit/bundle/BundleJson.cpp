@@ -23,12 +23,13 @@ static std::string typeName(program::ElementType type) {
 }
 
 namespace {
-/// The order of a weight's dims in its file. A program may use a weight
-/// transposed; the description undoes the transposes, so that users see the
-/// model's dims. If a weight is sliced or reshaped, the description has the
-/// dims of the program.
+/// Order in which the file of a weight stores the weight's dims. A program may
+/// use a weight transposed. bundle.json shows the dims in the order of the
+/// file, which is that of the model. A weight that is also sliced or reshaped
+/// keeps the dims of the program.
 struct StoredView {
-  /// Composes the transposes of `parameter`.
+  /// Computes `order` from the transposes that `parameter` applies to the
+  /// stored weight.
   explicit StoredView(const program::ParameterT &parameter)
       : order(parameter.shape.size()) {
     std::iota(order.begin(), order.end(), 0);
@@ -44,13 +45,13 @@ struct StoredView {
     }
   }
 
-  /// Dims of the weight in the program, by dim in the file: dim i of the file
-  /// is dim order[i] of the program.
+  /// For each dim of the weight in the file, its index among the dims in the
+  /// program: dim i of the file is dim order[i] of the program.
   std::vector<size_t> order;
 
 private:
-  /// Composes one more transpose, whose result dim i is its operand's dim
-  /// permutation[i].
+  /// Adds one more transpose to `order`. Dim i of the transpose's result is dim
+  /// permutation[i] of its operand.
   void append(const std::vector<int32_t> &permutation) {
     std::vector<size_t> inverse(order.size());
     if (permutation.size() != order.size()) {
@@ -63,18 +64,19 @@ private:
       dim = inverse[dim];
   }
 
-  /// Whether a step other than a transpose or cast was found.
+  /// Whether the program applies a step to the weight that is neither a
+  /// transpose nor a cast.
   bool isReshaped = false;
 };
 
-/// Builds the JSON, one method per field.
+/// Builds the JSON of bundle.json, one method per field.
 class BundleWriter {
 public:
   BundleWriter(const ModelFacts &facts,
                const std::vector<PositionProgram> &programs)
       : facts(facts), programs(programs), flops(facts.module) {}
 
-  /// Returns the whole description.
+  /// Returns the content of bundle.json with all its fields.
   Json write() {
     Json json;
     json["world"] = facts.mesh.sizes().numRanks();
@@ -94,7 +96,7 @@ public:
   }
 
 private:
-  /// Returns the sizes of the axes; axes of size 1 are left out.
+  /// Returns the sizes of the mesh axes by name. Leaves out axes of size 1.
   Json meshJson() const {
     Json mesh = Json::object();
     for (size_t i = 0; i < facts.mesh.names().size(); ++i)
@@ -113,8 +115,8 @@ private:
     return list;
   }
 
-  /// Describes each stage: its ranks, and its flops over all of these ranks in
-  /// one step.
+  /// Returns one object per stage. Its flops are those of one step, summed over
+  /// all ranks of the stage.
   Json stagesJson() {
     Json list = Json::array();
     const int64_t perPosition =
@@ -139,7 +141,8 @@ private:
     return static_cast<int64_t>(flops.ofStep(facts, stage));
   }
 
-  /// Returns the part of flopsOf() that activation checkpointing adds.
+  /// Returns those of the flops of flopsOf() that recompute activations in the
+  /// backward pass (activation checkpointing).
   int64_t recomputedFlopsOf(int stage) const {
     auto flops =
         ModuleOp(facts.module)
@@ -148,7 +151,8 @@ private:
                                          : 0;
   }
 
-  /// Returns the global bytes of the weights that a stage reads, each once.
+  /// Returns the bytes of the weights that a stage reads, before they are
+  /// divided among ranks. A weight that is read several times counts once.
   int64_t weightBytes(int stage) const {
     llvm::StringMap<int64_t> bytes;
     const auto &parameters =
@@ -166,7 +170,8 @@ private:
     return sum;
   }
 
-  /// Returns the layout of one dim; bundleJson() shows the form.
+  /// Returns the layout of one dim: its factors, each with the axes that split
+  /// it, in the form that bundleJson() shows.
   Json dimJson(const runtime::DimLayout &dim) const {
     Json factors = Json::array();
     for (const runtime::Factor &factor : dim) {
@@ -181,8 +186,9 @@ private:
     return factors;
   }
 
-  /// Describes the weights of a program. Parameters with a fill value, which
-  /// are the optimizer's state, are left out.
+  /// Returns one object per weight of `program`. Leaves out parameters that
+  /// start with a fill value instead of file content: these are the state of
+  /// the optimizer.
   Json parametersJson(const program::ProgramT &program) const {
     Json list = Json::array();
     for (const auto &parameter : program.parameters) {
@@ -202,7 +208,9 @@ private:
     return list;
   }
 
-  /// Describes the inputs or outputs that a position reads or computes.
+  /// Returns name and layout of each of `ports`, the inputs or outputs of the
+  /// model, that the position reads or computes. Leaves out ports of other
+  /// positions, which have no buffer here.
   template <typename PortT>
   Json localPortsJson(const std::vector<std::unique_ptr<PortT>> &ports) const {
     Json list = Json::array();
@@ -219,8 +227,8 @@ private:
   }
 
   /// Returns the actions of a position that compute something for one
-  /// microbatch. The interface has no other actions: the entries of
-  /// `collectives` say what runs once per step.
+  /// microbatch, such as `0F3` (stage 0, forward, microbatch 3). Leaves out
+  /// sends, receives and actions that run once per step.
   std::vector<std::string> actionsOfMicrobatches(int position) const {
     std::vector<std::string> actions = facts.actionsOfPosition[position];
     llvm::erase_if(actions, [](llvm::StringRef action) {
@@ -230,7 +238,8 @@ private:
     return actions;
   }
 
-  /// Describes the program of each position.
+  /// Returns one object per position (virtual pipeline rank), which describes
+  /// its program.
   Json programsJson() {
     Json list = Json::array();
     for (int position = 0; position < facts.numPositions(); ++position) {
@@ -272,7 +281,8 @@ private:
     return list;
   }
 
-  /// Counts the different kernels of the module and their launches in the code.
+  /// Returns how many different kernels the module has, and how many launch ops
+  /// its functions contain.
   Json kernelsJson() const {
     int64_t calls = 0;
     for (auto function : ModuleOp(facts.module).getOps<func::FuncOp>()) {

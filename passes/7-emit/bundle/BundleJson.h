@@ -7,12 +7,16 @@
 
 namespace pcc::emit {
 
-/// Returns the text of bundle.json, one line of JSON. It has the fields that
-/// `pcc inspect --json` prints, but in place of `ranks` a list `programs` with
-/// one entry per position. Entries describe the parts of weights, inputs and
-/// outputs by layouts, from which runtime/program/Inspect.h derives the index
-/// ranges of every rank. A layout lists the factors of each dim. A factor is
-/// its size and the axes that split it, as [name, pre, size]:
+/// Returns the text of bundle.json, the description of a bundle (the directory
+/// that pcc writes): one line of JSON. It has the fields that `pcc inspect
+/// --json` prints, except that it has a list `programs` with one entry per
+/// position instead of the list `ranks`.
+///
+/// Entries describe the parts of weights, inputs and outputs on all ranks by
+/// layouts. runtime/program/Inspect.h computes the index ranges of each rank
+/// from them. A layout lists the factors of each dim. A factor is its size and
+/// the axes that split it, as [name, pre, size] (`pre`: product of the sizes of
+/// the preceding sub-axes):
 ///
 ///   "layout": [[[3], [64, ["tp", 1, 2]]], …]    dim 0 is [3, 64@tp] of tp=2
 std::string bundleJson(const ModelFacts &facts,

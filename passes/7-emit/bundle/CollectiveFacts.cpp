@@ -20,13 +20,15 @@ bool CollectiveFacts::isEqualButCount(const CollectiveFacts &other) const {
   return fields(*this) == fields(other);
 }
 
-/// Returns the entry of one collective over group number `group`.
+/// Returns the description of `collective`. `group` is the index in
+/// `facts.groups` of its groups of ranks.
 static CollectiveFacts factsOf(const ModelFacts &facts,
                                dist::CollectiveOp collective, int group) {
   RankedTensorType operand = graph::tensorType(collective.getInput());
   CollectiveFacts entry;
   entry.isMost = !collective.getRows().empty();
-  // Rows that are selected at run time may travel between all pairs of ranks.
+  // A collective that moves rows selected at run time may send rows between any
+  // two ranks, so it is listed as an all-to-all.
   const auto kind =
       entry.isMost ? dist::CollectiveKind::AllToAll : collective.getKind();
   entry.kind = dist::stringifyCollectiveKind(kind).str();
@@ -48,8 +50,9 @@ static CollectiveFacts factsOf(const ModelFacts &facts,
   return entry;
 }
 
-/// Adds a collective to an equal entry, or as a new one. Collectives of unnamed
-/// nodes are never merged.
+/// Adds `collective` to the entry that is equal to `entry`, or appends `entry`
+/// if there is none. Collectives whose node of the model has no name always get
+/// entries of their own.
 static void addEntry(std::vector<CollectiveFacts> &entries,
                      CollectiveFacts entry, dist::CollectiveOp collective) {
   auto same = llvm::find_if(entries, [&](const CollectiveFacts &other) {
@@ -76,8 +79,8 @@ std::vector<CollectiveFacts> emit::collectivesOf(const ModelFacts &facts,
   return entries;
 }
 
-/// The stride between the first two members of the group of rank 0 stands for
-/// all distances.
+/// Looks up the price of links of one distance only: the distance, in ranks,
+/// between the first two members of the group of rank 0.
 double emit::secondsOf(const ModelFacts &facts, dist::CollectiveOp collective,
                        const plan::Cluster &cluster) {
   const int group = facts.groupOf(collective);

@@ -10,59 +10,68 @@
 
 namespace pcc::emit {
 
-/// Equal collectives of one node, as an entry of `collectives` in bundle.json.
+/// Description of one collective, or of several equal collectives that one ONNX
+/// node of the model needs: an entry of `collectives` in bundle.json.
 struct CollectiveFacts {
-  /// Kind, such as "all_reduce".
+  /// Kind of the collective, such as "all_reduce".
   std::string kind;
-  /// Names of the mesh axes along which the ranks of a group differ.
+  /// Names of the mesh axes over which the collective runs: ranks of one group
+  /// differ in their coordinates along these axes.
   std::vector<std::string> axes;
   int64_t ranksPerGroup = 1;
-  /// Element type of the operand.
+  /// Element type of the operand, such as "f32".
   std::string dtype;
-  /// Kind of the reduction, such as "sum"; empty if elements only move.
+  /// Kind of the reduction, such as "sum". Empty if the collective only moves
+  /// elements.
   std::string reduction;
-  /// Bytes of the operand on one rank.
+  /// Bytes of the collective's operand on one rank.
   int64_t localBytes = 0;
-  /// Bytes that one rank receives in one call.
+  /// Bytes that one rank receives in one call of one of the collectives.
   int64_t receivedBytes = 0;
-  /// Number of equal collectives: the size of `ops`.
+  /// Number of equal collectives that this entry stands for: the size of `ops`.
   int64_t count = 1;
-  /// Whether the entry runs once per step instead of once per microbatch.
+  /// True if the collectives run once per step, false if once per microbatch.
   bool isShared = false;
-  /// Whether `receivedBytes` is an upper bound, because only the run knows
-  /// which rows travel.
+  /// Whether `receivedBytes` is an upper bound. It is one if the collective
+  /// moves rows that are selected at run time, as in expert parallelism.
   bool isMost = false;
-  /// Node that needs the collective; empty if it has no name.
+  /// Name of the ONNX node that needs the collective; empty if the node has no
+  /// name.
   std::string node;
-  /// Name of the value that is moved or reduced.
+  /// Name of the tensor that the collective moves or reduces.
   std::string value;
-  /// Ops of the entry, in program order.
+  /// The equal collectives, in program order.
   std::vector<dist::CollectiveOp> ops;
 
   /// Returns whether all members except `count` and `ops` are equal.
   bool isEqualButCount(const CollectiveFacts &other) const;
-  /// Returns the number of calls of the entry in one step.
+  /// Returns how often the collectives of this entry run in one step, all
+  /// together.
   int64_t callsPerStep(const ModelFacts &facts) const {
     return isShared ? count : count * facts.microbatches;
   }
 };
 
-/// Returns all collectives of a stage that communicate, in program order. Equal
-/// collectives of one named node are one entry.
+/// Returns the collectives of a stage, in program order. Leaves out those that
+/// exchange nothing, since their groups have one rank. Equal collectives of one
+/// named ONNX node are one entry.
 std::vector<CollectiveFacts> collectivesOf(const ModelFacts &facts, int stage);
 
-/// Returns the seconds of one call of `collective`, which must communicate, by
-/// the prices of `cluster`.
+/// Returns the estimated seconds of one call of `collective` by the bandwidths
+/// of `cluster`. The groups of `collective` must have several ranks.
 double secondsOf(const ModelFacts &facts, dist::CollectiveOp collective,
                  const plan::Cluster &cluster);
 
-/// Returns an entry of `collectives` in bundle.json.
+/// Returns `collective`, a collective of stage `stage`, in the form of an entry
+/// of `collectives` in bundle.json.
 nlohmann::ordered_json toJson(const CollectiveFacts &collective, int64_t stage);
-/// Returns an entry of `transfers` in bundle.json.
+/// Returns `transfer`, a value that one stage sends to another, in the form of
+/// an entry of `transfers` in bundle.json.
 nlohmann::ordered_json toJson(const StageTransfer &transfer);
 
-/// Returns the bytes that a rank of `position` receives in one step, by
-/// collectives and from other positions.
+/// Returns the bytes that one rank of `position` (virtual pipeline rank)
+/// receives in one step: from collectives, and in messages from other
+/// positions.
 int64_t receivedBytes(const ModelFacts &facts, int position);
 
 } // namespace pcc::emit

@@ -16,7 +16,8 @@ int64_t PositionMemory::weightBytes() const {
   return bytes;
 }
 
-/// Parameters with a fill value are the state of the optimizer.
+/// Counts parameters with a fill value, which are not read from files, as
+/// optimizer state.
 PositionMemory emit::memoryOf(const PositionProgram &program) {
   PositionMemory memory;
   for (const auto &parameter : program.tables.parameters)

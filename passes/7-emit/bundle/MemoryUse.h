@@ -12,18 +12,22 @@
 
 namespace pcc::emit {
 
-/// Bytes that each rank of one position holds, by purpose.
+/// Bytes that each rank of one position (virtual pipeline rank) holds, by
+/// purpose.
 struct PositionMemory {
-  /// Local bytes of each weight by name. A weight in two placements counts
-  /// twice.
+  /// For each weight, by name, the bytes of the part that one rank holds. A
+  /// weight that the position uses with two shardings has two parts, which are
+  /// added.
   std::map<std::string, int64_t> weights;
   /// Bytes of the optimizer state.
   int64_t state = 0;
-  /// Bytes of the arena.
+  /// Bytes of the arena, the memory that holds all values computed during a
+  /// step.
   int64_t arena = 0;
-  /// Bytes of the arena that hold gradients until the update.
+  /// Bytes of the arena that hold gradients until the update, or their sums
+  /// over microbatches. Included in `arena`.
   int64_t gradients = 0;
-  /// Stages of the position.
+  /// Indices of the stages that the position runs.
   std::vector<int> stages;
 
   /// Returns the bytes of all weights.
@@ -32,21 +36,24 @@ struct PositionMemory {
   int64_t total() const { return weightBytes() + state + arena; }
 };
 
-/// Returns the memory of one position from its program; `stages` is empty.
+/// Returns the memory that each rank of one position needs, read from the
+/// position's program. Leaves `stages` empty.
 PositionMemory memoryOf(const PositionProgram &program);
-/// Returns the memory of all positions, in order.
+/// Returns the memory that each rank of each position needs, indexed by
+/// position. `programs` has one entry per position.
 std::vector<PositionMemory>
 memoryOf(const ModelFacts &facts, const std::vector<PositionProgram> &programs);
 
-/// Returns in `positions` the memory of a module that phase 7-emit has
-/// processed. Writes the programs only to measure them. Exit codes are those of
-/// writePrograms().
+/// Sets `positions` to the memory that each rank of each position of `module`
+/// needs. Phase 7-emit must have processed `module`. Writes the programs in
+/// memory, only to measure them. Exit codes are those of writePrograms().
 runtime::Status memoryOf(mlir::ModuleOp module,
                          std::vector<PositionMemory> &positions);
 
-/// Returns exit code 6 if a rank of some position holds more bytes than the
-/// module's `rank.memory_limit`. The message names the position and its stages.
-/// Without a limit every module passes.
+/// Returns exit code 6 if a rank of any position holds more bytes than the
+/// attribute `rank.memory_limit` of `module` allows. The message names the
+/// position and its stages. Returns success for a module without that
+/// attribute.
 runtime::Status checkMemory(mlir::ModuleOp module,
                             llvm::ArrayRef<PositionMemory> positions);
 

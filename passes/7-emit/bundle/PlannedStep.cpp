@@ -14,8 +14,9 @@ using namespace pcc;
 using namespace pcc::emit;
 
 namespace {
-/// Seconds of actions and messages, by the prices of the module's cluster. The
-/// seconds of all functions are computed once, in the constructor.
+/// Estimated seconds of actions and of messages between stages, by the
+/// bandwidths and speeds of the module's cluster. The constructor computes the
+/// seconds of every function, so that lookups are cheap.
 class StepPrices {
 public:
   explicit StepPrices(const ModelFacts &facts)
@@ -27,7 +28,9 @@ public:
         seconds[function] = secondsOf(function);
   }
 
-  /// Returns the costs for the simulation, which refer to this object.
+  /// Returns two functions for the simulation: one gives the estimated seconds
+  /// of an action, the other those of a message. They refer to this object,
+  /// which must outlive them.
   plan::ActionCosts costs() const {
     return {.seconds =
                 [this](const plan::Action &action) {
@@ -48,9 +51,9 @@ private:
     return bytes;
   }
 
-  /// Returns the seconds of one call of `function`: its ops one after another,
-  /// overlap of collectives not counted. Ops without operands and sends are
-  /// free.
+  /// Returns the estimated seconds of one call of `function`: the sum over its
+  /// ops, as if collectives did not overlap with other ops. Ops without
+  /// operands, sends, and collectives that exchange nothing take no time.
   double secondsOf(func::FuncOp function) const {
     double sum = 0;
     for (Operation &op : function.front().without_terminator())
@@ -63,9 +66,10 @@ private:
     return sum;
   }
 
-  /// Returns the seconds of one message between two stages: the price of the
-  /// mean size of their transfers, between ranks of equal coordinates on both
-  /// positions. Stages of one position need no message, so the result is 0.
+  /// Returns the estimated seconds of one message from stage `from` to stage
+  /// `to`. A message has the mean size of all transfers between these stages.
+  /// It travels between two ranks with equal coordinates, one of each position.
+  /// Returns 0 for stages of one position, which exchange no messages.
   double messageSeconds(int from, int to) const {
     double bytes = 0, count = 0;
     for (const StageTransfer &transfer : facts.transfers)
@@ -89,7 +93,8 @@ private:
 };
 } // namespace
 
-/// Returns the bytes that each stage holds, from the programs of all positions.
+/// Returns the bytes of weights, gradients and activations that each stage
+/// holds, indexed by stage.
 static std::vector<runtime::StageBytes>
 bytesOfStages(const ModelFacts &facts,
               const std::vector<PositionProgram> &programs) {

@@ -8,11 +8,15 @@
 
 namespace pcc::emit {
 
-/// Simulates one step of a bundle. The timeline has one row per position,
-/// because its ranks do the same. The module's cluster prices everything: an
-/// action by the flops, bytes and collectives of its ops, a message by its
-/// bytes. Memory is the bytes that programs hold for longer than an action. The
-/// result is deterministic.
+/// Simulates one step of a bundle (the directory that pcc writes), and returns
+/// when each action and message would run. The timeline has one row per
+/// position (virtual pipeline rank), since all ranks of a position do the same.
+///
+/// Durations are estimates by the speeds and bandwidths of the module's
+/// cluster. An action takes as long as the flops, bytes and collectives of its
+/// ops require, a message as long as its bytes. The timeline also shows the
+/// memory that weights, gradients and kept activations take. The result is
+/// deterministic.
 runtime::Timeline plannedStep(const ModelFacts &facts,
                               const std::vector<PositionProgram> &programs);
 

@@ -18,19 +18,21 @@ using namespace pcc;
 using namespace pcc::emit;
 using runtime::Status;
 
-/// Returns the path of a weight file of `program`.
+/// Returns the path of `file`, a weight file of `program`: relative to the
+/// program's root of weights if it has one.
 static std::string pathOf(const program::ProgramT &program,
                           const program::WeightFileT &file) {
   return program.weights_root.empty() ? file.path
                                       : program.weights_root + "/" + file.path;
 }
 
-/// Largest file, in bytes, that is also hashed as a whole, for
-/// `--check-weights`.
+/// Largest size, in bytes, of a file of which describe() hashes every byte, for
+/// the option `--check-weights`. For larger files only sampled pages are
+/// hashed.
 static constexpr uint64_t wholeHashLimit = uint64_t(1) << 30;
 
-/// Returns the xxh3 hash of a file, which is read rather than mapped; 0 if it
-/// cannot be opened.
+/// Returns the xxh3 hash of all bytes of the file at `path`, or 0 if it cannot
+/// be opened. Reads the file in pieces of 1 MiB.
 static uint64_t hashInPieces(const std::string &path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(
       std::fopen(path.c_str(), "rb"), &std::fclose);
@@ -46,7 +48,8 @@ static uint64_t hashInPieces(const std::string &path) {
   return XXH3_64bits_digest(state.get());
 }
 
-/// Fills the size, the modification time and the hashes of `file`.
+/// Stores size, modification time and hashes of the file at `path` in `file`.
+/// Returns exit code 3 if the file cannot be read.
 static Status describe(const std::string &path, program::WeightFileT &file) {
   if (Status status = runtime::describeWeightFile(path, file); status.failed())
     return Status::error(runtime::CannotRead, status.message());
@@ -55,7 +58,7 @@ static Status describe(const std::string &path, program::WeightFileT &file) {
   return Status::success();
 }
 
-/// Programs share most files, so each path is described once.
+/// Reads each file once, although the programs of several positions list it.
 Status emit::describeWeightFiles(std::vector<PositionProgram> &programs) {
   std::map<std::string, program::WeightFileT> known;
   for (PositionProgram &program : programs)
@@ -75,8 +78,9 @@ Status emit::describeWeightFiles(std::vector<PositionProgram> &programs) {
 }
 
 namespace {
-/// Packs the weights of one position into one safetensors file. Parameters that
-/// read the same range of bytes of one file share one copy of the range.
+/// Copies the weights of one position to one new safetensors file. Parameters
+/// that read the same range of bytes of one old file share one copy of the
+/// range.
 class WeightPacker {
 public:
   WeightPacker(program::ProgramT &program, BundleFolder &folder,
@@ -93,13 +97,14 @@ public:
   }
 
 private:
-  /// A range of bytes of one of the model's files, and its place in the new
+  /// Range of bytes of a weight file of the model, and its place in the new
+  /// file. `offset` and `length` are in bytes, relative to the start of the old
   /// file.
   struct PackedRange {
-    /// Index in the files of the program.
+    /// Index of the old file in the list of files of the program.
     int32_t file;
     uint64_t offset, length;
-    /// Offset in the new file, after the header.
+    /// Byte offset in the new file, counted from the end of its header.
     uint64_t target = 0;
     auto operator<=>(const PackedRange &other) const {
       return std::tie(file, offset, length) <=>
@@ -107,7 +112,8 @@ private:
     }
   };
 
-  /// Lists the ranges that the parameters read, and their places in the new
+  /// Collects in `pieces` the ranges that the parameters read, each once, with
+  /// their places in the new file. Collects in `entries` the tensors of the new
   /// file.
   void collect() {
     uint64_t end = 0;
@@ -127,7 +133,8 @@ private:
     }
   }
 
-  /// Writes the header, then the ranges one after another.
+  /// Writes the new file: its header, then the content of the ranges one after
+  /// another.
   Status writeFile() {
     const std::string head = runtime::safetensorsHeader(entries);
     dataAt = head.size();
@@ -148,8 +155,9 @@ private:
                              "' of the bundle: " + std::strerror(errno));
   }
 
-  /// Copies one range in chunks, and releases the mapped pages of each chunk,
-  /// so that memory use stays small.
+  /// Appends the content of one range to `out` in chunks of 16 MiB. Releases
+  /// the physical memory of each chunk after it has been copied, so that memory
+  /// use stays small.
   Status append(const PackedRange &piece, std::FILE *out) const {
     runtime::MappedFile source;
     if (Status status = runtime::MappedFile::open(
@@ -167,8 +175,9 @@ private:
     return Status::success();
   }
 
-  /// Makes all parameters read the new file, the only one of the program. Its
-  /// modification time is not recorded, because copying a bundle changes it.
+  /// Changes all parameters of the program to read the new file, which replaces
+  /// all others in the program's list. Sets its modification time to 0, which
+  /// stands for unknown, because copying a bundle changes the time.
   Status redirect() {
     auto file = std::make_unique<program::WeightFileT>();
     if (Status status = describe(folder.path(name), *file); status.failed())
@@ -191,12 +200,13 @@ private:
   program::ProgramT &program;
   BundleFolder &folder;
   std::string name;
-  /// Tensors of the new file.
+  /// Names, types and shapes of the tensors of the new file.
   std::vector<runtime::SafetensorsEntry> entries;
   std::vector<PackedRange> pieces;
-  /// Offset in the new file, after the header, by file, offset and length.
+  /// Maps (old file, offset, length) of each range to its byte offset in the
+  /// new file, counted from the end of the header.
   std::map<std::tuple<int32_t, uint64_t, uint64_t>, uint64_t> known;
-  /// Bytes of the header.
+  /// Size of the header of the new file in bytes.
   uint64_t dataAt = 0;
 };
 } // namespace

@@ -8,15 +8,16 @@
 
 namespace pcc::emit {
 
-/// Records in every program how a run recognizes its weight files: by size,
-/// modification time and hashes of sampled pages. Files up to 1 GiB are also
-/// hashed as a whole. Returns exit code 3 for a file that cannot be read.
+/// Stores in every program how a run recognizes the weight files that the
+/// program lists: their size, modification time, and hashes of sampled pages.
+/// For files of up to 1 GiB, also a hash of all bytes. Returns exit code 3 for
+/// a file that cannot be read.
 runtime::Status describeWeightFiles(std::vector<PositionProgram> &programs);
 
-/// Copies the weights that each position reads to
-/// `weights/position-N.safetensors` of the bundle, and changes the programs to
-/// read them there. Every weight is one tensor in the model's stored type and
-/// shape. Must come after describeWeightFiles().
+/// Copies the weights that position N reads to the new file
+/// `weights/position-N.safetensors` of the bundle, and changes the position's
+/// program to read that file. Each weight has the type and shape in which the
+/// model's file stores it. Must be called after describeWeightFiles().
 runtime::Status packWeights(std::vector<PositionProgram> &programs,
                             BundleFolder &folder);
 

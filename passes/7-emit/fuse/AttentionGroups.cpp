@@ -8,8 +8,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns whether the last dim is contiguous in memory, so that neighbouring
-/// threads access neighbouring elements.
+/// Returns whether the last dim of `view` is contiguous in memory, so that
+/// neighbouring GPU threads access neighbouring elements.
 static bool isAlongRows(const StridedView &view) {
   return view.strides.back() == 1 || view.shape.back() == 1;
 }
@@ -18,17 +18,18 @@ static ArrayRef<int64_t> shapeOf(Value value) {
   return graph::tensorType(value).getShape();
 }
 
-/// Adds to `group` the layout ops in front of `operand` that the kernel
-/// replaces by strided reads.
+/// Adds to `group` the transposes, slices and reshapes that produce `operand`,
+/// if the kernel can replace them by strided reads of contiguous rows.
 static void addOperand(Value operand, KernelGroup &group) {
   const OperandView seen = viewOperand(operand);
   if (isAlongRows(seen.view))
     group.ops.insert(seen.ops.begin(), seen.ops.end());
 }
 
-/// Adds to `group` the layout ops behind `result` that the kernel replaces by
-/// strided stores. Adds none if a kernel reads their result, since that kernel
-/// can hold them for free.
+/// Adds to `group` the transposes and reshapes that follow `result`, if the
+/// kernel can replace them by strided stores of contiguous rows. Adds none of
+/// them if a kernel reads the last one's result: that kernel can then do the
+/// transpose at no cost.
 static void addOrder(Value result, KernelGroup &group) {
   SmallVector<Operation *> order = layoutOpsAfter(result);
   while (!order.empty() && isa<graph::ReshapeOp>(order.back()))
@@ -40,8 +41,9 @@ static void addOrder(Value result, KernelGroup &group) {
     group.ops.insert(order.begin(), order.end());
 }
 
-/// Returns whether `value` has four dims, as queries, keys, values and their
-/// gradients have. Row statistics have three dims.
+/// Returns whether `value` is a 4-d tensor: queries, keys, values, or a
+/// gradient of these. The other operands and results of attention are row
+/// statistics with three dims.
 static bool hasRows(Value value) {
   return graph::tensorType(value).getRank() == 4;
 }

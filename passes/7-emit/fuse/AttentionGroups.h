@@ -7,10 +7,11 @@
 
 namespace pcc::emit {
 
-/// Returns one group for each attention op and attention gradient op of
-/// `block`. The fused GPU kernel must support all of them; any other attention
-/// has been lowered before. A group also holds the layout ops of operands and
-/// results that the kernel replaces by strided reads and writes:
+/// Returns one group, which becomes one kernel, for each attention op and each
+/// attention gradient op of `block`. The fused GPU kernel must support all of
+/// these ops: attention that it does not support has been lowered to matmuls
+/// and a softmax. Each group also holds the transposes, slices and reshapes of
+/// operands and results that the kernel replaces by strided reads and writes:
 ///
 ///   transpose q, k, v -> attention -> transpose   becomes   one kernel
 std::vector<KernelGroup> groupAttention(mlir::Block &block);

@@ -11,8 +11,9 @@ using namespace pcc::emit;
 
 static RankedTensorType typeOf(Value value) { return graph::tensorType(value); }
 
-/// Returns the factors of which `product` contracts the first dim, each with
-/// whether it is the lhs. Empty if `product` has batch dims or empty factors.
+/// Returns the operands of `product` whose first dim is contracted, each with
+/// true if it is the lhs: both operands of [k, m]ᵀ · [k, n], for example. Empty
+/// if `product` has batch dims or an operand without elements.
 static SmallVector<std::pair<Value, bool>, 2>
 contractedRows(graph::MatmulOp product) {
   SmallVector<std::pair<Value, bool>, 2> factors;
@@ -28,8 +29,8 @@ contractedRows(graph::MatmulOp product) {
   return factors;
 }
 
-/// Returns whether `reduce` sums over all dims but the last one, which has
-/// `columns` elements.
+/// Returns whether `reduce` sums over all dims of its input but the last, and
+/// the last dim has `columns` elements: [2, 3, 4] to [4].
 static bool sumsColumns(graph::ReduceOp reduce, int64_t columns) {
   RankedTensorType type = typeOf(reduce.getInput());
   const int64_t last = type.getRank() - 1;
@@ -61,8 +62,8 @@ BiasGradientEpilogue pcc::emit::findBiasGradient(graph::MatmulOp product) {
   return {};
 }
 
-/// Returns a reduction that sums columns of `value` or of a reshape of `value`.
-/// Returns null if there is none.
+/// Returns an op that sums the columns of `value`, or of a reshape of `value`
+/// (sumsColumns with `columns`). Returns null if there is none.
 static graph::ReduceOp findReduction(Value value, int64_t columns) {
   for (Operation *user : value.getUsers()) {
     if (auto reduce = dyn_cast<graph::ReduceOp>(user);
@@ -75,8 +76,9 @@ static graph::ReduceOp findReduction(Value value, int64_t columns) {
   return {};
 }
 
-/// Follows casts and reshapes from `sums` to the first value with element type
-/// `stored`. Returns null if a value on the way has another reader.
+/// Follows casts and reshapes from `sums` to their readers until a value has
+/// element type `stored`, and returns that value. Returns null if a value
+/// before it has several readers, or a reader that is neither cast nor reshape.
 static Value castTo(Type stored, Value sums) {
   while (typeOf(sums).getElementType() != stored) {
     if (!sums.hasOneUse() ||
@@ -87,9 +89,10 @@ static Value castTo(Type stored, Value sums) {
   return sums;
 }
 
-/// Collects in `readers` the ops in front of `last` that depend on `value`, in
-/// order. Returns false if one of them has side effects or if `last` depends on
-/// `value`, so that the ops cannot move behind `last`.
+/// Collects in `readers`, in order, the ops between the definition of `value`
+/// and `last` that depend on `value` directly or indirectly. Returns whether
+/// all of them can move to after `last`: none has side effects, and `last` does
+/// not depend on `value`.
 static bool collectReaders(Value value, Operation *last,
                            llvm::SetVector<Operation *> &readers) {
   Operation *first = value.getDefiningOp();
@@ -109,7 +112,9 @@ static bool collectReaders(Value value, Operation *last,
          });
 }
 
-/// Inserts, in front of `product`, the ops that findBiasGradient() looks for.
+/// Inserts directly before `product` a reduction that sums the rows of
+/// `factor`, and a cast of the sums to `stored` if their type differs.
+/// findBiasGradient() recognizes these ops.
 static BiasGradientEpilogue writeSums(graph::MatmulOp product, Value factor,
                                       Type stored, Location loc) {
   OpBuilder builder(product);
@@ -127,9 +132,9 @@ static BiasGradientEpilogue writeSums(graph::MatmulOp product, Value factor,
   return sums;
 }
 
-/// Erases the chain of ops from `first` to `last`. The result of `last` must
-/// have no readers. The only reader of any other op of the chain must be the
-/// next op.
+/// Erases the chain of ops from `first` to `last`: each op reads the result of
+/// the one before it. The result of `last` must have no readers. Each other op
+/// must have only the next op of the chain as reader.
 static void eraseFrom(Operation *last, Operation *first) {
   while (last != first) {
     Operation *maker = last->getOperand(0).getDefiningOp();

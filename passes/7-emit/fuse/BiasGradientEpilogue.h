@@ -21,31 +21,35 @@
 
 namespace pcc::emit {
 
-/// Sums of one factor of a product over the contracted dim.
+/// Column sums of one operand of a matmul, which the library computes along
+/// with the matmul. In the backward pass of a linear layer they are the bias
+/// gradient.
 struct BiasGradientEpilogue {
-  /// Value that holds the sums. Null if there is no such epilogue.
+  /// Value that holds the sums. Null if the matmul has no such sums.
   mlir::Value result;
-  /// True for sums of the lhs, one per row of the product; false for sums of
-  /// the rhs, one per column.
+  /// True for sums of the lhs, which give one element per row of the matmul's
+  /// result; false for sums of the rhs, one element per column.
   bool ofLhs = false;
-  /// Ops that compute `result`: the reduction and, if the product is stored in
-  /// another type than its own, a cast to that type.
+  /// Ops that compute `result`: the reduction and, if the matmul's result is
+  /// stored in a wider type (f32) than it has itself, a cast to that type.
   llvm::SmallVector<mlir::Operation *, 2> ops;
 };
 
-/// Returns the bias gradient that the library computes along with `product`: a
-/// reduction, in the block of `product`, that reads a factor of `product`
-/// directly. Changes nothing.
+/// Returns the bias gradient that the library can compute along with `product`:
+/// a column sum of an operand of `product`, in the same block, that reads the
+/// operand directly rather than through a reshape. Empty if there is none.
+/// Changes no op.
 BiasGradientEpilogue findBiasGradient(graph::MatmulOp product);
 
-/// Prepares a bias gradient for findBiasGradient(). Looks for a reduction that
-/// sums a factor of `product`, possibly through reshapes. Its sums must have
-/// the element type `stored`, possibly after a cast. Replaces this reduction by
-/// one that reads the factor itself, directly before `product`, with a cast to
-/// `stored`.
+/// Brings a bias gradient into the form that findBiasGradient() recognizes.
+/// Looks for a reduction that sums the columns of an operand of `product`,
+/// possibly through reshapes. Its sums must have the element type `stored`,
+/// directly or after a cast. Inserts a reduction of the operand itself, and a
+/// cast to `stored` if needed, directly before `product`, and erases the old
+/// reduction.
 ///
-/// `last` is the last op of the future library call; readers of the sums move
-/// behind `last`. Returns an empty epilogue, and changes nothing, if there is
+/// `last` is the last op of the future library call. Readers of the sums move
+/// to after `last`. Returns an empty epilogue, and changes nothing, if there is
 /// no such reduction or if one of its readers cannot move.
 BiasGradientEpilogue alignBiasGradient(graph::MatmulOp product,
                                        mlir::Type stored,

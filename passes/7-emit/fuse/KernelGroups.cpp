@@ -12,8 +12,9 @@ using namespace pcc::emit;
 
 /// Largest number of ops in a kernel. Larger kernels are slow to compile.
 static constexpr size_t maxOps = 64;
-/// Largest number of reductions in a kernel. Each needs shared memory of a GPU
-/// block, which has room for 8 of the largest kind.
+/// Largest number of reductions in a kernel. On a GPU each reduction needs
+/// shared memory. A block has enough for 8 reductions of the kind that needs
+/// most.
 static constexpr int64_t maxReductions = 8;
 
 static ArrayRef<int64_t> shapeOf(Value value) {
@@ -32,16 +33,16 @@ bool pcc::emit::isCopiedIntoKernels(Operation *op) {
 // Producers of slices
 //===----------------------------------------------------------------------===//
 
-/// Returns `use` if it is a slice, or the slice that is the only reader of the
-/// reshape `use`. Otherwise returns null.
+/// If `use` is a slice, returns it. If `use` is a reshape whose only reader is
+/// a slice, returns that slice. Otherwise returns null.
 static graph::SliceOp onlySlice(Operation *use) {
   if (isa<graph::ReshapeOp>(use) && use->hasOneUse())
     use = *use->getUsers().begin();
   return dyn_cast<graph::SliceOp>(use);
 }
 
-/// Returns whether only slices read the result of `op`, and have no more
-/// elements in all than the result.
+/// Returns whether slices are the only readers of the result of `op`, and all
+/// slices together have no more elements than the result.
 static bool isReadInSlices(Operation *op) {
   int64_t numElements = 0;
   for (Operation *user : op->getUsers()) {
@@ -60,8 +61,8 @@ void pcc::emit::splitBeforeSlices(Block &block) {
         (readKindOf(&op) == ReadKind::ElementWise && !isExpensive(&op));
     if (!isCheap || op.use_empty() || op.hasOneUse() || !isReadInSlices(&op))
       continue;
-    // Users in the order of the block, since the order of uses is not the same
-    // after the module has been printed and parsed.
+    // Sort the users by their order in the block. The order of uses changes
+    // when the module is printed and parsed, and the output must not.
     SmallVector<Operation *> users(op.getUsers());
     llvm::sort(users, [](Operation *a, Operation *b) {
       return a->isBeforeInBlock(b);
@@ -77,9 +78,12 @@ void pcc::emit::splitBeforeSlices(Block &block) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Shapes of the values that a kernel over rows can compute: one element per
-/// element of the rows (`element`), or one per row, with the inner dims kept as
-/// 1 (`kept`) or removed (`flat`).
+/// Shapes of the values that a kernel over rows can compute. `element` has one
+/// element per element of the rows. `kept` and `flat` have one element per row:
+/// the inner dims, which reductions run over, have size 1 or are absent. Rows
+/// along the last dim of [8, 16, 32]:
+///
+///   element [8, 16, 32], kept [8, 16, 1], flat [8, 16]
 struct RowShapes {
   ArrayRef<int64_t> element;
   SmallVector<int64_t> kept, flat;
@@ -97,8 +101,9 @@ struct RowShapes {
 };
 } // namespace
 
-/// Returns whether `user` computes a row of its result from the same row of
-/// `value`, where `value` depends on statistics of the rows.
+/// Returns whether `user` computes each row of its result from the same row of
+/// `value`. `value` depends on a statistic of the row, such as its sum. So a
+/// kernel that runs row by row knows only the row at hand.
 static bool keepsRow(Operation *user, Value value, const RowSpace &rows) {
   RowShapes shapes(rows);
   ArrayRef<int64_t> from = shapeOf(value), to = shapeOf(user->getResult(0));
@@ -116,8 +121,9 @@ static bool keepsRow(Operation *user, Value value, const RowSpace &rows) {
   return shapes.isOne(to) && from == to;
 }
 
-/// Returns whether all ops of `group` that depend on `op`, a reduction over
-/// `rows`, read only the row of `op` that they are part of.
+/// Returns whether the group can compute the reduction `op` row by row: each op
+/// of `group` that depends on `op` computes a row of its result from the same
+/// row of its operand.
 static bool dependentsKeepRow(Operation *op, const KernelGroup &group,
                               const RowSpace &rows) {
   SmallVector<Value> work(op->getResults());
@@ -141,16 +147,17 @@ static bool dependentsKeepRow(Operation *op, const KernelGroup &group,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Greedy fusion of a block's ops, from the last op to the first.
+/// Greedy fusion of a block's ops into groups, from the last op to the first.
 ///
-/// Invariant: when an op is placed, all its users have been placed. Each group
-/// has one iteration space, and no path of uses leaves a group and returns.
+/// Invariant: when an op is put into a group, all its users have been visited.
+/// Each group has one iteration space, and no path of uses leaves a group and
+/// returns to it.
 class Grouping {
 public:
   explicit Grouping(Block &block) : block(block) {}
 
-  /// Returns the groups in the order of the block, each with its ops in that
-  /// order.
+  /// Returns the groups in the order of the block. The ops of each group are in
+  /// the order of the block as well.
   std::vector<KernelGroup> run() {
     for (Operation &op : llvm::reverse(block))
       if (isa<graph::ReshapeOp>(op))
@@ -173,14 +180,15 @@ public:
   }
 
 private:
-  /// Returns the number of the group of `op`, or -1 if `op` has no group.
+  /// Returns the index in `groups` of the group of `op`, or -1 if `op` has no
+  /// group.
   int groupOf(Operation *op) const {
     auto found = groupOfOp.find(op);
     return found == groupOfOp.end() ? -1 : found->second;
   }
 
-  /// Adds `op` to a group. The first reduction determines the rows of the
-  /// group.
+  /// Adds `op` to the group with index `group`. If `op` is the first reduction
+  /// of the group, its rows become those of the group.
   void add(Operation *op, int group) {
     groups[group].ops.insert(op);
     groupOfOp[op] = group;
@@ -190,16 +198,17 @@ private:
     }
   }
 
-  /// Starts a group with `op`.
+  /// Starts a group that contains `op` only.
   void begin(Operation *op) {
     groups.emplace_back().shape =
         SmallVector<int64_t>(shapeOf(op->getResult(0)));
     add(op, groups.size() - 1);
   }
 
-  /// Places `op`, a constant or index, of which each kernel holds a copy. An
-  /// index that an op outside of all groups reads gets a group, since a kernel
-  /// has to write it. A constant is part of the program.
+  /// Starts a group for `op`, an index op such as iota, if an op outside of all
+  /// groups reads it: a kernel then has to write the indices. Otherwise, and if
+  /// `op` is a constant, starts none: each kernel that reads `op` holds a copy,
+  /// and a constant is stored with the program.
   void placeLeaf(Operation *op) {
     bool isNeeded = llvm::any_of(
         op->getUsers(), [&](Operation *user) { return groupOf(user) < 0; });
@@ -210,8 +219,9 @@ private:
   /// Adds `op` to the group of one of its users, or starts a group if no group
   /// can take `op` and `mayBegin` is true.
   void place(Operation *op, bool mayBegin) {
-    // Groups with larger numbers are nearer to `op`. The order of uses is no
-    // criterion, since it is not the same after printing and parsing.
+    // Try the groups with large indices first: they stand earlier in the block,
+    // so they are nearer to `op`. The order of uses would be no criterion,
+    // since printing and parsing changes it.
     std::set<int, std::greater<int>> candidates;
     for (Operation *user : op->getUsers())
       if (int group = groupOf(user); group >= 0)
@@ -223,7 +233,7 @@ private:
       begin(op);
   }
 
-  /// Returns whether `op` can become part of group number `number`.
+  /// Returns whether `op` can be added to the group with index `number`.
   bool canJoin(Operation *op, int number) {
     const KernelGroup &group = groups[number];
     auto rows = rowSpaceOf(op);
@@ -237,15 +247,18 @@ private:
     return !escapes || (canStore(op, rows, group) && !leadsBack(op, number));
   }
 
-  /// Returns whether `group` cannot take another reduction.
+  /// Returns whether `group` has the largest number of reductions that a kernel
+  /// may have.
   static bool isFullOfReductions(const KernelGroup &group) {
     return llvm::count_if(group.ops, [](Operation *op) {
              return rowSpaceOf(op).has_value();
            }) >= maxReductions;
   }
 
-  /// Returns whether `rows`, the rows of the reduction `op`, are or can become
-  /// the rows of `group`.
+  /// Returns whether the group can take the reduction `op` over `rows`. If the
+  /// group has rows, they must be equal to `rows`; otherwise its shape must be
+  /// one that a kernel over `rows` can compute. In both cases all ops that
+  /// depend on `op` must stay within one row.
   static bool fitsRows(Operation *op, const RowSpace &rows,
                        const KernelGroup &group) {
     if (group.rows) {
@@ -258,10 +271,11 @@ private:
     return dependentsKeepRow(op, group, rows);
   }
 
-  /// Returns whether it is cheap enough to compute `op` at every place at which
-  /// `group` reads it. An expensive op must not be computed more often than it
-  /// has elements. The exception is an op of size 1 along the last dim, over
-  /// which the group loops: LLVM hoists its computation out of that loop.
+  /// Returns whether `group` may compute `op` anew wherever it reads the
+  /// result. A cheap op always may. An expensive op (exp, erf, ...) may if this
+  /// computes it no more often than its result has elements. An expensive op
+  /// with last dim 1 may as well: the group loops over that dim, and LLVM
+  /// hoists the op out of that loop.
   static bool isWorthRepeating(Operation *op, const KernelGroup &group) {
     ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
     bool isPerLine = !shape.empty() && shape.back() == 1 &&
@@ -274,8 +288,9 @@ private:
     return numReaders <= 1 && sizeOf(group.shape) <= sizeOf(shape);
   }
 
-  /// Returns whether `group` can store the result of `op`: its shape is one
-  /// that the loops of the kernel cover.
+  /// Returns whether `group` can store the result of `op` for readers outside
+  /// of the group: the result's shape must be one that the loops of the kernel
+  /// cover.
   static bool canStore(Operation *op, const std::optional<RowSpace> &rows,
                        const KernelGroup &group) {
     ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
@@ -288,9 +303,10 @@ private:
     return RowShapes(*group.rows).isOne(shape);
   }
 
-  /// Returns whether a path of uses leads from `op` through ops outside of
-  /// group number `number` into that group. A path that enters another group
-  /// goes on from every op of that group, since a group runs as a whole.
+  /// Returns whether a path of uses leads from `op` through ops outside of the
+  /// group with index `number` into that group. If so, `op` cannot join it. A
+  /// path that enters another group goes on from every op of that group, since
+  /// a group runs as a whole.
   bool leadsBack(Operation *op, int number) const {
     SmallVector<Operation *> work;
     llvm::SmallPtrSet<Operation *, 32> seen;

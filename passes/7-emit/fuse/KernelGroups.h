@@ -8,44 +8,50 @@
 
 namespace pcc::emit {
 
-/// Ops that run as one kernel.
+/// Ops of one block that will be fused into one kernel.
 struct KernelGroup {
-  /// Ops of the group, in the order of the block.
+  /// Ops of the group, in the order in which they stand in the block.
   llvm::SetVector<mlir::Operation *> ops;
-  /// Iteration space of the kernel: the shape of its rows, or of its results if
-  /// nothing reduces.
+  /// Iteration space of the kernel. If the group has a reduction, this is the
+  /// shape that the reduction reads; otherwise it is the shape of the results.
   llvm::SmallVector<int64_t> shape;
-  /// Rows of the group's reductions; std::nullopt if nothing reduces.
+  /// Division of `shape` into dims that the group's reductions reduce and dims
+  /// that they keep; std::nullopt if the group has no reduction.
   std::optional<RowSpace> rows;
 };
 
-/// Divides the ops of `block` into groups, in the order of the block. Ops that
-/// no kernel can hold belong to no group.
+/// Divides the ops of `block` into groups that become kernels, in the order of
+/// the block. Ops that no kernel can hold, such as matmuls, belong to no group.
 ///
-/// Producer-consumer fusion: going backwards, an op joins the group of one of
-/// its users if the group keeps one iteration space and repeats no expensive
-/// work. Results that ops outside of the group read are stored as well:
+/// Producer-consumer fusion: from the last op to the first, an op joins the
+/// group of one of its users if the group keeps one iteration space and repeats
+/// no expensive work. The group also stores results that ops outside of the
+/// group read:
 ///
 ///   x -> exp -> reduce sum -> div     one group over the rows of the sum
 ///   matmul -> add -> relu -> matmul   one group: add, relu
 ///
-/// Constants and indices belong to no group, since each user's kernel holds a
-/// copy. An index is a group of its own if an op outside of all groups reads
-/// it. A reshape never starts a group, since it is free outside of groups.
+/// Constants and indices (iota, global index) belong to no group, since each
+/// kernel that reads one holds a copy. An index is a group of its own if an op
+/// outside of all groups reads it. A reshape never starts a group, since it is
+/// free outside of groups.
 ///
 /// Invariant: a group can run as a whole. No path of uses leaves the group and
 /// returns to it.
 std::vector<KernelGroup> groupKernels(mlir::Block &block);
 
-/// Clones each cheap op of `block` whose readers are several slices, possibly
-/// through reshapes, so that every slice can fuse with a producer of its own.
-/// Leaves an op alone if its slices have more elements in all than its result.
-/// Example: the q, k and v parts of a fused projection then add their parts of
-/// the bias, and the whole sum is never stored.
+/// Clones each cheap op of `block` that only slices read, possibly through
+/// reshapes, so that each slice has a producer of its own to fuse with. Leaves
+/// an op alone if its slices have more elements in all than its result.
+///
+/// Example: q, k and v are three slices of x + bias. With three clones of the
+/// addition, each fused kernel adds one third of the bias, and the whole sum is
+/// never stored.
 void splitBeforeSlices(mlir::Block &block);
 
-/// Returns whether a kernel that reads the result of `op` holds a copy of `op`
-/// rather than taking the result as an operand.
+/// Returns whether each kernel that reads the result of `op` holds a clone of
+/// `op` rather than taking the result as an operand. True for constants of one
+/// repeated element and for indices.
 bool isCopiedIntoKernels(mlir::Operation *op);
 
 } // namespace pcc::emit

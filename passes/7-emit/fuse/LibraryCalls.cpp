@@ -19,21 +19,25 @@ static RankedTensorType typeOf(Value value) { return graph::tensorType(value); }
 using Activation = program::Activation;
 
 namespace {
-/// Abilities of a target's library. Every library computes matmuls of f32 and
-/// bf16, with a bias and a residual.
+/// Abilities of the library that computes matmuls and convolutions on one
+/// target. Every library computes matmuls of f32 and bf16, with a bias and a
+/// residual (another tensor that is added).
 struct Library {
   StringRef target;
   /// Whether the library computes matmuls of f16, and whether it computes
-  /// convolutions.
+  /// convolutions, which run as kernels otherwise.
   bool multipliesF16, convolves;
-  /// Whether the library can add a residual behind an activation.
+  /// Whether the library can add a residual (another tensor) after it has
+  /// applied an activation.
   bool addsToActivations;
   /// Whether the library can add a product of any type, in place, to an f32 sum
   /// over microbatches.
   bool accumulates;
-  /// Whether the library can compute a bias gradient along with a product.
+  /// Whether the library can compute a bias gradient (column sums of an
+  /// operand) along with a matmul.
   bool sumsFactors;
-  /// Activations that the library can apply.
+  /// Activations that the library can apply to the result of a matmul or
+  /// convolution.
   ArrayRef<Activation> activations;
 };
 } // namespace
@@ -44,12 +48,13 @@ static constexpr Activation ofOneDnn[] = {
 static constexpr Activation ofCublasLt[] = {Activation::Relu,
                                             Activation::GeluTanh};
 static const Library libraries[] = {
-    // target, multipliesF16, convolves, addsToActivations, accumulates,
-    // sumsFactors, activations
+    // The fields in order: target, multipliesF16, convolves, addsToActivations,
+    // accumulates, sumsFactors, activations.
     {"cpu", false, true, true, false, false, ofOneDnn},
     {"cuda", true, false, false, true, true, ofCublasLt}};
 
-/// Returns the library of the target of the module around `op`.
+/// Returns the library of the target of the module that contains `op`. A target
+/// without an entry in the table gets the library of `cpu`.
 static const Library &libraryOf(Operation *op) {
   StringRef target = dist::targetOf(op->getParentOfType<ModuleOp>());
   const auto *found = llvm::find_if(libraries, [&](const Library &library) {
@@ -75,7 +80,8 @@ bool pcc::emit::canComputeBiasGradient(graph::MatmulOp product) {
          !graph::isReproducible(product);
 }
 
-/// Returns whether a kernel computes `value`, possibly followed by reshapes.
+/// Returns whether `value`, or the value that it is a reshape of, is the result
+/// of an op that a kernel computes.
 static bool isOfKernel(Value value) {
   Operation *op = value.getDefiningOp();
   while (isa_and_nonnull<graph::ReshapeOp>(op))
@@ -94,8 +100,9 @@ bool pcc::emit::isReadByKernel(Value value) {
 // Epilogues
 //===----------------------------------------------------------------------===//
 
-/// Returns whether the constants of `gelu` are those of the standard function.
-/// Constants that a model wrote in its own type differ from them by rounding.
+/// Returns whether the constants of `gelu` are those of the standard function,
+/// up to a relative error of 1e-6. A model that stores the constants in its own
+/// float type has such rounding errors.
 static bool isStandard(graph::GeluOp gelu) {
   auto isAbout = [](std::optional<APFloat> number, double wanted) {
     return !number || std::abs(number->convertToDouble() / wanted - 1) < 1e-6;
@@ -106,8 +113,8 @@ static bool isStandard(graph::GeluOp gelu) {
   return isAbout(gelu.getSlope(), slope) && isAbout(gelu.getCubic(), 0.044715);
 }
 
-/// Returns the activation that `op` alone computes, or Activation::None. Silu
-/// is two ops, so takeSilu() finds it.
+/// Returns the activation that the single op `op` computes, or
+/// Activation::None. Silu, x · sigmoid(x), is two ops: takeSilu() finds it.
 static Activation activationOf(Operation *op) {
   if (auto gelu = dyn_cast<graph::GeluOp>(op)) {
     if (!isStandard(gelu))
@@ -121,24 +128,26 @@ static Activation activationOf(Operation *op) {
   return isa<graph::TanhOp>(op) ? Activation::Tanh : Activation::None;
 }
 
-/// Returns whether `op` is part of a training step. In such a step the backward
-/// pass may read or recompute the result of `op`, and its bits must not depend
-/// on which of the two happens.
+/// Returns whether `op` belongs to a training step. In a training step the
+/// backward pass either reads the result of `op` or recomputes it. The bits
+/// must be equal in both cases.
 static bool isOfTraining(Operation *op) {
   return op->getParentOfType<ModuleOp>()->hasAttr(pipe::recomputedFlopsName);
 }
 
-/// Returns whether the result of `op` has to be rounded before the next step: a
-/// kernel would round a narrow float, and in training the library must give the
-/// same bits as a kernel.
+/// Returns whether the result of `op` must be rounded to its element type
+/// before the next op reads it: true for bf16 and f16 in training. A kernel
+/// rounds there, and in training a library call must give the bits of the
+/// kernel.
 static bool roundsBetween(Operation *op) {
   const Type element = graph::tensorType(op->getResult(0)).getElementType();
   return isOfTraining(op) && (element.isBF16() || element.isF16());
 }
 
 namespace {
-/// Reader of the steps behind a contraction. Extends `epilogue` step by step;
-/// `epilogue.result` is the value behind the last step so far.
+/// Finds the epilogue steps (bias, activation, residual, ...) that follow a
+/// contraction, and appends them to `epilogue` one by one. `epilogue.result` is
+/// the result of the last step found so far.
 class EpilogueReader {
 public:
   EpilogueReader(Operation *contraction, Epilogue &epilogue)
@@ -154,7 +163,8 @@ public:
   }
 
 private:
-  /// Reads the steps in the order in which libraries apply them.
+  /// Finds the steps in the order in which libraries apply them: bias,
+  /// activation, residual, order of dims. Each step is optional.
   void takeSteps() {
     const bool addsInside = !roundsBetween(contraction);
     if (addsInside)
@@ -167,9 +177,10 @@ private:
     takeOrder();
   }
 
-  /// Returns the value that the next step would read, and records in `reshapes`
-  /// the reshapes on the way to it. A matmul sees rows only, so reshapes of its
-  /// result do not matter; take() adds them to the epilogue.
+  /// Returns the value that the next step would read: the result of the last
+  /// step or, after a matmul, of the reshapes that follow it. Stores these
+  /// reshapes in `reshapes`; take() adds them to the epilogue. Reshapes do not
+  /// matter to a matmul, which writes rows whatever the outer dims are.
   Value next() {
     reshapes.clear();
     Value value = epilogue.result;
@@ -182,15 +193,17 @@ private:
     return value;
   }
 
-  /// Adds a step, which consists of `ops`, to the epilogue.
+  /// Appends a step that consists of `ops`, preceded by the reshapes that
+  /// next() found, to the epilogue.
   void take(ArrayRef<Operation *> ops) {
     epilogue.ops.append(reshapes);
     llvm::append_range(epilogue.ops, ops);
     epilogue.result = ops.back()->getResult(0);
   }
 
-  /// Returns the value that the only reader of `value` adds to it. Returns null
-  /// if the reader is no addition or if it broadcasts `value`.
+  /// If the only reader of `value` is an addition, returns its other operand.
+  /// Returns null if there is no such addition, or if the addition broadcasts
+  /// `value` to another shape.
   static Value addend(Value value) {
     auto add = value.hasOneUse() ? dyn_cast<graph::AddOp>(*value.user_begin())
                                  : graph::AddOp();
@@ -199,16 +212,18 @@ private:
     return add.getLhs() == value ? add.getRhs() : add.getLhs();
   }
 
-  /// Returns the dim along which a bias runs, counted from 1 for the last dim:
-  /// the columns of a matmul, the channels of a convolution.
+  /// A bias has one element per column of a matmul, or per channel of a
+  /// convolution. Returns which dim of the result that is, counted from the
+  /// end: 1 for the columns in [m, n], 3 for the channels in [N, C, H, W].
   int64_t biasDim() const {
     return isa<graph::MatmulOp>(contraction)
                ? 1
                : typeOf(contraction->getResult(0)).getRank() - 1;
   }
 
-  /// Returns whether `value` is a bias of `of`, which is the contraction's
-  /// result or a reshape of it: `value` has one element per column or channel.
+  /// Returns whether `value` has one element per column (matmul) or channel
+  /// (convolution) of `of`, so that the library can add `value` as a bias. `of`
+  /// is the result of the contraction or a reshape of that result.
   bool isBias(Value value, Value of) const {
     RankedTensorType all = typeOf(of), type = typeOf(value);
     RankedTensorType whole = typeOf(contraction->getResult(0));
@@ -219,7 +234,8 @@ private:
            type.getNumElements() == size;
   }
 
-  /// Reads a bias, if there is one.
+  /// Adds a bias step to the epilogue if the next op adds a bias. Otherwise
+  /// changes nothing.
   void takeBias() {
     Value value = next(), other = addend(value);
     if (!other || !isBias(other, value))
@@ -228,8 +244,10 @@ private:
     take({*value.user_begin()});
   }
 
-  /// Returns whether `value` is the sum over the microbatches before, and `sum`
-  /// the sum after adding this microbatch, so that both share one buffer.
+  /// Returns whether `value` is a sum over the preceding microbatches and `sum`
+  /// is that sum plus the addend of this microbatch. Both then share one
+  /// buffer. Inside a library call, follows its arguments and results to the
+  /// function around it.
   static bool isSumSoFar(Value value, Value sum) {
     auto argument = dyn_cast<BlockArgument>(value);
     auto call =
@@ -244,9 +262,11 @@ private:
            pipe::heldBy(argument) == sum;
   }
 
-  /// Reads the addition of the product to a sum over microbatches. Returns
-  /// false if there is none. The sum is in f32 and adds the unrounded product,
-  /// so reproducible runs do not use this step.
+  /// If the next op adds the product to a sum over microbatches, takes the
+  /// addition and a preceding cast to f32 as the only step, and returns true.
+  /// Otherwise returns false. The library adds the unrounded product to the f32
+  /// sum, where separate ops would round first. So reproducible runs do not use
+  /// this step.
   bool takeSum() {
     if (!library.accumulates || !isa<graph::MatmulOp>(contraction) ||
         graph::isReproducible(contraction))
@@ -272,7 +292,9 @@ private:
     return true;
   }
 
-  /// Reads a residual, if there is one and the library can add it.
+  /// Adds a residual step to the epilogue if the next op adds a tensor of equal
+  /// type and the library can add it at this point. Otherwise changes nothing.
+  /// A sum over microbatches is no residual.
   void takeResidual() {
     if (epilogue.activation != Activation::None && !library.addsToActivations)
       return;
@@ -289,7 +311,8 @@ private:
     return llvm::is_contained(library.activations, activation);
   }
 
-  /// Reads an activation, if there is one and the library can apply it.
+  /// Adds an activation step to the epilogue if the next op is an activation
+  /// that the library can apply. Otherwise, and in training, changes nothing.
   void takeActivation() {
     if (isOfTraining(contraction))
       return;
@@ -305,7 +328,8 @@ private:
     }
   }
 
-  /// Reads x · sigmoid(x). Returns false if `value` is not the x of such ops.
+  /// If the readers of `value`, x, compute x · sigmoid(x), takes both ops as a
+  /// step and returns true. Otherwise returns false.
   bool takeSilu(Value value) {
     if (!value.hasNUses(2))
       return false;
@@ -322,9 +346,11 @@ private:
     return false;
   }
 
-  /// Reads a transpose of the result. The library must be able to store rows
-  /// contiguously. A transpose that a kernel reads is left to that kernel,
-  /// which can hold it for free.
+  /// Adds a transpose of the result to the epilogue: the library then stores
+  /// the elements in transposed order. Skips the transpose if the library's
+  /// rows would not be contiguous in the transposed tensor. Skips it also if a
+  /// kernel reads the transposed tensor, since that kernel can transpose at no
+  /// cost.
   void takeOrder() {
     Value value = next();
     auto transpose = value.hasOneUse()
@@ -340,8 +366,9 @@ private:
       take({transpose});
   }
 
-  /// Returns a view with the shape of the contraction's result into the result
-  /// of the last of `ops`.
+  /// Returns the view that shows where each element of the contraction's result
+  /// lies in the result of the last of `ops`. The view has the shape of the
+  /// contraction's result. Returns std::nullopt if no strides describe it.
   std::optional<StridedView> viewBehind(ArrayRef<Operation *> ops) const {
     return storedView(contraction->getResult(0), ops);
   }
@@ -349,7 +376,8 @@ private:
   Operation *contraction;
   const Library &library;
   Epilogue &epilogue;
-  /// Reshapes between the last step and the value that next() returned.
+  /// Reshapes between the result of the last step and the value that next()
+  /// returned, in execution order.
   SmallVector<Operation *> reshapes;
 };
 } // namespace
@@ -381,7 +409,8 @@ OperandView OperandView::plain(Value operand) {
 OperandView pcc::emit::viewOperand(Value operand) {
   OperandView plain = OperandView::plain(operand);
   OperandView seen = plain;
-  // Follows layout ops upwards; `seen.ops` is in reverse execution order.
+  // Collect the layout ops that produce `operand`, last op first. Each may have
+  // one reader only.
   while (Operation *op = seen.source.getDefiningOp()) {
     if (!isa<graph::TransposeOp, graph::SliceOp, graph::ReshapeOp>(op) ||
         !op->hasOneUse())
@@ -389,7 +418,8 @@ OperandView pcc::emit::viewOperand(Value operand) {
     seen.ops.push_back(op);
     seen.source = op->getOperand(0);
   }
-  // Reshapes of the source are free, so the reshaped tensor is the source.
+  // Reshapes at the start of the chain are free, since they move no element. So
+  // the reshaped tensor becomes the source.
   while (!seen.ops.empty() && isa<graph::ReshapeOp>(seen.ops.back()))
     seen.source = seen.ops.pop_back_val()->getResult(0);
   if (seen.ops.empty() || isOfKernel(seen.source))

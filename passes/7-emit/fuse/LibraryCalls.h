@@ -42,56 +42,64 @@
 
 namespace pcc::emit {
 
-/// Returns whether `op` is a contraction that the target's library computes, in
-/// an element type that it supports.
+/// Returns whether `op` is a contraction (matmul or convolution) that the
+/// target's library computes, and operands and result have an element type that
+/// the library supports.
 bool isLibraryContraction(mlir::Operation *op);
 
-/// Returns whether the target's library can compute a bias gradient along with
-/// `product` (BiasGradientEpilogue.h). False in reproducible runs.
+/// Returns whether the target's library can compute a bias gradient, the column
+/// sums of an operand, along with `product` (BiasGradientEpilogue.h). False in
+/// reproducible runs.
 bool canComputeBiasGradient(graph::MatmulOp product);
 
-/// Longest chain of epilogue steps behind a contraction. No value between two
-/// steps has another reader.
+/// Longest chain of steps (bias, activation, residual, ...) after a contraction
+/// that the library can compute in the same call. The value between two steps
+/// has no other reader than the second step.
 struct Epilogue {
   Epilogue() = default;
-  /// Reads the steps behind `contraction`. Changes nothing.
+  /// Finds the steps that follow `contraction`. Changes no op.
   explicit Epilogue(mlir::Operation *contraction);
 
-  /// Ops of the steps and reshapes between them, in execution order.
+  /// Ops of the steps, and the reshapes between steps, in execution order.
+  /// Empty if the library computes the contraction alone.
   llvm::SmallVector<mlir::Operation *> ops;
-  /// Added values: the bias, and the residual or the sum over microbatches so
-  /// far. Null without such a step.
+  /// Values that steps add: `bias`, and in `residual` either another tensor or
+  /// the sum over the preceding microbatches. Null if there is no such step.
   mlir::Value bias, residual;
   program::Activation activation = program::Activation::None;
   /// Result of the last op, or of the contraction if there are no steps.
   mlir::Value result;
-  /// View with the shape of the contraction's result into `result`: the place
-  /// at which the library stores each element.
+  /// View with the shape of the contraction's result into `result`: where the
+  /// library stores each element. Differs from a dense view if the steps
+  /// include a transpose.
   StridedView stored;
 };
 
-/// View through which a matmul reads one operand.
+/// Strided view through which a matmul reads one operand, in place of
+/// transposes and slices that would copy it.
 struct OperandView {
-  /// Returns the view of an operand that is read as it lies in memory.
+  /// Returns the view of a dense operand, which replaces no ops.
   static OperandView plain(mlir::Value operand);
 
-  /// Dense tensor in memory that the library reads. Equal to the operand if
-  /// there are no layout ops to replace.
+  /// Dense tensor in memory that the library reads. It is the operand itself if
+  /// there are no layout ops (transposes, slices, reshapes) to replace.
   mlir::Value source;
-  /// Layout ops from `source` to the operand, in execution order. Each has one
-  /// reader.
+  /// Layout ops that lead from `source` to the operand, in execution order. The
+  /// view replaces them. Each has one reader.
   llvm::SmallVector<mlir::Operation *> ops;
-  /// The operand as a view of `source`.
+  /// Offset, shape and strides of the operand's elements within `source`.
   StridedView view;
 };
 
-/// Returns the view that replaces the layout ops in front of `operand`, an
-/// operand of a matmul. Returns a plain view if the library cannot read the
-/// strides, or if a kernel computes the source: that kernel writes the elements
-/// in any order for free.
+/// Returns the view that replaces the layout ops (transposes, slices, reshapes)
+/// that produce `operand`, an operand of a matmul. Returns a plain view, which
+/// replaces no ops, in two cases: the library cannot read the strides, or a
+/// kernel computes the source. A kernel can write its results in any order at
+/// no cost.
 OperandView viewOperand(mlir::Value operand);
 
-/// Returns whether a kernel reads `value`, directly or through reshapes.
+/// Returns whether an op that a kernel computes reads `value`, directly or
+/// through reshapes.
 bool isReadByKernel(mlir::Value value);
 
 } // namespace pcc::emit

@@ -9,8 +9,9 @@ SmallVector<Operation *> pcc::emit::topologicalOrder(Block &block) {
   SmallVector<Operation *> ops;
   llvm::DenseSet<Operation *> placed;
   for (Operation &op : block.without_terminator()) {
-    // Depth-first search. An op stays on the stack until all producers of its
-    // operands are placed. An op can be on the stack more than once.
+    // Depth-first search from `op` to the producers of its operands. `missing`
+    // is the stack. An op stays on it until all producers of its operands are
+    // in `ops`. An op can be on the stack more than once.
     SmallVector<Operation *> missing{&op};
     while (!missing.empty()) {
       Operation *next = missing.back();

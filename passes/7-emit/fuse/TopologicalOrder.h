@@ -10,9 +10,10 @@ namespace pcc::emit {
 
 /// Returns the ops of `block`, except for the terminator, in an order in which
 /// each op follows the producers of its operands. The order of the block is
-/// kept where possible: a producer that stands too late moves to directly
-/// before its first reader. `block` need not be in a valid order. All operands
-/// must be defined in `block`, without a cycle of uses.
+/// kept where possible: a producer that follows a reader moves to directly
+/// before its first reader. `block` may be invalid in that producers follow
+/// their readers. All operands must be defined in `block`, without a cycle of
+/// uses.
 llvm::SmallVector<mlir::Operation *> topologicalOrder(mlir::Block &block);
 
 } // namespace pcc::emit

@@ -10,11 +10,14 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Alignment of rows that cuDNN needs, in elements: 16 bytes of 16-bit floats.
+/// Number of 16-bit floats in 16 bytes, the alignment of rows that cuDNN
+/// requires.
 static constexpr int64_t rowElements = 8;
 
 /// Returns whether cuDNN computes this form of attention: 16-bit floats, no
-/// mask, no soft cap, aligned rows and, if causal, as many queries as keys.
+/// mask operand, no soft cap, and head sizes (depth of queries and keys, width
+/// of values) that keep rows aligned. Causal attention must have as many
+/// queries as keys.
 static bool isKnown(graph::AttentionOpInterface op, const AttentionPlan &plan) {
   return (plan.element.isBF16() || plan.element.isF16()) && !op.getMask() &&
          op.getSoftcap().isZero() &&
@@ -23,9 +26,9 @@ static bool isKnown(graph::AttentionOpInterface op, const AttentionPlan &plan) {
 }
 
 namespace {
-/// Describes one launch of a kernel that consists of an attention op and layout
-/// ops around it. Every tensor of the attention must be a strided view of a
-/// buffer.
+/// Describes the launch of a kernel that consists of an attention op and of
+/// layout ops (transposes, slices, reshapes) of its operands and results. Every
+/// tensor of the attention must be a strided view of a buffer.
 class DescribedLaunch {
 public:
   DescribedLaunch(rank::LaunchOp launch, rank::KernelOp kernel,
@@ -33,7 +36,8 @@ public:
       : launch(launch), kernel(kernel), op(attentionOf(kernel)),
         writer(writer) {}
 
-  /// Returns the description; null if the launch has none.
+  /// Returns the description. Returns null if the kernel has no attention op,
+  /// or if cuDNN cannot compute it on the buffers of the launch.
   std::unique_ptr<program::AttentionT> describe() {
     if (!op)
       return nullptr;
@@ -72,9 +76,10 @@ public:
 private:
   using Operand = std::unique_ptr<program::AttentionOperand>;
 
-  /// Returns a tensor of the attention as the view `view` of `stored`, a value
-  /// of the stage function. Returns null, and makes the description incomplete,
-  /// if either is missing or the view is not aligned.
+  /// Returns the description of one tensor of the attention: the part `view` of
+  /// the buffer of `stored`, a value of the stage function. If either is
+  /// missing or the view is not aligned, sets `isComplete` to false and returns
+  /// null.
   Operand place(Value stored, const std::optional<StridedView> &view) {
     isComplete &= view && stored && isAligned(*view);
     if (!isComplete)
@@ -84,7 +89,8 @@ private:
         flatbuffers::span<const int64_t, 4>(view->strides.data(), 4));
   }
 
-  /// Returns whether rows are contiguous and begin at multiples of 16 bytes.
+  /// Returns whether the rows of `view` are contiguous, and each begins at a
+  /// multiple of 16 bytes.
   static bool isAligned(const StridedView &view) {
     return view.offset % rowElements == 0 && view.strides.back() == 1 &&
            llvm::all_of(llvm::drop_end(view.strides), [](int64_t stride) {
@@ -92,8 +98,9 @@ private:
            });
   }
 
-  /// Returns an operand of the attention op. Follows the layout ops that
-  /// compute the operand back to an argument of the kernel.
+  /// Returns the description of `value`, an operand of the attention op, as a
+  /// view of an argument of the kernel. Follows the layout ops that produce
+  /// `value` back to that argument.
   Operand operand(Value value) {
     SmallVector<Operation *> order;
     for (; Operation *maker = value.getDefiningOp();
@@ -108,8 +115,9 @@ private:
         argument ? launch.getInputs()[argument.getArgNumber()] : Value(), view);
   }
 
-  /// Returns a result of the attention op. Follows the layout ops that read the
-  /// result to a result of the kernel.
+  /// Returns the description of `value`, a result of the attention op, as a
+  /// view of a result of the kernel. Follows the layout ops that read `value`
+  /// up to that result.
   Operand result(Value value) {
     const SmallVector<Operation *> order = layoutOpsAfter(value);
     const Value last = order.empty() ? value : order.back()->getResult(0);
@@ -121,8 +129,9 @@ private:
                  storedView(value, order));
   }
 
-  /// Returns the gradient of the queries, which is a result of another kernel:
-  /// the one that has computed `top`, the row maxima that `op` reads.
+  /// Returns the description of the gradient of the queries, which cuDNN
+  /// computes in the same call as the gradients `op`. It is a result of another
+  /// launch: the one that also computes the row maxima `top`, which `op` reads.
   Operand queryGradient(graph::AttentionKeyGradientOp op) {
     auto top = dyn_cast<BlockArgument>(op.getTop());
     auto maker = top ? launch.getInputs()[top.getArgNumber()]
@@ -145,7 +154,8 @@ private:
   rank::KernelOp kernel;
   graph::AttentionOpInterface op;
   InstructionWriter &writer;
-  /// Whether every tensor so far is an aligned view of a buffer.
+  /// Whether each tensor that was described so far is an aligned view of a
+  /// buffer.
   bool isComplete = true;
 };
 } // namespace

@@ -14,10 +14,11 @@
 
 namespace pcc::emit {
 
-/// Returns the attention, or the gradients of keys and values, that a launch of
-/// `kernel` computes in a form that cuDNN accepts. Returns null for other
-/// kernels, for other forms, and for the gradient of queries, which
-/// pairAttentionGradients() describes later.
+/// Returns a description of the attention, or of the gradients of keys and
+/// values, that `launch` computes by `kernel`, if cuDNN supports this form.
+/// Returns null for kernels without attention, for forms that cuDNN does not
+/// support, and for the gradient of queries. pairAttentionGradients() describes
+/// the gradient of queries later.
 std::unique_ptr<program::AttentionT>
 describeAttention(rank::LaunchOp launch, rank::KernelOp kernel,
                   InstructionWriter &writer);

@@ -8,11 +8,12 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns the reduction that combines the partial values of `sharding`; Sum if
-/// there are none.
+/// Returns the reduction (sum, maximum, ...) that combines the partial values
+/// of a tensor with `sharding`. Returns Sum if the tensor is not partial.
 static program::Reduction reductionOf(const dist::Sharding &sharding) {
   const auto &partials = sharding.partials;
-  // The kinds And and Or reduce booleans, which are bytes of 0 or 1.
+  // Indexed by dist's kinds. The last two, And and Or, reduce booleans, which
+  // are bytes of 0 or 1: And is their minimum, Or their maximum.
   static constexpr program::Reduction kinds[] = {
       program::Reduction::Sum, program::Reduction::Max,
       program::Reduction::Min, program::Reduction::Prod,
@@ -21,7 +22,8 @@ static program::Reduction reductionOf(const dist::Sharding &sharding) {
                           : kinds[static_cast<int>(partials[0].kind)];
 }
 
-/// Returns the kind in a program. Mask has none: buildMask() lowers it.
+/// Returns the kind that a program uses for a collective of `kind`. A mask is
+/// no collective in a program: buildMask() lowers it to a fill and a copy.
 static program::CollectiveKind kindOf(dist::CollectiveKind kind) {
   using From = dist::CollectiveKind;
   using To = program::CollectiveKind;
@@ -45,8 +47,9 @@ static program::CollectiveKind kindOf(dist::CollectiveKind kind) {
   return To::Exchange;
 }
 
-/// Returns the bytes of the element that leaves a reduction unchanged, such as
-/// -infinity for the maximum of floats.
+/// Returns, as bytes in little-endian order, the element that does not change a
+/// reduction: 0 for a sum, 1 for a product, -infinity for a maximum of floats.
+/// `type` gives the element type.
 static std::vector<uint8_t> neutralElement(RankedTensorType type,
                                            program::Reduction reduction) {
   const runtime::ElementType element = elementTypeOf(type);
@@ -78,8 +81,9 @@ static std::vector<uint8_t> neutralElement(RankedTensorType type,
   return bytes;
 }
 
-/// Returns a scalar that is 0 on the first rank along `axes` and `unit` on all
-/// others: the position along `axes` times `unit`, clamped to `unit`.
+/// Returns a scalar that every rank computes from its coordinates: 0 on the
+/// first rank along `axes`, `unit` on all others. It is the index of the rank
+/// along `axes` times `unit`, clamped to `unit`.
 static std::unique_ptr<program::ScalarT>
 zeroOnFirst(const dist::SubAxes &axes, int64_t unit, const RankMesh &mesh) {
   auto scalar = std::make_unique<program::ScalarT>();
@@ -95,20 +99,22 @@ zeroOnFirst(const dist::SubAxes &axes, int64_t unit, const RankMesh &mesh) {
   return scalar;
 }
 
-/// Lowers a mask, which makes a replicated value partial: the first rank keeps
-/// the value, and the others get the neutral element. All ranks execute the
+/// Appends the instructions of a mask, the op that makes a replicated value
+/// partial: on the first rank the value stays, and on the others the neutral
+/// element of the reduction (0 for a sum) replaces it. All ranks execute the
 /// same two instructions. A fill writes the neutral element to the result. A
-/// copy then writes the value over the result or, on other ranks, into room
-/// after the result:
+/// copy then writes the value over the result on the first rank, and to unused
+/// memory after the result on the others:
 ///
-///   first rank   [ value   | room  ]
-///   others       [ neutral | value ]
+///   first rank   [ value   | unused ]
+///   others       [ neutral | value  ]
 static bool buildMask(dist::CollectiveOp op, InstructionWriter &writer) {
   RankedTensorType type = graph::tensorType(op.getResult());
   const auto &before = op.getFrom().getSharding();
   const auto &after = op.getTo().getSharding();
-  // Subtracting sub-axes handles partials that the canonical form has merged:
-  // sum(a:2) becomes sum(a:4) by adding sum(a:(2)2).
+  // The mask adds the sub-axes of `to` that are missing in `from`. They need
+  // not appear as such in `to`, since the canonical form merges sub-axes:
+  // sum(a:2) plus the added sum(a:(2)2) is written as sum(a:4).
   const auto added =
       plan::subtract(dist::partialAxes(after), dist::partialAxes(before));
   if (!added)
@@ -128,8 +134,10 @@ static bool buildMask(dist::CollectiveOp op, InstructionWriter &writer) {
   return true;
 }
 
-/// Returns the instruction of a collective that is not split, over group number
-/// `group` (-1: no communication). Requests its buffers and scratch.
+/// Returns the instruction that executes `collective` from start to finish.
+/// `group` is the index of its groups in the module's facts, or -1 if it
+/// exchanges nothing between ranks. Requests buffers for operand, result and
+/// scratch memory.
 static program::CollectiveT makeCollective(dist::CollectiveOp collective,
                                            int group,
                                            InstructionWriter &writer) {
@@ -176,9 +184,10 @@ static program::CollectiveT makeCollective(dist::CollectiveOp collective,
   return made;
 }
 
-/// Returns whether only processors can execute a collective. Which rows travel
-/// is known from masks that the host would have to read. NCCL does not reduce
-/// 16-bit integers.
+/// Returns whether CPUs can execute `collective`, but GPUs cannot. One reason
+/// is rows that are selected at run time: the host would have to read the masks
+/// that select them. The other is a reduction of 16-bit integers, which NCCL
+/// lacks.
 static bool isOnlyForHosts(dist::CollectiveOp collective) {
   const bool reduces =
       collective.getKind() == dist::CollectiveKind::AllReduce ||
@@ -189,8 +198,9 @@ static bool isOnlyForHosts(dist::CollectiveOp collective) {
                          .isInteger(16));
 }
 
-/// An early reduction has no instruction here: ProgramWriter starts and
-/// finishes it in the function of its gradient.
+/// Appends the instruction of a collective. Appends nothing for an early
+/// reduction: ProgramWriter starts and finishes it in the function that
+/// computes the gradient to reduce.
 static bool buildCollective(Operation *op, InstructionWriter &writer) {
   auto collective = cast<dist::CollectiveOp>(op);
   if (dist::targetOf(writer.facts.module) == "cuda" &&
@@ -204,8 +214,9 @@ static bool buildCollective(Operation *op, InstructionWriter &writer) {
   return true;
 }
 
-/// An all_reduce in two parts is a reduce-scatter followed by an all-gather, so
-/// it needs scratch for the pieces of all members.
+/// Executes an all_reduce as a reduce-scatter, which this starts, and an
+/// all-gather, which finishes it. Requests scratch memory for the pieces of all
+/// members of a group.
 program::CollectiveT emit::startReduction(const EarlyReduction &early,
                                           InstructionWriter &writer) {
   program::CollectiveT made =

@@ -16,8 +16,8 @@ ContractionCall ContractionCall::alone(Operation *contraction) {
   return call;
 }
 
-/// Reads the contraction, then the steps around it, and checks that together
-/// they are all ops of the body.
+/// Returns std::nullopt unless the contraction, its operand views, its epilogue
+/// and its column sums together account for all ops of the body.
 std::optional<ContractionCall> ContractionCall::read(rank::LibraryCallOp op) {
   Block &body = op.getBody().front();
   auto found = llvm::find_if(
@@ -55,7 +55,8 @@ void ContractionCall::leaveBody(rank::LibraryCallOp call) {
     sums.result = call->getResult(1);
 }
 
-/// Lowers a library call by the builder of the contraction in it.
+/// Appends the instruction of a library call, by the BuildCall of the
+/// contraction in its body.
 static bool buildLibraryCall(Operation *op, InstructionWriter &writer) {
   static const llvm::StringMap<BuildCall> builders = {
       {graph::MatmulOp::getOperationName(), buildMatmul},

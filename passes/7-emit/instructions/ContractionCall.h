@@ -9,30 +9,35 @@
 
 namespace pcc::emit {
 
-/// A contraction (matmul or convolution) with the steps that its library does
-/// in the same call: reading operands in another order of dims, and an epilogue
-/// of bias, activation and residual (GEMM epilogue fusion). All values are
-/// those of the stage function, not of a rank.library_call's body.
+/// A contraction (matmul or convolution) and the steps that its library
+/// computes in the same call: operands that are read through strides, and an
+/// epilogue of bias, activation and residual (GEMM epilogue fusion). All
+/// members are SSA values of the stage function, even where the steps are in
+/// the body of a rank.library_call.
 struct ContractionCall {
-  /// Returns a contraction without further steps.
+  /// Returns the call for `contraction`, an op of the stage function, without
+  /// steps.
   static ContractionCall alone(mlir::Operation *contraction);
-  /// Returns the contraction of a library call and its steps. Returns
-  /// std::nullopt if the body holds anything else.
+  /// Returns the contraction in the body of `call` and its steps. Returns
+  /// std::nullopt if the body has an op that is part of neither.
   static std::optional<ContractionCall> read(rank::LibraryCallOp call);
 
-  /// The op of the stage function. Messages call the instruction by its node.
+  /// The op of the stage function: the contraction or the rank.library_call
+  /// around it. Error messages name the instruction by this op's ONNX node.
   mlir::Operation *op = nullptr;
-  /// The matmul or convolution itself, perhaps in the body of `op`.
+  /// The matmul or convolution. Equal to `op`, or in the body of `op`.
   mlir::Operation *contraction = nullptr;
-  /// The two operands as views of values of the stage function.
+  /// Strided views through which the library reads the two operands.
   OperandView lhs, rhs;
-  /// Steps after the contraction, and the result that is stored.
+  /// Steps after the contraction, and the result of the last step, which the
+  /// library stores.
   Epilogue epilogue;
-  /// Sums of one operand beside the product; none if `sums.result` is null.
+  /// Column sums of one operand of a matmul, which the library computes in the
+  /// same call. `sums.result` is null if the call computes none.
   BiasGradientEpilogue sums;
 
-  /// Sets the bias, residual and activation of an instruction; `Made` is
-  /// MatmulT or ConvT.
+  /// Stores the bias, residual and activation of the epilogue in `made`, an
+  /// instruction of type MatmulT or ConvT.
   template <typename Made>
   void setEpilogue(Made &made, InstructionWriter &writer) const {
     if (epilogue.bias)
@@ -43,21 +48,23 @@ struct ContractionCall {
   }
 
 private:
-  /// Replaces arguments and results of the body by the operands and results of
-  /// `call`.
+  /// Replaces each member that is an argument of the body of `call` by the
+  /// operand of `call` that it stands for, and each result in the body by the
+  /// result of `call`.
   void leaveBody(rank::LibraryCallOp call);
 };
 
-/// Appends the instruction of a contraction that may be in a library call.
-/// Returns false if the device cannot run this form of the contraction.
+/// Function that appends the instruction of a contraction, alone or in a
+/// library call. Returns false if the device cannot run this form of the
+/// contraction.
 using BuildCall = bool (*)(const ContractionCall &call,
                            InstructionWriter &writer);
 bool buildMatmul(const ContractionCall &call, InstructionWriter &writer);
 bool buildConv(const ContractionCall &call, InstructionWriter &writer);
 bool buildConvTranspose(const ContractionCall &call, InstructionWriter &writer);
 
-/// Wraps a builder for InstructionTable: lowers a contraction without further
-/// steps.
+/// Turns a BuildCall into a builder for InstructionTable: appends the
+/// instruction of `op`, a contraction without further steps.
 template <BuildCall build>
 bool buildAlone(mlir::Operation *op, InstructionWriter &writer) {
   return build(ContractionCall::alone(op), writer);

@@ -8,10 +8,11 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns the strides of one tensor of a batched product, in elements: one for
-/// each dim of `batch`, then those of the two matrix dims. `batch` has the
-/// result's batch dims; the stride is 0 where the tensor is broadcast.
-/// `isTransposed` swaps the matrix dims.
+/// Returns the strides, in elements, with which a batched product reads or
+/// writes the tensor `view`: one per dim of `batch`, then one per row and one
+/// per column of the matrix. `batch` holds the batch sizes of the result. The
+/// stride is 0 in batch dims that the tensor lacks or has size 1 in, which
+/// broadcasts it. `isTransposed` swaps rows and columns.
 static std::vector<int64_t> matrixStrides(const StridedView &view,
                                           ArrayRef<int64_t> batch,
                                           bool isTransposed) {
@@ -25,8 +26,9 @@ static std::vector<int64_t> matrixStrides(const StridedView &view,
   return strides;
 }
 
-/// Transposes and broadcasts become strides, slices become offsets. Products of
-/// integers, and of operands with different types, have no instruction.
+/// Appends the instruction of a matmul. Transposes and broadcasts of operands
+/// become strides, slices become offsets. Returns false for a matmul of
+/// integers, or of operands with different types.
 bool emit::buildMatmul(const ContractionCall &call, InstructionWriter &writer) {
   auto matmul = cast<graph::MatmulOp>(call.contraction);
   RankedTensorType lhs = graph::tensorType(matmul.getLhs());
@@ -64,8 +66,9 @@ bool emit::buildMatmul(const ContractionCall &call, InstructionWriter &writer) {
 }
 
 namespace {
-/// Lowers an einsum of two operands to one batched matrix product. The tensors
-/// that a letter occurs in decide its role:
+/// Lowers an einsum of two operands to one batched matrix product. Each letter
+/// of the equation gets a role, which depends on the tensors that have the
+/// letter:
 ///
 ///   lhs   rhs   result   role
 ///    x     x      x      batch
@@ -75,14 +78,17 @@ namespace {
 ///
 /// The last row letter and the last column letter become the dims m and n of
 /// the product. Further row and column letters become batch dims, in which the
-/// operand without the letter has stride 0. All summed letters become the one
-/// dim k, so they must be contiguous in both operands. Libraries store results
-/// by rows: therefore the operand with the last letter of the result becomes
-/// the rhs, whichever comes first in the equation.
+/// operand without the letter has stride 0. All summed letters together become
+/// the one dim k, so they must be contiguous in both operands.
+///
+/// Libraries store results by rows. So the operand with the last letter of the
+/// result has to be the rhs. If it is the first operand of the equation, the
+/// constructor swaps the operands.
 class EinsumProduct {
 public:
-  /// Splits the equation. Swaps the operands if only the first one has the last
-  /// letter of the result.
+  /// Splits the equation into the letters of the operands and of the result.
+  /// Swaps the operands if the last letter of the result is in the first one
+  /// only.
   EinsumProduct(graph::EinsumOp einsum) : einsum(einsum) {
     StringRef inputs;
     std::tie(inputs, letters[2]) = einsum.getEquation().split("->");
@@ -97,7 +103,8 @@ public:
     }
   }
 
-  /// Appends the product; returns false if the einsum has another form.
+  /// Appends the instruction of the product. Returns false if the einsum is no
+  /// batched matrix product of two operands.
   bool build(InstructionWriter &writer) {
     if (!operands[0] || !collect())
       return false;
@@ -121,14 +128,15 @@ public:
   }
 
 private:
-  /// Returns the type of tensor 0 (lhs), 1 (rhs) or 2 (result).
+  /// Returns the type of tensor number `tensor`: 0 is the lhs, 1 the rhs, 2 the
+  /// result.
   RankedTensorType typeOf(int tensor) {
     return graph::tensorType(tensor == 2 ? einsum.getResult()
                                          : operands[tensor]);
   }
 
-  /// Assigns every letter its role. Returns false if the einsum is not one
-  /// product of floats.
+  /// Assigns every letter its role. Returns false if the einsum is no batched
+  /// matrix product of floats.
   bool collect() {
     for (int tensor = 0; tensor < 3; ++tensor) {
       std::string plain;
@@ -152,13 +160,15 @@ private:
     return isa<FloatType>(typeOf(2).getElementType());
   }
 
-  /// Returns whether two dims of a tensor form one longer contiguous dim.
+  /// Returns whether the dims of the letters `outer` and `inner` are contiguous
+  /// in tensor number `tensor`, so that one stride covers both.
   bool runsOn(int tensor, char outer, char inner) {
     return strideOf(tensor, outer) == strideOf(tensor, inner) * sizes[inner];
   }
 
-  /// Adds a letter to the list of its role. Returns false if only one operand
-  /// is summed over the letter. A summed letter of size 1 is left out.
+  /// Adds `letter` to the list of its role. Leaves out a summed letter of size
+  /// 1. Returns false if a letter of larger size is in one operand only: the
+  /// product could not sum over it.
   bool assign(char letter) {
     const bool inA = has(0, letter), inB = has(1, letter), inC = has(2, letter);
     if (!inC) {
@@ -182,12 +192,13 @@ private:
     return true;
   }
 
-  /// Returns whether a tensor has a dim of that letter.
+  /// Returns whether tensor number `tensor` has a dim of that letter.
   bool has(int tensor, char letter) const {
     return names[tensor].find(letter) != std::string::npos;
   }
 
-  /// Returns the stride of a letter in a tensor; 0 if the tensor lacks it.
+  /// Returns the stride, in elements, of a letter in tensor number `tensor`; 0
+  /// if the tensor has no such dim.
   int64_t strideOf(int tensor, char letter) {
     const size_t at = letter ? names[tensor].find(letter) : std::string::npos;
     return at == std::string::npos
@@ -195,8 +206,9 @@ private:
                : denseStrides(typeOf(tensor).getShape())[at];
   }
 
-  /// Returns the strides of a tensor in the dims of the product: batch, then
-  /// `row` and `column`; letter 0 is no dim.
+  /// Returns the strides, in elements, of tensor number `tensor` in the dims of
+  /// the product: the batch letters, then `row`, then `column`. A row or column
+  /// of '\0' stands for a dim of size 1, with stride 0.
   std::vector<int64_t> stridesOf(int tensor, char row, char column) {
     std::vector<int64_t> strides;
     for (char letter : batch)

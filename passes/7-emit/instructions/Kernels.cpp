@@ -8,9 +8,12 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns the index at which the rank's part of a factor begins, as a function
-/// of the rank's coordinates: the local size of the factor times the position
-/// along its axes, first axis major.
+/// Returns a scalar that every rank computes from its coordinates: the index at
+/// which the rank's part of one factor of a dim begins. `offset` names the
+/// factor. The scalar is the index of the rank along the factor's axes, first
+/// axis major, times the size of a part.
+///
+///   24 elements over axes a = 2 and b = 3:   parts of 4, index 12 · a + 4 · b
 static std::unique_ptr<program::ScalarT> makeScalar(rank::OffsetAttr offset,
                                                     const RankMesh &mesh) {
   auto scalar = std::make_unique<program::ScalarT>();
@@ -29,8 +32,9 @@ static std::unique_ptr<program::ScalarT> makeScalar(rank::OffsetAttr offset,
   return scalar;
 }
 
-/// On a GPU the instruction has a grid and, for attention, a description for
-/// cuDNN.
+/// Appends the instruction of a kernel launch. For a GPU the instruction also
+/// has a grid (blocks and threads) and, if the kernel is attention, a
+/// description by which the device can call cuDNN instead.
 static bool buildLaunch(Operation *op, InstructionWriter &writer) {
   auto launch = cast<rank::LaunchOp>(op);
   rank::KernelOp kernel = writer.kernel(launch.getKernel());
@@ -56,9 +60,10 @@ static bool buildLaunch(Operation *op, InstructionWriter &writer) {
   return true;
 }
 
-/// Lowers a launch over the tiles of many tensors (multi-tensor apply, NVIDIA
-/// Apex). Each block computes one tile of one tensor; all results of a part
-/// have as many elements as the part.
+/// Appends the instruction of one launch of a kernel over many tensors
+/// (multi-tensor apply, NVIDIA Apex). Each block computes one tile of one
+/// tensor. The tensors of a part (the operands and results of one former
+/// launch) all have the same number of elements.
 static bool buildLaunchParts(Operation *op, InstructionWriter &writer) {
   auto launch = cast<rank::LaunchPartsOp>(op);
   rank::KernelOp kernel = writer.kernel(launch.getKernel());

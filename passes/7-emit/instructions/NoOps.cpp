@@ -7,11 +7,13 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Appends nothing: the storage of the op's value is all that the op needs.
+/// Builder of ops that need no instruction: appends nothing. The buffer of the
+/// op's result already holds the right elements (a parameter, a constant, a
+/// received value, the operand of a reshape).
 static bool isThere(Operation *, InstructionWriter &) { return true; }
 
-/// Copies the new value over the position's own copy of the weight, unless the
-/// op that computes the value has already written it there.
+/// Appends a copy of the new value to the buffer of the parameter. Appends
+/// nothing if the op that computes the new value writes it to that buffer.
 static bool setParameter(Operation *op, InstructionWriter &writer) {
   auto set = cast<graph::SetParameterOp>(op);
   program::CopyT copy;

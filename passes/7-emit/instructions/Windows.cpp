@@ -10,8 +10,10 @@ static std::vector<int64_t> toVector(ArrayRef<int64_t> list) {
   return {list.begin(), list.end()};
 }
 
-/// Sets strides, dilations and padding of a convolution or pool. `pads` of `op`
-/// lists the low sides of all spatial dims, then the high sides.
+/// Stores strides, dilations and padding of `op`, a convolution or pool, in the
+/// instruction `made`. The attribute `pads` of `op` lists the padding before
+/// the first element of each spatial dim, then the padding after the last
+/// element of each.
 template <typename Made, typename Op> static void setWindow(Made &made, Op op) {
   ArrayRef<int64_t> pads = op.getPads();
   made.strides = toVector(op.getStrides());
@@ -20,8 +22,8 @@ template <typename Made, typename Op> static void setWindow(Made &made, Op op) {
   made.pads_end = toVector(pads.drop_front(pads.size() / 2));
 }
 
-/// Returns the instruction of a convolution, transposed or not, with its
-/// epilogue.
+/// Returns the instruction of a convolution or transposed convolution, with its
+/// epilogue (bias, activation).
 template <typename Op>
 static program::ConvT makeConv(Op op, const ContractionCall &call,
                                InstructionWriter &writer) {
@@ -41,8 +43,9 @@ bool emit::buildConv(const ContractionCall &call, InstructionWriter &writer) {
   return true;
 }
 
-/// `pads_end` says how much is cut off at the end of the result. Elements that
-/// `output_pads` adds there are kept, which reduces the cut.
+/// Appends the instruction of a transposed convolution. Its `pads_end` says how
+/// many elements to cut off at the end of the result. The op's `output_pads`
+/// says how many of these to keep, so it is subtracted.
 bool emit::buildConvTranspose(const ContractionCall &call,
                               InstructionWriter &writer) {
   auto conv = cast<graph::ConvTransposeOp>(call.contraction);
@@ -54,8 +57,9 @@ bool emit::buildConvTranspose(const ContractionCall &call,
   return true;
 }
 
-/// The device cannot compute an average that counts padding if a window reaches
-/// beyond the padding.
+/// Appends the instruction of a pool. Returns false for an average that counts
+/// padding and has windows that reach beyond the padding, which the device
+/// cannot compute.
 static bool buildPool(Operation *op, InstructionWriter &writer) {
   auto pool = cast<graph::PoolOp>(op);
   const bool overhangs =

@@ -80,15 +80,16 @@ Value pcc::emit::inverseTotalOf(KernelWriter &w, Value total) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Statistics of the row of one query, results of
-/// `graph.attention_query_gradient`: the largest score, one over the sum of the
-/// weights, and the mean Σ P dP.
+/// Numbers per query that `graph.attention_query_gradient` returns and the
+/// gradients need: the largest score, the reciprocal of the sum of the weights,
+/// and the mean Σ P dP of the gradient dP of the softmax weights P.
 struct RowStatistics {
   Value top, share, mean;
 };
 
-/// Emitter of sums over the keys of one query, or over the queries of one key.
-/// `group` is the number of query heads that share a key head.
+/// Emits sums over the keys of one query, or over the queries of one key, for
+/// the element-by-element code of attention. `group` is the number of query
+/// heads that share a key head.
 class AttentionElement {
 public:
   AttentionElement(KernelWriter &w, Operation *op)
@@ -101,8 +102,8 @@ public:
   int64_t numKeys() const { return key.getDimSize(2); }
   int64_t numQueries() const { return query.getDimSize(2); }
 
-  /// Emits Σ a · b over row `rowOfA` of the tensor `a` and row `rowOfB` of the
-  /// tensor `b`.
+  /// Emits the dot product of a row of `a` and a row of `b`. Both are 4-d
+  /// tensors; `rowOfA` and `rowOfB` are indices of their first three dims.
   Value dot(Value a, const MultiIndex &rowOfA, Value b,
             const MultiIndex &rowOfB) {
     const int64_t size = graph::tensorType(a).getDimSize(3);
@@ -116,13 +117,15 @@ public:
     })[0];
   }
 
-  /// Returns the multi-index [batch, key head, t] of the key that the query at
-  /// `row` reads. `row` is a multi-index [batch, head, query].
+  /// Returns the multi-index [batch, key head, t] of key number `t` for a
+  /// query. `row` is the multi-index [batch, head, query] of the query; several
+  /// heads share a key head.
   MultiIndex keyPlace(ArrayRef<Index> row, const Index &t) {
     return {row[0], w.indices.quotient(row[1], group), t};
   }
 
-  /// Emits the score of the query at `row` and key `t`.
+  /// Emits the score (masked dot product) of the query at multi-index `row` and
+  /// key number `t`.
   Score score(ArrayRef<Index> row, const Index &t) {
     return scoreOf(
         w, op,
@@ -131,9 +134,10 @@ public:
   }
 
   /// Emits an online softmax (Milakov and Gimelshein 2018) over the keys of the
-  /// query at `row`. Returns m, Σ P and Σ P · x, where m is the largest score
-  /// and P = exp(score − m). `x` emits a number for each key. Whenever m grows,
-  /// the sums so far are scaled down.
+  /// query at multi-index `row`: one loop that needs no second pass. Returns m,
+  /// Σ P and Σ P · x, where m is the largest score and P = exp(score − m). `x`
+  /// emits a number for each key. Whenever a key increases m, the sums so far
+  /// are multiplied by exp(old m − new m).
   Values fold(ArrayRef<Index> row, llvm::function_ref<Value(const Index &)> x) {
     return w.loop(numKeys(), {s.number(type, -HUGE_VAL), zero, zero},
                   [&](const Index &t, ValueRange so) {
@@ -147,19 +151,21 @@ public:
                   });
   }
 
-  /// Emits Σ P · x / Σ P from the result of fold().
+  /// Emits the weighted mean Σ P · x / Σ P from `folded`, the result of fold().
+  /// Emits 0 if all weights P are 0.
   Value meanOf(ValueRange folded) {
     return s.mul(folded[2], inverseTotalOf(w, folded[1]));
   }
 
-  /// Emits dP of the query at `row` and key `t`: the dot product of the
-  /// gradient of the query's result and the value of the key.
+  /// Emits dP, the gradient of the softmax weight of the query at multi-index
+  /// `row` and key number `t`: the dot product of the gradient of the query's
+  /// result and the value of the key.
   Value product(Value gradient, ArrayRef<Index> row, const Index &t) {
     return dot(gradient, MultiIndex(row), op.getValue(), keyPlace(row, t));
   }
 
-  /// Emits the softmax weight P of key `t`, and slope · P · (dP − mean), the
-  /// gradient with respect to the dot product of query and key.
+  /// Emits, for the query at multi-index `row` and key number `t`, the softmax
+  /// weight P and the gradient of their dot product, slope · P · (dP − mean).
   std::pair<Value, Value> centred(Value gradient, ArrayRef<Index> row,
                                   const Index &t,
                                   const RowStatistics &numbers) {
@@ -169,8 +175,9 @@ public:
     return {weighed, s.mul(s.mul(weighed, difference), own.slope)};
   }
 
-  /// Emits the sum of the numbers that `x` emits for all queries that read key
-  /// head `keyHead`. `x` takes a multi-index [batch, head, query].
+  /// Emits a sum over all queries that read key head number `keyHead`: those of
+  /// the query heads that share it. `x` takes a query's multi-index [batch,
+  /// head, query] and emits the number to add.
   Value sumOfQueries(const Index &batch, const Index &keyHead,
                      llvm::function_ref<Value(ArrayRef<Index>)> x) {
     return w.loop(group * numQueries(), {zero},
@@ -195,7 +202,8 @@ private:
 };
 } // namespace
 
-/// Emits the element `at` = [batch, head, query, e] of an attention.
+/// Emits the element at `at` = [batch, head, query, column] of the result of an
+/// attention op.
 static Value attention(KernelWriter &w, OpResult result, ArrayRef<Index> at) {
   AttentionElement element(w, result.getOwner());
   const ArrayRef<Index> row = at.take_front(3);
@@ -206,8 +214,8 @@ static Value attention(KernelWriter &w, OpResult result, ArrayRef<Index> at) {
   }));
 }
 
-/// Emits an element of a result of attention_query_gradient: a statistic of a
-/// row, or an element of the gradient of the queries.
+/// Emits an element of one of the results of attention_query_gradient: a number
+/// per query (see RowStatistics), or an element of the gradient of the queries.
 static Value queryGradient(KernelWriter &w, OpResult result,
                            ArrayRef<Index> at) {
   auto op = cast<graph::AttentionQueryGradientOp>(result.getOwner());
@@ -233,7 +241,8 @@ static Value queryGradient(KernelWriter &w, OpResult result,
                 })[0];
 }
 
-/// Emits an element of the gradient of the keys or of the values.
+/// Emits an element of one of the results of attention_key_gradient: the
+/// gradient of the keys, or the gradient of the values.
 static Value keyGradient(KernelWriter &w, OpResult result, ArrayRef<Index> at) {
   auto op = cast<graph::AttentionKeyGradientOp>(result.getOwner());
   AttentionElement element(w, op);

@@ -14,30 +14,33 @@
 
 namespace pcc::emit {
 
-/// Score of one query and one key.
+/// Attention score of one query and one key, in SSA values.
 struct Score {
-  /// The scaled, softcapped and masked dot product; −∞ where the query does not
-  /// see the key.
+  /// Dot product of query and key, after scale, softcap and mask. It is −∞ if
+  /// the mask hides the key from the query.
   mlir::Value value;
-  /// Derivative of the score by the dot product: the scale, times the slope of
-  /// the softcap.
+  /// Derivative of the score with respect to the dot product: the scale times
+  /// the derivative of the softcap.
   mlir::Value slope;
 };
 
-/// Emits the score that `op` derives from `product`, the dot product of a query
-/// and a key. `row` is the multi-index [batch, head, query] and `key` the index
-/// of the key. `isThere` is an i1 that is false where the query or the key is
-/// padding of a tile; null if there is no padding.
+/// Emits the score of one query and one key from `product`, their dot product,
+/// with the scale, softcap and masks of `op`. `row` is the multi-index [batch,
+/// head, query], and `key` the index of the key. `isThere` is an i1 that is
+/// false if the query or the key is padding of a tile; the score is then −∞.
+/// Null stands for true.
 Score scoreOf(KernelWriter &w, graph::AttentionOpInterface op,
               mlir::Value product, llvm::ArrayRef<Index> row, const Index &key,
               mlir::Value isThere = {});
 
-/// Emits exp(score − top), where `top` is the largest score of the row or of
-/// the keys so far. Gives 0 where `top` is −∞ since no key was seen.
+/// Emits the weight exp(score − top) of a key. `top` is the largest score among
+/// the keys of the row, or among those visited so far. If `top` is −∞ (all keys
+/// are masked), emits 0 rather than NaN.
 mlir::Value weightOf(KernelWriter &w, mlir::Value score, mlir::Value top);
 
-/// Emits 1 / total, where `total` is the sum of a row's weights. Gives 0 where
-/// `total` is 0 since no key was seen.
+/// Emits 1 / total, the factor by which weights are normalized. `total` is the
+/// sum of the weights of a row. If `total` is 0 (all keys are masked), emits 0
+/// rather than infinity.
 mlir::Value inverseTotalOf(KernelWriter &w, mlir::Value total);
 
 } // namespace pcc::emit

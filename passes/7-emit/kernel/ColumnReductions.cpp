@@ -8,25 +8,29 @@ using namespace pcc;
 using namespace pcc::emit;
 
 namespace {
-/// State of one reduction of the kernel.
+/// One reduction of the kernel, whose value for each column is built up in a
+/// stack buffer.
 struct ColumnStatistic {
   graph::ReduceOp op;
-  /// Number of the pass over the rows that computes the reduction.
+  /// Number, from 0, of the pass over the elements in which the reduction is
+  /// computed. A reduction that depends on another one has a larger number.
   int pass;
   Type type;
-  /// Pointer to the values so far, one per column of the outer iteration.
+  /// Pointer to the stack buffer with the values so far: one per column of the
+  /// outer iteration.
   Value buffer;
 };
 
-/// Result of the kernel, the pointer to its tensor, and the pass in which its
-/// elements can be computed.
+/// Result of the kernel, the pointer to its tensor, and the number of the first
+/// pass in which its elements can be computed.
 struct Output {
   Value result, pointer;
   int pass;
 };
 
-/// Emitter of one outer iteration: of all passes over `plan.width` neighbouring
-/// columns.
+/// Emits one outer iteration of a kernel that reduces columns: all passes over
+/// `plan.width` neighbouring columns. In a pass, the outer loop runs over the
+/// rows of the matrix, and the inner loop over the columns.
 class ColumnWriter {
 public:
   ColumnWriter(KernelWriter &w, rank::KernelOp kernel, const KernelPlan &plan,
@@ -42,7 +46,8 @@ public:
           .push_back({result, pointer, passOf(result)});
   }
 
-  /// Emits the passes, then the results with one element per column.
+  /// Emits all passes, then the stores of those results that have one element
+  /// per column.
   void write(const Index &iteration) {
     enter(iteration);
     int numPasses = 0;
@@ -60,7 +65,8 @@ public:
   }
 
 private:
-  /// Adds the reduction `op` and allocates its buffer.
+  /// Adds the reduction `op` to `statistics`, and emits the allocation of its
+  /// stack buffer.
   void addStatistic(graph::ReduceOp op) {
     ColumnStatistic one{op, passOf(op.getInput()), {}, {}};
     one.type = computeType(graph::tensorType(op.getInput()).getElementType());
@@ -68,8 +74,9 @@ private:
     statistics.push_back(one);
   }
 
-  /// Returns the first pass in which elements of `value` can be computed. A
-  /// reduction is complete one pass after its operand.
+  /// Returns the number of the first pass in which elements of `value` can be
+  /// computed. The result of a reduction is known one pass later than its
+  /// operand.
   int passOf(Value value) {
     Operation *op = value.getDefiningOp();
     if (!op)
@@ -85,8 +92,9 @@ private:
     return passes[op] = pass;
   }
 
-  /// Sets [first, end), the columns of the outer iteration, and the outer
-  /// indices of `w`. The last iteration along the dim can have fewer columns.
+  /// Sets `first` and `end` to the range of columns of outer iteration
+  /// `iteration`, and `w.outer` to the indices of the first column. The last
+  /// range along the dim can have fewer columns.
   void enter(const Index &iteration) {
     const int64_t size = w.rows.shape.back();
     SmallVector<int64_t> tiles = w.rows.outerShape();
@@ -102,7 +110,8 @@ private:
                                /*isUnsigned=*/false);
   }
 
-  /// Emits `body` for each column of the outer iteration.
+  /// Emits a loop that runs `body` for each column of the outer iteration, with
+  /// `w.outer` set to the indices of that column.
   void overColumns(llvm::function_ref<void()> body) {
     w.loop(first, end, w.rows.shape.back(), {}, [&](Index column, ValueRange) {
       w.outer.back() = column;
@@ -111,7 +120,8 @@ private:
     });
   }
 
-  /// Returns the position of the current column in the buffers.
+  /// Returns the index of the current column in the stack buffers: its distance
+  /// from the first column of the outer iteration.
   Index lane() {
     return w.indices.add(w.outer.back(), w.indices.scale(firstColumn, -1));
   }
@@ -122,16 +132,19 @@ private:
     w.store(one.buffer, one.type, lane(), value);
   }
 
-  /// Emits loads of the current column's statistics of all passes before
-  /// `pass`, for ops that read them.
+  /// Emits, for the current column, loads of the results of those reductions
+  /// that earlier passes than `pass` have computed. Stores the SSA values in
+  /// `w.statistics`.
   void bind(int pass) {
     for (const ColumnStatistic &one : statistics)
       if (one.pass < pass)
         w.statistics[one.op] = {load(one)};
   }
 
-  /// Emits one pass: initial values, a loop over the rows, final values. Stores
-  /// the results with an element per element that belong to this pass.
+  /// Emits pass number `pass`: the initial value of each of its reductions, a
+  /// loop over all elements of the columns, and the final values. In the loop,
+  /// also stores the results with one element per element that belong to this
+  /// pass.
   void writePass(int pass) {
     auto ofPass = [&](llvm::function_ref<void(const ColumnStatistic &)> write) {
       for (const ColumnStatistic &one : statistics)
@@ -164,8 +177,8 @@ private:
     });
   }
 
-  /// Returns the multi-index of the current column in `result`, which has one
-  /// element per column.
+  /// Returns the multi-index, in `result`, of the element for the current
+  /// column. `result` has one element per column.
   MultiIndex placeOf(Value result) {
     return w.indices.delinearise(
         w.indices.linearise(w.outer, w.rows.outerShape()),
@@ -177,9 +190,10 @@ private:
   SmallVector<ColumnStatistic> statistics;
   SmallVector<Output> perElement, perColumn;
   llvm::DenseMap<Operation *, int> passes;
-  /// First column of the outer iteration, as an index.
+  /// Index, along the last dim, of the first column of the outer iteration.
   Index firstColumn;
-  /// Bounds of the columns of the outer iteration, i64 values.
+  /// SSA values (i64) of the range [first, end) of columns of the outer
+  /// iteration.
   Value first, end;
 };
 } // namespace

@@ -7,17 +7,17 @@
 
 namespace pcc::emit {
 
-/// Emits one outer iteration of a kernel that reduces columns (`plan.width` is
-/// positive): the next `plan.width` neighbouring columns of the last dim.
-/// `outputs` are the pointers to the kernel's results.
+/// Emits one outer iteration of a kernel that reduces columns of a tensor: the
+/// reductions of the group of `plan.width` neighbouring columns that has the
+/// number `iteration`. `outputs` are the pointers to the kernel's results.
 ///
-/// A stack buffer holds one partial result per column. Each pass goes over the
-/// inner dims in ascending order and, at each inner index, combines `width`
-/// contiguous elements with the buffer.
+/// A stack buffer holds one partial result per column. A pass goes over the
+/// inner dims, along which the columns run, in ascending order. At each inner
+/// index it combines `width` contiguous elements with the buffer.
 ///
-/// A reduction that depends on another one needs a later pass. Results with an
-/// element per element are stored in the first pass that has the statistics
-/// they read:
+/// A reduction that depends on another one needs a later pass. A result with
+/// one element per element of the columns is stored in the first pass after the
+/// reductions that it reads:
 ///
 ///   s = sum x            pass 0
 ///   t = sum exp(x - s)   pass 1

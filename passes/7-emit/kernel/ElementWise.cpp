@@ -22,16 +22,17 @@ static bool isUnsigned(Value tensor) {
          elementOf(tensor).isInteger(1);
 }
 
-/// Emits an element of an op with one operand by calling
-/// `F(scalar builder, operand element, op)`.
+/// Emits an element of an op with one operand: the result of `F(scalar builder,
+/// operand element, op)`.
 template <auto F>
 static Value unary(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   ScalarBuilder s = w.scalar();
   return F(s, w.read(op->getOperand(0), at), op);
 }
 
-/// Emits an element of an op with two operands, which broadcast, by calling
-/// `F(scalar builder, lhs element, rhs element, op)`.
+/// Emits an element of an op with two operands, which are broadcast to the
+/// shape of the result: the result of `F(scalar builder, lhs element, rhs
+/// element, op)`.
 template <auto F>
 static Value binary(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   Value lhs = w.readBroadcast(op->getOperand(0), at);
@@ -53,7 +54,7 @@ static Value absolute(ScalarBuilder &s, Value x, Operation *op) {
   return s.select(negative, s.neg(x), x);
 }
 
-/// Emits −1, 0 or 1. NaN and −0 stay as they are.
+/// Emits the sign of `x`: −1, 0 or 1. A NaN gives NaN, and −0 gives −0.
 static Value sign(ScalarBuilder &s, Value x, Operation *op) {
   Type type = x.getType();
   Value zero = s.zero(type);
@@ -75,8 +76,9 @@ static Value relu(ScalarBuilder &s, Value x, Operation *op) {
   return s.larger(x, s.zero(x.getType()), isUnsigned(op->getOperand(0)));
 }
 
-/// Emits `b`, or 1 where an integer division by `b` could trap: where `b` is 0,
-/// and where a signed `b` is −1, since the quotient can overflow.
+/// Emits a divisor with which the integer division instruction cannot trap: 1
+/// if `b` is 0 or a signed −1 (the smallest integer divided by −1 overflows),
+/// else `b`.
 static Value safeDivisor(ScalarBuilder &s, Value b, bool isUnsigned) {
   Type type = b.getType();
   Value unsafe = s.compare(IntPredicate::eq, b, s.zero(type));
@@ -86,7 +88,8 @@ static Value safeDivisor(ScalarBuilder &s, Value b, bool isUnsigned) {
   return s.select(unsafe, s.integer(type, 1), b);
 }
 
-/// Emits a / b. For integers a / 0 is 0, and a / −1 is the wrapping −a.
+/// Emits the quotient a / b. For integers, a / 0 is 0, and a / −1 is −a, which
+/// wraps around for the smallest integer.
 static Value divide(ScalarBuilder &s, Value a, Value b, Operation *op) {
   if (isFloat(a))
     return s.divide(a, b);
@@ -103,8 +106,9 @@ static Value divide(ScalarBuilder &s, Value a, Value b, Operation *op) {
                   s.select(isMinusOne, s.neg(a), quotient));
 }
 
-/// Emits the remainder with the sign of the divisor `b`, given `rest`, the
-/// remainder with the sign of the dividend.
+/// Emits the remainder of a division by `b` with the sign of `b`. `rest` is the
+/// remainder with the sign of the dividend: −1 % 3 has the rest −1 and becomes
+/// 2.
 static Value withSignOf(ScalarBuilder &s, Value rest, Value b) {
   Value zero = s.zero(rest.getType());
   auto below = [&](Value x) {
@@ -117,8 +121,8 @@ static Value withSignOf(ScalarBuilder &s, Value rest, Value b) {
   return s.select(s.both(isNotZero, differs), s.add(rest, b), rest);
 }
 
-/// Emits the remainder of a / b with the sign of `b`, or of `a` if the op is
-/// `truncated`. For integers the remainder by 0 is 0.
+/// Emits the remainder of a / b. It has the sign of `b`, or of `a` if the op is
+/// marked `truncated`. For integers the remainder of a division by 0 is 0.
 static Value remainderOf(ScalarBuilder &s, Value a, Value b, Operation *op) {
   bool truncated = cast<ModOp>(op).getTruncated();
   if (isFloat(a)) {
@@ -135,7 +139,7 @@ static Value remainderOf(ScalarBuilder &s, Value a, Value b, Operation *op) {
   return truncated || noSign ? rest : withSignOf(s, rest, b);
 }
 
-/// Adds arithmetic ops to `table`.
+/// Adds the functions that emit arithmetic ops to `table`.
 static void addArithmetic(ReadTable &table) {
   using S = ScalarBuilder;
   using O = Operation;
@@ -163,7 +167,8 @@ static void addArithmetic(ReadTable &table) {
 // Tests and logic
 //===----------------------------------------------------------------------===//
 
-/// Emits a comparison. a < b is emitted as b > a.
+/// Emits the comparison of `a` and `b` by the predicate of `op`. Emits a < b as
+/// b > a.
 static Value compare(ScalarBuilder &s, Value a, Value b, Operation *op) {
   auto predicate = cast<CompareOp>(op).getPredicate();
   bool isEqual = predicate == Predicate::Equal;
@@ -189,7 +194,7 @@ static Value isNan(ScalarBuilder &s, Value x, Operation *) {
   return isFloat(x) ? s.compare(FloatPredicate::UNO, x, x) : s.boolean(false);
 }
 
-/// Emits whether `x` is one of the infinities that the op tests for.
+/// Emits whether `x` is infinite. `op` says which of −∞ and ∞ count.
 static Value isInfinite(ScalarBuilder &s, Value x, Operation *op) {
   auto test = cast<IsInfOp>(op);
   Value result = s.boolean(false);
@@ -216,7 +221,7 @@ static Value castElement(ScalarBuilder &s, Value x, Operation *op) {
                    elementOf(op->getResult(0)));
 }
 
-/// Adds tests, logic, selects and casts to `table`.
+/// Adds the functions that emit tests, logic, selects and casts to `table`.
 static void addLogic(ReadTable &table) {
   using S = ScalarBuilder;
   using O = Operation;
@@ -256,10 +261,11 @@ static Value lowWord(ScalarBuilder &s, Value number) {
   return s.both(number, s.integer(number.getType(), 0xFFFFFFFF));
 }
 
-/// Emits the first word of Philox 4x32 with 10 rounds (Salmon et al. 2011) for
-/// a counter of four words and a key, as dialects/graph/reference/Philox.h
-/// computes it. Words are i64 values below 2^32, so that the product of two
-/// words is exact.
+/// Emits the first of the four result words of the random number generator
+/// Philox 4x32 with 10 rounds (Salmon et al. 2011), for a counter of four words
+/// and the key of the op. The result is equal to that of
+/// dialects/graph/reference/Philox.h. A word is an i64 below 2^32, so that the
+/// product of two words is exact.
 static Value philox(ScalarBuilder &s, std::array<Value, 4> counter,
                     uint64_t key) {
   auto [a, b, c, d] = counter;
@@ -279,9 +285,9 @@ static Value philox(ScalarBuilder &s, std::array<Value, 4> counter,
   return a;
 }
 
-/// Emits a graph.random element in [0, 1): the upper 24 bits of the first word
-/// of Philox, divided by 2^24. The counter is the element's index and the step,
-/// two words each.
+/// Emits an element of graph.random, a number in [0, 1): the upper 24 bits of
+/// the first word of Philox, divided by 2^24. The counter of Philox is the
+/// number of the element and the number of the training step, two words each.
 static Value uniform(ScalarBuilder &s, Value index, Value step, Operation *op) {
   Value word = philox(s,
                       {lowWord(s, index), highWord(s, index), lowWord(s, step),

@@ -46,8 +46,9 @@ Index IndexSpace::leaf(Value value, int64_t low, int64_t high) {
 // Sums of indices
 //===----------------------------------------------------------------------===//
 
-/// Replaces c · d · (b / d) + c · (b % d) by c · b. One replacement per call is
-/// enough, since add() of the result looks for the next one.
+/// Simplifies `index`: replaces c · d · (b / d) + c · (b % d) by c · b.
+/// Replaces one such pair of terms per call. The call of add() that adds c · b
+/// simplifies the sum again, which finds the next pair.
 void IndexSpace::mergeParts(Index &index) {
   for (const Index::AffineTerm &rest : index.terms) {
     if (!rest.leaf->isRemainder)
@@ -69,7 +70,8 @@ void IndexSpace::mergeParts(Index &index) {
   }
 }
 
-/// Merges the two sorted lists of terms.
+/// Merges the terms of `a` and `b`, which are sorted by leaf, and simplifies
+/// the sum.
 Index IndexSpace::add(const Index &a, const Index &b) {
   Index sum{a.constant + b.constant, {}};
   const auto *left = a.terms.begin(), *right = b.terms.begin();
@@ -102,8 +104,9 @@ Index IndexSpace::scale(const Index &a, int64_t factor) {
 // Quotients and remainders
 //===----------------------------------------------------------------------===//
 
-/// Returns the leaf of base / divisor or base % divisor as an index. Reuses an
-/// existing leaf, so that equal quotients compare equal.
+/// Returns an index whose only leaf is base / divisor, or base % divisor if
+/// `isRemainder` is true. Reuses the leaf of an earlier call with the same
+/// arguments, so that equal quotients are equal indices.
 Index IndexSpace::divided(const Index &base, int64_t divisor,
                           bool isRemainder) {
   for (const IndexLeaf &leaf : leaves)
@@ -123,8 +126,9 @@ Index IndexSpace::divided(const Index &base, int64_t divisor,
   return index;
 }
 
-/// Splits `a` into divisor · whole + rest. `whole` gets the terms whose
-/// coefficients `divisor` divides. The constant of `rest` lies in [0, divisor).
+/// Splits `a` into `whole` and `rest` with a = divisor · whole + rest. The
+/// terms whose coefficients are multiples of `divisor` go to `whole`, the
+/// others to `rest`. The constant of `rest` lies in [0, divisor).
 static void splitBy(const Index &a, int64_t divisor, Index &whole,
                     Index &rest) {
   rest.constant = ((a.constant % divisor) + divisor) % divisor;
@@ -136,9 +140,10 @@ static void splitBy(const Index &a, int64_t divisor, Index &whole,
       rest.terms.push_back({coefficient, leaf});
 }
 
-/// Divides the coefficients of `a`, and `divisor`, by their greatest common
-/// divisor, and returns it. The value of a / divisor does not change; the
-/// constant of `a` is rounded down.
+/// Divides `divisor` and the coefficients of `a` by their greatest common
+/// divisor, and returns it. The constant of `a` is divided, too, and rounded
+/// down. The value of a / divisor does not change: (6 i + 5) / 4 becomes (3 i +
+/// 2) / 2.
 static int64_t cancel(Index &a, int64_t &divisor) {
   int64_t common = divisor;
   for (const Index::AffineTerm &term : a.terms)
@@ -205,14 +210,15 @@ MultiIndex IndexSpace::delinearise(const Index &position,
     place[dim] = dim == 0 ? rest : remainder(rest, size);
     rest = quotient(rest, size);
   }
-  // The index along a leading dim of size 1 is 0, even if ranges cannot tell.
+  // The index along a first dim of size 1 is 0, even if the bounds of the
+  // leaves do not show it.
   if (!place.empty() && shape[0] == 1)
     place[0] = constant(0);
   return place;
 }
 
-/// Takes `position` apart into one index per group, and adds `lane` to the last
-/// of these indices only.
+/// Splits `position` into one index per group of dims, adds `lane` to the index
+/// of the last group only, and splits each into the indices of its dims.
 MultiIndex IndexSpace::delineariseLane(const Index &position, int64_t lane,
                                        ArrayRef<int64_t> shape,
                                        ArrayRef<int64_t> groups) {

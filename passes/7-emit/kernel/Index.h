@@ -21,10 +21,11 @@ namespace pcc::emit {
 
 struct IndexLeaf;
 
-/// Affine sum: constant + Σ coefficient · leaf.
+/// Index of an element along one dim, as an affine sum: constant + Σ
+/// coefficient · leaf. A leaf is a variable, such as a loop counter.
 ///
-/// Invariant: terms ascend by the numbers of their leaves, each leaf occurs at
-/// most once, and no coefficient is 0.
+/// Invariant: the terms are sorted by the numbers of their leaves, no leaf
+/// occurs twice, and no coefficient is 0.
 struct Index {
   struct AffineTerm {
     int64_t coefficient;
@@ -38,73 +39,78 @@ struct Index {
   bool operator==(const Index &other) const {
     return constant == other.constant && terms == other.terms;
   }
-  /// Returns the coefficient of `leaf`, or 0 if `leaf` does not occur.
+  /// Returns the coefficient of the term with `leaf`, or 0 if there is none.
   int64_t coefficientOf(const IndexLeaf *leaf) const;
 };
 
-/// One index per dim of a tensor.
+/// Index of an element of a tensor: one affine index per dim.
 using MultiIndex = llvm::SmallVector<Index, 4>;
 
-/// Variable of affine indices: an SSA value such as a loop counter, or the
-/// quotient or remainder of an index and a constant. Leaves are compared by
-/// address; IndexSpace owns them.
+/// Variable in affine indices: an SSA value such as a loop counter, or the
+/// quotient or remainder of an index and a constant. Two leaves are equal if
+/// their addresses are. IndexSpace owns the leaves.
 struct IndexLeaf {
-  /// Position in the order of creation, by which terms are sorted.
+  /// Number of the leaf in the order of creation. Terms are sorted by it.
   unsigned number = 0;
-  /// Inclusive bounds of the leaf's value.
+  /// Smallest and largest value that the leaf can have at run time.
   int64_t low = 0, high = 0;
-  /// The SSA value, an i64. Null for a quotient or remainder.
+  /// SSA value of type i64 that holds the leaf. Null if the leaf is a quotient
+  /// or remainder.
   mlir::Value value;
-  /// Dividend of a quotient or remainder.
+  /// Dividend, if the leaf is a quotient or remainder.
   Index base;
   int64_t divisor = 0; ///< 0 for an SSA value
-  /// True for `base` % `divisor`, false for `base` / `divisor`.
+  /// True if the leaf is `base` % `divisor`, false if it is `base` / `divisor`.
   bool isRemainder = false;
 };
 
-/// Inclusive bounds of an index.
+/// Smallest and largest value that an index can have at run time.
 struct IndexRange {
   int64_t low, high;
 };
 
-/// Returns bounds of `index` that follow from the ranges of its leaves. The
-/// exact range can be narrower, since leaves can depend on one another.
+/// Returns bounds of `index`, computed from the bounds of each leaf as if
+/// leaves did not depend on each other. The actual range can be narrower.
 IndexRange rangeOf(const Index &index);
 
-/// Arithmetic on the indices of one kernel, and owner of their leaves. An index
-/// must not outlive its space. Dividends must never be negative at run time,
-/// since materialise() emits unsigned divisions.
+/// Arithmetic on the indices of one kernel. Owns the leaves (variables) of the
+/// indices, so no index may outlive its space. A dividend must not be negative
+/// at run time, since materialise() emits unsigned divisions.
 class IndexSpace {
 public:
   static Index constant(int64_t value) { return {value, {}}; }
-  /// Returns the index of `value`, an i64 in [low, high]. If low == high, the
-  /// result is a constant.
+  /// Returns an index whose only leaf is `value`, an i64 in [low, high] at run
+  /// time. Returns a constant if low == high.
   Index leaf(mlir::Value value, int64_t low, int64_t high);
-  /// Returns a + b.
+  /// Returns the index a + b.
   Index add(const Index &a, const Index &b);
-  /// Returns a · factor.
+  /// Returns the index a · factor.
   Index scale(const Index &a, int64_t factor);
-  /// Returns a / divisor, rounded down. `divisor` is positive.
+  /// Returns the index a / divisor, rounded down. `divisor` must be positive.
   Index quotient(const Index &a, int64_t divisor);
-  /// Returns a % divisor. `divisor` is positive.
+  /// Returns the index a % divisor. `divisor` must be positive.
   Index remainder(const Index &a, int64_t divisor);
 
-  /// Returns Σ place[i] · strides[i].
+  /// Returns the index Σ place[i] · strides[i]: the offset, in elements, at
+  /// which strided memory holds the element at `place`.
   Index dot(llvm::ArrayRef<Index> place, llvm::ArrayRef<int64_t> strides);
-  /// Returns the row-major position of multi-index `place` in `shape`.
+  /// Returns the number, in row-major order, of the element at multi-index
+  /// `place` of a tensor of `shape`: 6 for [1, 2] in [3, 4].
   Index linearise(llvm::ArrayRef<Index> place, llvm::ArrayRef<int64_t> shape);
-  /// Returns the multi-index of the element at row-major `position` in `shape`:
-  /// the inverse of linearise().
+  /// Returns the multi-index of element number `position`, in row-major order,
+  /// of a tensor of `shape`. Inverse of linearise(): [1, 2] for 6 in [3, 4].
   MultiIndex delinearise(const Index &position, llvm::ArrayRef<int64_t> shape);
-  /// Returns delinearise(position + lane, shape), with indices of outer dims
-  /// that do not depend on `lane`. `groups` divides the dims of `shape` into
-  /// groups of neighbours. `position` and `position + lane` must differ in dims
-  /// of the last group only.
+  /// Returns delinearise(position + lane, shape) in a form that keeps the
+  /// indices of outer dims independent of `lane`, so that neighbouring lanes
+  /// can share code. `groups` lists how many neighbouring dims of `shape` form
+  /// each group. Adding `lane` to `position` may only change indices of dims of
+  /// the last group.
   MultiIndex delineariseLane(const Index &position, int64_t lane,
                              llvm::ArrayRef<int64_t> shape,
                              llvm::ArrayRef<int64_t> groups);
 
-  /// Emits code at `builder` that computes `index`, and returns the i64.
+  /// Emits code, at the insertion point of `builder`, that computes the value
+  /// of `index` at run time. Returns that i64.
   mlir::Value materialise(mlir::OpBuilder &builder, mlir::Location loc,
                           const Index &index);
 
@@ -112,7 +118,8 @@ private:
   Index divided(const Index &base, int64_t divisor, bool isRemainder);
   void mergeParts(Index &index);
 
-  /// A deque, since indices hold the addresses of leaves.
+  /// All leaves of the space. A deque keeps their addresses valid, which
+  /// indices hold.
   std::deque<IndexLeaf> leaves;
 };
 

@@ -40,8 +40,9 @@ static Value slice(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
 // Parts
 //===----------------------------------------------------------------------===//
 
-/// Returns `index` with a range inside of [0, size). The caller guarantees that
-/// the value lies there at run time.
+/// Returns an index of equal value with the known range [0, size). The caller
+/// guarantees that the value of `index` lies in this range at run time, which
+/// the bounds of its leaves may not show.
 static Index within(KernelWriter &w, const Index &index, int64_t size) {
   IndexRange range = rangeOf(index);
   if (range.low >= 0 && range.high < size)
@@ -56,10 +57,10 @@ static Value isBelow(KernelWriter &w, const Index &index, int64_t bound) {
                    s.integer(w.builder.getI64Type(), bound));
 }
 
-/// Emits the element at `at` of the concatenation `op`, given that it lies in
-/// operand number `first` or behind. Operand `first` begins at `offset` along
-/// the concatenated dim. Emits a branch if the range of the index does not
-/// decide between operands.
+/// Emits the element at `at` of the concatenation `op`. The element is known to
+/// lie in operand number `first` or a later one. Operand number `first` begins
+/// at index `offset` along the concatenated dim. Emits a branch where the
+/// bounds of the index do not tell in which operand the element lies.
 static Value readPart(KernelWriter &w, ConcatOp op, size_t first,
                       int64_t offset, MultiIndex at) {
   int64_t dim = op.getDim();
@@ -90,9 +91,11 @@ static Value concat(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
 // pad
 //===----------------------------------------------------------------------===//
 
-/// Returns the index of the operand's element that padding in mode `mode`
-/// (edge, wrap or reflect) puts at `index`. `index` may lie outside of
-/// [0, size), where `size` is the operand's size along the dim.
+/// Returns the index, along one dim, of the operand element that padding in
+/// mode `mode` (edge, wrap or reflect) repeats at `index`. `size` is the size
+/// of the operand along the dim. `index` counts from the operand's first
+/// element, so it is negative in the padding before it, and ≥ size in the
+/// padding after it.
 static Index reflected(KernelWriter &w, PadMode mode, const Index &index,
                        int64_t size) {
   IndexRange range = rangeOf(index);
@@ -106,14 +109,14 @@ static Index reflected(KernelWriter &w, PadMode mode, const Index &index,
   else {
     int64_t period =
         mode == PadMode::Wrap ? size : std::max<int64_t>(1, 2 * size - 2);
-    // Adding `away` periods makes every index non-negative, as the unsigned
+    // Add `away` periods to make the index non-negative, as the unsigned
     // remainder requires.
     int64_t away = (std::max<int64_t>(0, -range.low) + period - 1) / period;
     Value shifted = s.add(at, s.integer(i64, away * period));
     at = arith::RemUIOp::create(w.builder, w.loc, shifted,
                                 s.integer(i64, period));
-    // In mode reflect, indices beyond the last element run backwards. In mode
-    // wrap, none lies beyond.
+    // In mode reflect, an index after the last element counts backwards from
+    // it. In mode wrap, the remainder is never after the last element.
     Value mirrored = s.sub(s.integer(i64, period), at);
     Value inside = s.compare(arith::CmpIPredicate::sle, at, last);
     at = s.select(inside, at, mirrored);
@@ -121,8 +124,9 @@ static Index reflected(KernelWriter &w, PadMode mode, const Index &index,
   return w.indices.leaf(at, 0, size - 1);
 }
 
-/// Emits an element of a pad with a constant. `place` is the multi-index
-/// relative to the operand, and may lie outside of the operand.
+/// Emits an element of a pad with a constant. `place` is its multi-index
+/// relative to the first element of the operand: an index may be negative or
+/// too large, and the element is then the constant.
 static Value readPadded(KernelWriter &w, PadOp op, MultiIndex place) {
   ScalarBuilder s = w.scalar();
   ArrayRef<int64_t> shape = tensorType(op.getInput()).getShape();
@@ -131,7 +135,8 @@ static Value readPadded(KernelWriter &w, PadOp op, MultiIndex place) {
     IndexRange range = rangeOf(index);
     if (range.low >= 0 && range.high < size)
       continue;
-    // One unsigned comparison covers both ends: a negative index is huge.
+    // One unsigned comparison covers both ends, since a negative index is huge
+    // as an unsigned number.
     Value test = s.compare(arith::CmpIPredicate::ult, w.materialise(index),
                            s.integer(w.builder.getI64Type(), size));
     inside = inside ? s.both(inside, test) : test;
@@ -169,9 +174,10 @@ static Value pad(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
 // rotary
 //===----------------------------------------------------------------------===//
 
-/// Returns the index of the other element of a rotary pair, and an i1: whether
-/// `index` is the first element of its pair. With `interleaved`, pairs are
-/// elements 2 i and 2 i + 1; otherwise i and i + size / 2.
+/// Returns the index of the element that a rotary embedding pairs with the
+/// element at `index`, and an i1: whether `index` is the first of the pair. The
+/// elements 2 i and 2 i + 1 form a pair if `interleaved` is true; otherwise i
+/// and i + size / 2 do.
 static std::pair<Index, Value> partner(KernelWriter &w, const Index &index,
                                        int64_t size, bool interleaved) {
   ScalarBuilder s = w.scalar();
@@ -190,8 +196,9 @@ static std::pair<Index, Value> partner(KernelWriter &w, const Index &index,
   return {w.indices.leaf(other, 0, size - 1), isFirst};
 }
 
-/// Emits x · cos + rotate(x) · sin, the rotary position embedding (RoFormer, Su
-/// et al. 2021).
+/// Emits an element of a rotary position embedding (RoFormer, Su et al. 2021):
+/// x · cos + rotate(x) · sin, where rotate() turns each pair (a, b) into (−b,
+/// a).
 static Value rotary(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   auto rotary = cast<RotaryOp>(op);
   int64_t size = tensorType(rotary.getInput()).getShape().back();

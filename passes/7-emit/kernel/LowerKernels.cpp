@@ -33,8 +33,9 @@ void pcc::emit::registerKernelDialects(DialectRegistry &registry) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Emitter of the loops of one kernel, in a function that takes pointers to the
-/// buffers, the scalars, and the range [begin, end) of outer iterations.
+/// Emits the loops of one kernel into its function. `outputs` are the pointers
+/// to the buffers of the results. The loops run over the outer iterations
+/// (independent parts of the kernel's work) in [begin, end).
 struct BodyWriter {
   rank::KernelOp kernel;
   KernelPlan plan;
@@ -58,7 +59,8 @@ struct BodyWriter {
     });
   }
 
-  /// Emits loops over all elements of each result, result by result.
+  /// Emits, for each result in turn, a loop nest over its elements. This is for
+  /// kernels whose results no common loop can compute.
   void writeApart() {
     for (auto [result, output] :
          llvm::zip_equal(yield().getResults(), outputs)) {
@@ -71,8 +73,9 @@ struct BodyWriter {
     }
   }
 
-  /// Emits one outer iteration of a kernel without reductions: one index of the
-  /// outer loops, and all iterations of the inner loops.
+  /// Emits one outer iteration of a kernel without reductions. `iteration`
+  /// gives the indices of the outermost dims; the inner loops run over all
+  /// other dims.
   void writeElements(const Index &iteration) {
     int64_t numOuter = 0;
     for (int64_t group : ArrayRef(plan.groups).take_front(plan.numParallel))
@@ -94,11 +97,14 @@ struct BodyWriter {
 };
 } // namespace
 
-/// Emits the internal function `name` with the loops of `kernel`. Its arguments
-/// are those of signatureOf(), then `begin` and `end`. All pointers are marked
-/// noalias. Only a kernel that updates a weight in place gets one buffer twice,
-/// as operand and as result; it is element-wise and loads each element before
-/// storing the element at the same index.
+/// Emits the function `name` with the loops of `kernel`, internal to the new
+/// module. Its arguments are those of signatureOf(), then `begin` and `end`,
+/// the range of outer iterations.
+///
+/// All pointers are marked noalias. This is safe although a kernel that updates
+/// a weight in place gets one buffer as operand and as result: such a kernel is
+/// element-wise, so it loads each element before it stores the element at the
+/// same index.
 static LLVM::LLVMFuncOp writeBody(OpBuilder &builder, rank::KernelOp kernel,
                                   const Twine &name) {
   MLIRContext *context = kernel.getContext();
@@ -130,8 +136,9 @@ static LLVM::LLVMFuncOp writeBody(OpBuilder &builder, rank::KernelOp kernel,
   return function;
 }
 
-/// Creates a function without body of the type PccKernelFunction: a list of
-/// buffers, a list of scalars, `begin` and `end`.
+/// Creates the function `name`, still without a body, with the parameters of
+/// the type PccKernelFunction: a list of buffers, a list of scalars, and the
+/// range [begin, end) of outer iterations.
 static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, const Twine &name) {
   MLIRContext *context = builder.getContext();
   Type pointer = LLVM::LLVMPointerType::get(context),
@@ -142,7 +149,8 @@ static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, const Twine &name) {
                                   {pointer, pointer, i64, i64}));
 }
 
-/// Emits the load of element `number`, of type `type`, of the list at `list`.
+/// Emits the load of entry `number` of the array at pointer `list`. The entries
+/// have the type `type`.
 static Value loadArgument(OpBuilder &inside, Value list, Type type,
                           int32_t number) {
   Location loc = inside.getUnknownLoc();
@@ -151,8 +159,9 @@ static Value loadArgument(OpBuilder &inside, Value list, Type type,
   return LLVM::LoadOp::create(inside, loc, type, address);
 }
 
-/// Emits the function that the runtime calls. The function loads the pointers
-/// and scalars of `body` from its lists and calls `body`.
+/// Emits the function `name` that the runtime calls. It loads all pointers and
+/// scalars that `body` takes from the two lists that the runtime passes, and
+/// calls `body`.
 static void writeEntry(OpBuilder &builder, LLVM::LLVMFuncOp body,
                        const Twine &name) {
   Location loc = builder.getUnknownLoc();
@@ -175,13 +184,15 @@ static void writeEntry(OpBuilder &builder, LLVM::LLVMFuncOp body,
 // Kernels in parts
 //===----------------------------------------------------------------------===//
 
-/// Emits the version for processors of a kernel that is `in_parts`, on which a
-/// program for GPUs runs without a GPU. The lists of the function hold:
+/// Emits the CPU version of a multi-tensor kernel (attribute `in_parts`), which
+/// GPUs run over tiles of many tensors. It serves to run a program for GPUs
+/// without a GPU. A part is the group of tensors, one per argument and result,
+/// that are computed together. The two lists that the runtime passes hold:
 ///
 ///   buffers   shared operands | first tensor of each part | second of each ...
-///   scalars   number of parts | elements of each part
+///   scalars   number of parts | number of elements of each part
 ///
-/// One call computes all parts, whatever `begin` and `end` are.
+/// One call computes all parts. `begin` and `end` are ignored.
 static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
                              const Twine &name) {
   Location loc = builder.getUnknownLoc();
@@ -232,8 +243,9 @@ static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
 // Random weights
 //===----------------------------------------------------------------------===//
 
-/// Emits the version for processors of a random-weight kernel, on which a
-/// program for GPUs runs without a GPU. An outer iteration is one element.
+/// Emits the CPU version of a kernel that generates a random weight. It serves
+/// to run a program for GPUs without a GPU. `types` are the weight's element
+/// types. Each outer iteration generates one element.
 static void writeRandomKernel(OpBuilder &builder, ArrayRef<Type> types,
                               const Twine &name) {
   Location loc = builder.getUnknownLoc();
@@ -273,14 +285,13 @@ LogicalResult pcc::emit::lowerToLlvmDialect(ModuleOp module) {
   return manager.run(module);
 }
 
-/// Expands ops that processors have no instructions for: math functions of f32
-/// become polynomials, and conversions from and to bf16 become integer
-/// arithmetic.
+/// Expands ops for which CPUs lack instructions: math functions of f32 become
+/// polynomials, and conversions from and to bf16 become integer arithmetic.
 static LogicalResult expandForProcessors(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   populateMathPolynomialApproximationPatterns(
       patterns, MathPolynomialApproximationOptions());
-  // Not all processors have bf16 instructions.
+  // The code must also run on CPUs without bf16 instructions.
   arith::populateExpandBFloat16Patterns(patterns);
   GreedyRewriteConfig config;
   config.enableFolding(false);

@@ -9,25 +9,27 @@
 
 namespace pcc::emit {
 
-/// Inserts into `registry` the dialects of the code that lowerKernels() emits.
+/// Registers the dialects of the ops that lowerKernels() creates in `registry`.
 void registerKernelDialects(mlir::DialectRegistry &registry);
 
-/// Lowers the kernels of `module` for processors. Returns a new module in the
-/// LLVM dialect, or null on failure.
+/// Lowers the kernels of `module` for CPUs. Returns a new module in the LLVM
+/// dialect, or null on failure.
 ///
 /// The function of kernel number n is called `pcc_k_<n>` and has the signature
-/// of PccKernelFunction (runtime/program/ProgramImage.h): operand buffers come
-/// before result buffers, and `begin` and `end` bound the outer iterations.
-/// The rank.kernel ops of `module` are numbered first, then the random-weight
-/// kernels of randomKernelsOf(), whose outer iterations are elements.
+/// of PccKernelFunction (runtime/program/ProgramImage.h). The list of buffers
+/// has the operands, then the results. `begin` and `end` bound the outer
+/// iterations (independent units of work) to compute. The rank.kernel ops of
+/// `module` come first in the numbering, then the kernels of randomKernelsOf(),
+/// whose outer iterations are elements.
 ///
 /// Loads dialects, so it must not run within a pass.
 mlir::OwningOpRef<mlir::ModuleOp> lowerKernels(mlir::ModuleOp module);
 
-/// Creates a module with the code of all kernels of `module`: the first step of
-/// the lowering for any target. Calls `write` for every rank.kernel, then
-/// `writeRandom` for the element types of every kernel of randomKernelsOf().
-/// Passes the kernel's number and a builder at the end of the new module.
+/// Returns a new module with the code of all kernels of `module`. This is the
+/// first step of the lowering for any target. Calls `write` for every
+/// rank.kernel op, then `writeRandom` for every entry (element types) of
+/// randomKernelsOf(). Both also get the kernel's number and a builder at the
+/// end of the new module.
 ///
 /// Loads the dialects of `registry`, so it must not run within a pass.
 mlir::OwningOpRef<mlir::ModuleOp> writeKernels(

@@ -11,8 +11,8 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::emit;
 
-/// Emits the math op `Op` of an f32, which LowerKernels expands to a
-/// polynomial, or a call of the libm function `libm` of an f64.
+/// Emits the math op `Op` for an f32 `x`; LowerKernels later expands it to a
+/// polynomial. For an f64 `x`, emits a call of the function `libm` of libm.
 template <typename Op>
 static Value polynomialOr(StringRef libm, ScalarBuilder &s, Value x) {
   if (x.getType().isF32())
@@ -32,12 +32,13 @@ Value pcc::emit::squareRoot(ScalarBuilder &s, Value x) {
 
 static Value one(ScalarBuilder &s, Value x) { return s.number(x.getType(), 1); }
 
-/// Emits 1 / (1 + e^−x).
+/// Emits the sigmoid of `x`, 1 / (1 + e^−x).
 static Value sigmoid(ScalarBuilder &s, Value x) {
   return s.divide(one(s, x), s.add(one(s, x), exponential(s, s.neg(x))));
 }
 
-/// Emits log(1 + e^x) as max(x, 0) + log(1 + e^−|x|), which does not overflow.
+/// Emits the softplus of `x`, log(1 + e^x), as max(x, 0) + log(1 + e^−|x|), in
+/// which no exponential overflows.
 static Value softplus(ScalarBuilder &s, Value x) {
   Value magnitude = math::AbsFOp::create(s.builder, s.loc, x);
   Value rest =
@@ -45,8 +46,8 @@ static Value softplus(ScalarBuilder &s, Value x) {
   return s.add(s.larger(x, s.zero(x.getType()), /*isUnsigned=*/false), rest);
 }
 
-/// Emits the gelu of `x`, by erf or by its approximation with tanh. The op may
-/// have constants of its own.
+/// Emits the gelu of `x`, by erf or by its approximation with tanh, as `op`
+/// demands. Uses the constants of `op` if it has any, else the standard ones.
 static Value gelu(ScalarBuilder &s, Value x, Operation *op) {
   auto gelu = cast<GeluOp>(op);
   Type type = x.getType();
@@ -59,7 +60,8 @@ static Value gelu(ScalarBuilder &s, Value x, Operation *op) {
         polynomialOr<math::ErfOp>("erf", s, s.mul(x, s.number(type, slope)));
     return s.mul(s.mul(x, s.number(type, 0.5)), s.add(one(s, x), share));
   }
-  // 0.5 (1 + tanh(u)) = sigmoid(2 u)
+  // The formula with tanh is x · 0.5 (1 + tanh(u)), which equals x · sigmoid(2
+  // u).
   double slope = given(gelu.getSlope(), 0.79788456080286535588),
          cubic = given(gelu.getCubic(), 0.044715);
   Value cube = s.mul(s.mul(x, x), s.mul(x, s.number(type, cubic)));
@@ -81,14 +83,15 @@ static Value polynomial(ScalarBuilder &s, Value x,
   return sum;
 }
 
-/// Emits sin(x + quarter · π/2) of an f32. Rotary tables need arguments of some
-/// thousands, for which f32 would lose the digits of the fraction. The code
-/// therefore computes in f64:
+/// Emits sin(x + quarter · π/2) of an f32 `x`: the sine for `quarter` = 0, the
+/// cosine for 1. Position tables of rotary embeddings take arguments of some
+/// thousands, at which an f32 has too few digits after the point. So the code
+/// computes in f64:
 ///
 ///   x = n · π/2 + r with |r| ≤ π/4
 ///
-/// Taylor polynomials then give the sine and the cosine of r, with an error
-/// below 1e-11; n + quarter selects one of them and its sign.
+/// Taylor polynomials give the sine and the cosine of r, with an error below
+/// 1e-11. The last two bits of n + quarter select one of the two and its sign.
 static Value sineOfF32(ScalarBuilder &s, Value x, int64_t quarter) {
   Type f64 = s.builder.getF64Type(), i64 = s.builder.getI64Type();
   Value wide = arith::ExtFOp::create(s.builder, s.loc, f64, x);
@@ -105,7 +108,7 @@ static Value sineOfF32(ScalarBuilder &s, Value x, int64_t quarter) {
   Value cosine = polynomial(s, square,
                             {1, -0.5, 1.0 / 24, -1.0 / 720, 1.0 / 40320,
                              -1.0 / 3628800, 1.0 / 479001600});
-  // Huge values must not overflow the conversion to i64.
+  // Replace huge values by 0, since their conversion to i64 would overflow.
   Value isCountable =
       s.compare(arith::CmpFPredicate::ULT,
                 math::AbsFOp::create(s.builder, s.loc, turns).getResult(),
@@ -133,8 +136,9 @@ static Value cosine(ScalarBuilder &s, Value x) {
 // Powers
 //===----------------------------------------------------------------------===//
 
-/// Emits an integer power by repeated squaring. A negative exponent gives the
-/// truncated fraction: 1 or −1 if the base is 1 or −1, else 0.
+/// Emits base^exponent of integers by repeated squaring. For a negative
+/// exponent, emits the fraction rounded towards zero: ±1 if the base is 1 or
+/// −1, else 0.
 static Value integerPower(ScalarBuilder &s, Value base, Value exponent) {
   using P = arith::CmpIPredicate;
   Type type = base.getType();
@@ -162,9 +166,10 @@ static Value integerPower(ScalarBuilder &s, Value base, Value exponent) {
   return s.select(s.compare(P::slt, exponent, zero), fraction, power);
 }
 
-/// Emits a power with a constant exponent without a call: the square root for
-/// 0.5, and a product of up to four factors, or its reciprocal, for an integer
-/// from −4 to 4. Returns null for other exponents and for an integer base.
+/// Emits base^exponent for a few constant exponents without a call of libm: a
+/// square root for 0.5, and a product of up to four factors, or its reciprocal,
+/// for integers from −4 to 4. Returns null, and emits nothing, for other
+/// exponents or an integer base.
 static Value constantPower(ScalarBuilder &s, Value base, Value exponent) {
   DenseElementsAttr attr;
   if (!isa<FloatType>(base.getType()) ||
@@ -184,8 +189,9 @@ static Value constantPower(ScalarBuilder &s, Value base, Value exponent) {
   return power < 0 ? s.divide(one(s, base), result) : result;
 }
 
-/// Emits a power, which has the type of the base. Integers are multiplied;
-/// floats without a shorter form call pow of libm.
+/// Emits an element of a pow op, in the type of the base. Integers are
+/// multiplied repeatedly. Floats call pow of libm, unless constantPower() has a
+/// shorter form.
 static Value power(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   ScalarBuilder s = w.scalar();
   Value base = w.readBroadcast(op->getOperand(0), at);
@@ -208,8 +214,8 @@ static Value power(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
 // Table of functions
 //===----------------------------------------------------------------------===//
 
-/// Emits an element of an op with one operand by calling
-/// `F(scalar builder, operand element)`.
+/// Emits an element of an op with one operand: the result of `F(scalar builder,
+/// operand element)`.
 template <auto F>
 static Value function(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   Value x = w.read(op->getOperand(0), at);
@@ -217,7 +223,7 @@ static Value function(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   return F(s, x);
 }
 
-/// Emits the math op `MathOp` in any float type.
+/// Emits the math op `MathOp` of `x`, which may have any float type.
 template <typename MathOp> static Value intrinsic(ScalarBuilder &s, Value x) {
   return MathOp::create(s.builder, s.loc, x);
 }
@@ -228,7 +234,8 @@ static Value geluAt(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   return gelu(s, x, op);
 }
 
-/// Adds functions that models hardly use, as calls of libm.
+/// Adds functions that models rarely use (tan, asin, ...) to `table`. They are
+/// calls of libm.
 static void addRareFunctions(ReadTable &table) {
   using S = ScalarBuilder;
   table.add<TanOp>(function<[](S &s, Value x) { return s.libm("tan", {x}); }>);

@@ -14,11 +14,11 @@
 
 namespace pcc::emit {
 
-/// Emits e^x. `x` is an f32 or f64, as in the functions below.
+/// Emits e^x. `x` must be an f32 or f64.
 mlir::Value exponential(ScalarBuilder &s, mlir::Value x);
-/// Emits the natural logarithm of `x`.
+/// Emits the natural logarithm of `x`, an f32 or f64.
 mlir::Value logarithm(ScalarBuilder &s, mlir::Value x);
-/// Emits the IEEE square root of `x`.
+/// Emits the correctly rounded (IEEE) square root of `x`, an f32 or f64.
 mlir::Value squareRoot(ScalarBuilder &s, mlir::Value x);
 
 } // namespace pcc::emit

@@ -23,8 +23,8 @@ using namespace pcc::emit;
 static constexpr llvm::StringLiteral tripleName = "x86_64-unknown-linux-gnu";
 
 namespace {
-/// State of the compilation for one CPU. Owns its LLVM context, so that several
-/// compilations can run in parallel.
+/// Compilation of all kernels for one CPU. Owns its LLVM context, so that the
+/// compilations for several CPUs can run in parallel.
 struct KernelCompilation {
   KernelObject object;
   llvm::LLVMContext context;
@@ -33,8 +33,9 @@ struct KernelCompilation {
 };
 } // namespace
 
-/// Returns the machine for `cpu`, an LLVM name with optional features behind a
-/// comma. Returns null, and sets `error`, if LLVM lacks the target.
+/// Returns LLVM's code generator for `cpu`: a CPU name of LLVM, optionally
+/// followed by a comma and features. Returns null, and sets `error`, if this
+/// LLVM cannot generate x86-64 code.
 static std::unique_ptr<llvm::TargetMachine> machineFor(StringRef cpu,
                                                        std::string &error) {
   llvm::InitializeNativeTarget();
@@ -46,8 +47,8 @@ static std::unique_ptr<llvm::TargetMachine> machineFor(StringRef cpu,
     return nullptr;
   auto [name, features] = cpu.split(',');
   llvm::TargetOptions options;
-  // One section per kernel, so that the linker can drop kernels that a
-  // pipeline position does not call.
+  // Put each kernel into a section of its own, so that the linker can drop the
+  // kernels that a position (virtual pipeline rank) does not call.
   options.FunctionSections = true;
   options.DataSections = true;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
@@ -55,8 +56,9 @@ static std::unique_ptr<llvm::TargetMachine> machineFor(StringRef cpu,
       llvm::CodeGenOptLevel::Aggressive));
 }
 
-/// Gives every kernel its name for CPU number `number`, and the attributes by
-/// which LLVM optimises for that CPU.
+/// Appends `_` and `number`, the index of the CPU, to the name of every kernel
+/// function. Sets the attributes that make LLVM optimise the functions for that
+/// CPU.
 static void prepare(KernelCompilation &unit, size_t number) {
   llvm::Module &module = *unit.module;
   module.setTargetTriple(unit.machine->getTargetTriple());
@@ -96,8 +98,8 @@ void pcc::emit::optimise(llvm::Module &module, llvm::TargetMachine &machine,
       .run(module, modules);
 }
 
-/// Returns the options for processors: loops are vectorised, straight-line code
-/// is not.
+/// Returns LLVM's tuning options for CPUs: vectorise loops, but not
+/// straight-line code.
 static llvm::PipelineTuningOptions tuningForProcessors() {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = true;
@@ -105,8 +107,8 @@ static llvm::PipelineTuningOptions tuningForProcessors() {
   return tuning;
 }
 
-/// Compiles `unit.module` into `unit.object`. Returns false if the machine
-/// cannot write objects.
+/// Compiles `unit.module` to machine code in `unit.object`. Returns false if
+/// LLVM cannot write object files for the CPU.
 static bool emitObject(KernelCompilation &unit) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
@@ -119,8 +121,9 @@ static bool emitObject(KernelCompilation &unit) {
   return true;
 }
 
-/// Translates `lowered` to LLVM IR for CPU number `number`. Emits an error on
-/// failure. Runs on one thread, since `lowered` is shared.
+/// Translates `lowered` to LLVM IR in `unit.module`, for the CPU with index
+/// `number`. On failure emits an error. Must not run on several threads at
+/// once, since all CPUs share `lowered`.
 static LogicalResult translate(ModuleOp lowered, KernelCompilation &unit,
                                size_t number) {
   std::string error;
@@ -151,7 +154,8 @@ pcc::emit::compileKernels(ModuleOp module, ArrayRef<StringRef> cpus) {
     if (failed(translate(*lowered, *unit, units.size() - 1)))
       return failure();
   }
-  // Not a vector of bool: threads must not write bits of one byte.
+  // A vector of char rather than of bool, in which several threads would write
+  // bits of one byte.
   std::vector<char> emitted(units.size(), 0);
   std::vector<std::thread> threads;
   for (size_t i = 0; i < units.size(); ++i)

@@ -10,28 +10,30 @@
 
 namespace pcc::emit {
 
-/// All kernels, compiled for one CPU.
+/// Machine code of all kernels of a module, for one CPU.
 struct KernelObject {
-  /// CPU name, as given to compileKernels().
+  /// Name of the CPU, as passed to compileKernels().
   std::string cpu;
-  /// Contents of a relocatable ELF file.
+  /// Content of a relocatable ELF object file.
   std::vector<char> bytes;
 };
 
 /// Compiles all kernels of `module` for each of `cpus`. A CPU is an LLVM name
 /// ("x86-64-v3"), optionally with features ("x86-64-v4,+avx512bf16"). Returns
-/// one object per CPU in the order of `cpus`. On failure emits an error.
+/// one object per CPU, in the order of `cpus`. On failure emits an error.
 ///
-/// Kernel n of lowerKernels() is called `pcc_k_<n>_<c>` in the object of CPU
-/// number c. The code is position-independent, writes no globals, and calls
-/// only libm, memcpy and memset. Equal modules give equal bytes.
+/// In the object of the CPU with index c, the function of kernel n (numbered by
+/// lowerKernels()) is called `pcc_k_<n>_<c>`. The code is position-independent,
+/// writes no globals, and calls only libm, memcpy and memset. Equal modules
+/// give equal bytes.
 ///
-/// Loads dialects, so it must not run within a pass. Uses one thread per CPU
-/// name and blocks until all are done.
+/// Loads dialects, so it must not run within a pass. Uses one thread per entry
+/// of `cpus`, and blocks until all threads are done.
 mlir::FailureOr<std::vector<KernelObject>>
 compileKernels(mlir::ModuleOp module, llvm::ArrayRef<llvm::StringRef> cpus);
 
-/// Runs LLVM's O3 pipeline on `module` for `machine`, in place.
+/// Runs LLVM's O3 pipeline on `module`, in place. `machine` is the CPU or GPU
+/// to optimise for.
 void optimise(llvm::Module &module, llvm::TargetMachine &machine,
               const llvm::PipelineTuningOptions &tuning);
 

@@ -14,7 +14,8 @@ using namespace pcc::emit;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Table of the ops that kernels can hold.
+/// Table of the ops that kernels can hold: how each reads its operands
+/// (`kinds`), and which are expensive to compute.
 struct ReadKinds {
   llvm::DenseMap<TypeID, ReadKind> kinds;
   llvm::DenseSet<TypeID> expensive;
@@ -22,7 +23,8 @@ struct ReadKinds {
   template <typename... Ops> void add(ReadKind kind) {
     (kinds.try_emplace(TypeID::get<Ops>(), kind), ...);
   }
-  /// Adds element-wise functions that cost tens of instructions.
+  /// Adds element-wise ops that cost tens of instructions per element, such as
+  /// exp.
   template <typename... Ops> void addFunctions() {
     add<Ops...>(ReadKind::ElementWise);
     (expensive.insert(TypeID::get<Ops>()), ...);
@@ -30,7 +32,8 @@ struct ReadKinds {
 };
 } // namespace
 
-/// Returns the table, which never changes.
+/// Returns the table of ops that kernels can hold. It is created once and never
+/// changes.
 static const ReadKinds &readKinds() {
   static const ReadKinds table = [] {
     using namespace pcc::graph;
@@ -53,7 +56,8 @@ static const ReadKinds &readKinds() {
   return table;
 }
 
-/// Returns the type id of `op`, or that of void if `op` is not registered.
+/// Returns the TypeID of the class of `op`, or the TypeID of void if the op is
+/// not registered.
 static TypeID idOf(Operation *op) {
   auto info = op->getName().getRegisteredInfo();
   return info ? info->getTypeID() : TypeID::get<void>();
@@ -75,7 +79,7 @@ bool pcc::emit::isExpensive(Operation *op) {
 // Rows
 //===----------------------------------------------------------------------===//
 
-/// Returns the sizes of `dims` in `shape`.
+/// Returns the sizes that `dims` have in `shape`, in the order of `dims`.
 static SmallVector<int64_t> pick(ArrayRef<int64_t> shape,
                                  ArrayRef<int64_t> dims) {
   SmallVector<int64_t> picked;
@@ -98,7 +102,7 @@ int64_t RowSpace::outerSize() const {
 }
 
 bool RowSpace::isByColumns() const {
-  // Fewer columns than 8 do not fill a vector register.
+  // At least 8 columns are needed to fill a vector register.
   return !outerDims.empty() && outerDims.back() + 1 == int64_t(shape.size()) &&
          shape.back() >= 8;
 }
@@ -152,9 +156,10 @@ std::optional<RowSpace> pcc::emit::rowSpaceOf(Operation *op) {
 // Merging dims
 //===----------------------------------------------------------------------===//
 
-/// Returns whether a tensor of `type`, broadcast to `shape`, treats the
-/// neighbouring dims `dim` and `dim + 1` alike: the tensor has both dims, or is
-/// broadcast along both. A dim of size 1 in `shape` fits with any neighbour.
+/// Returns whether dims `dim` and `dim + 1` of `shape` can become one dim
+/// without changing which elements a broadcast tensor of `type` contributes.
+/// The tensor must have both dims, or be broadcast along both. A dim of size 1
+/// in `shape` can join any neighbour.
 static bool treatsAlike(RankedTensorType type, ArrayRef<int64_t> shape,
                         int64_t dim) {
   auto sizeAt = [&](int64_t at) -> int64_t {
@@ -166,8 +171,9 @@ static bool treatsAlike(RankedTensorType type, ArrayRef<int64_t> shape,
          (shape[dim + 1] == 1);
 }
 
-/// Returns whether one loop can cover dims `dim` and `dim + 1` of `shape`
-/// without a division inside. Layout ops and iotas need the separate indices.
+/// Returns whether one loop can run over dims `dim` and `dim + 1` of `shape`
+/// with a single counter. Layout ops and iotas need the two indices one by one,
+/// which would cost a division in the loop.
 static bool canMerge(rank::KernelOp kernel, ArrayRef<int64_t> shape,
                      int64_t dim) {
   auto alike = [&](Value value) {
@@ -186,8 +192,9 @@ static bool canMerge(rank::KernelOp kernel, ArrayRef<int64_t> shape,
   return true;
 }
 
-/// Divides `dims`, ascending dims of `shape`, into groups of neighbours that
-/// one loop can cover. Returns the sizes of the groups.
+/// Divides `dims`, which are dims of `shape` in ascending order, into groups of
+/// neighbours that one loop can run over. Returns the number of dims of each
+/// group.
 static SmallVector<int64_t> groupsOf(rank::KernelOp kernel,
                                      ArrayRef<int64_t> shape,
                                      ArrayRef<int64_t> dims) {
@@ -204,18 +211,21 @@ static SmallVector<int64_t> groupsOf(rank::KernelOp kernel,
 // Plans
 //===----------------------------------------------------------------------===//
 
-/// Approximate number of elements whose computation is worth a thread.
+/// Approximate number of elements that take as long to compute as it takes to
+/// hand work to another thread. Smaller kernels run on one thread.
 static constexpr int64_t elementsPerThread = 16384;
-/// Number of outer iterations that keeps all threads busy, so that further
-/// loops stay inside of an iteration.
+/// Number of outer iterations (units of work that threads share) that is large
+/// enough to keep all threads busy. Once a kernel has as many, its remaining
+/// loops run within an outer iteration.
 static constexpr int64_t enoughIterations = 256;
 
-/// Number of columns that are reduced side by side: several vector registers of
-/// each operand, but few enough to leave iterations for several threads.
+/// Number of columns that are reduced side by side. It fills several vector
+/// registers per operand, but leaves enough groups of columns to keep several
+/// threads busy.
 static constexpr int64_t columnsTogether = 64;
 
-/// Returns whether the rows are columns and the kernel has no other row ops
-/// than plain reductions.
+/// Returns whether the kernel can reduce columns side by side: its rows are
+/// columns of the tensor, and it has no softmax, norm or arg-reduction.
 static bool reducesColumns(rank::KernelOp kernel, const RowSpace &rows) {
   return rows.isByColumns() &&
          llvm::all_of(kernel.getBody().front(), [](Operation &op) {
@@ -223,7 +233,9 @@ static bool reducesColumns(rank::KernelOp kernel, const RowSpace &rows) {
          });
 }
 
-/// Plans the outer iterations of a kernel with reductions.
+/// Completes the plan of a kernel with reductions, of which `plan.rows` is set:
+/// one outer iteration (unit of work that threads share) per row, or per group
+/// of `plan.width` columns.
 static void planRows(rank::KernelOp kernel, KernelPlan &plan) {
   RowSpace &rows = *plan.rows;
   rows.innerGroups = groupsOf(kernel, rows.shape, rows.innerDims);
@@ -238,9 +250,10 @@ static void planRows(rank::KernelOp kernel, KernelPlan &plan) {
   plan.grain = std::max<int64_t>(1, elementsPerThread / inside);
 }
 
-/// Plans a kernel without reductions. The outermost loops become outer
-/// iterations until there are enough of them. The innermost loop stays inside
-/// of an iteration, where LLVM can vectorise it, unless it is the only loop.
+/// Fills the plan of a kernel without reductions. The outermost loops become
+/// outer iterations (units of work that threads share) until there are at least
+/// 256 of them. The innermost loop always stays within an outer iteration,
+/// where LLVM can vectorise it, unless it is the only loop.
 static void planMap(rank::KernelOp kernel, KernelPlan &plan) {
   auto type = cast<RankedTensorType>(kernel.getResultTypes()[0]);
   plan.shape = SmallVector<int64_t>(type.getShape());
@@ -264,7 +277,8 @@ static void planMap(rank::KernelOp kernel, KernelPlan &plan) {
       std::max<int64_t>(1, elementsPerThread / std::max<int64_t>(1, inside));
 }
 
-/// Returns whether `op` has results that no common loop computes.
+/// Returns whether no common loop can compute the results of `op`: true for
+/// attention and its gradients, whose results differ in shape.
 static bool givesResultsApart(Operation &op) {
   return isa<graph::AttentionOpInterface>(op);
 }

@@ -25,8 +25,8 @@
 
 namespace pcc::emit {
 
-/// Operand elements from which an op computes one element of its result. The
-/// kind decides whether and how a kernel can hold the op.
+/// Which operand elements an op needs to compute one element of its result.
+/// Whether and how a kernel can hold an op depends on this kind.
 enum class ReadKind : uint8_t {
   None,        ///< unknown: no kernel can hold the op
   ElementWise, ///< elements with the index of the result element, broadcast
@@ -35,80 +35,88 @@ enum class ReadKind : uint8_t {
   Row,         ///< all elements of a row: reduction, softmax, norm
 };
 
-/// Returns the kind of `op`. Returns `None` for an op without an entry in the
-/// table of kinds and for a constant whose elements differ.
+/// Returns how `op` reads its operands. Returns `None` if no kernel can hold
+/// `op`: it has no entry in the table of kinds, or is a constant whose elements
+/// are not all equal.
 ReadKind readKindOf(mlir::Operation *op);
 /// Returns whether one element of the result of `op` costs tens of
 /// instructions (exp, erf, pow, random, ...). Fusion avoids repeating such ops.
 bool isExpensive(mlir::Operation *op);
 
-/// Division of the dims of `shape` into inner dims, which a reduction runs
-/// over, and outer dims. Both lists ascend; each dim is in exactly one list.
+/// Division of the dims of `shape` into inner dims, over which a reduction
+/// runs, and outer dims. Both lists ascend, and each dim is in exactly one of
+/// them. A row is the set of elements that share their outer indices.
 struct RowSpace {
   llvm::SmallVector<int64_t> shape, innerDims, outerDims;
-  /// For each loop over a row, outermost first: the number of neighbouring
-  /// inner dims that the loop covers. The numbers add up to the number of inner
-  /// dims.
+  /// For each loop over the elements of a row, outermost first: the number of
+  /// neighbouring inner dims that the loop covers. The sum is the number of
+  /// inner dims.
   llvm::SmallVector<int64_t> innerGroups;
 
-  /// Returns the sizes of the inner dims.
+  /// Returns the sizes of the inner dims, which the reduction runs over.
   llvm::SmallVector<int64_t> innerShape() const;
-  /// Returns the sizes of the outer dims.
+  /// Returns the sizes of the outer dims, which the reduction keeps.
   llvm::SmallVector<int64_t> outerShape() const;
-  /// Returns the number of elements of a row.
+  /// Returns the number of elements of a row: the product of the inner dims.
   int64_t innerSize() const;
-  /// Returns the number of rows.
+  /// Returns the number of rows: the product of the outer dims.
   int64_t outerSize() const;
-  /// Returns whether the rows are columns of the tensor that are worth reducing
-  /// side by side: the last dim is an outer dim of at least 8 elements.
+  /// Returns whether the rows are columns of the tensor, strided in memory, of
+  /// which it is worth reducing several side by side: the last dim is an outer
+  /// dim and has at least 8 elements.
   bool isByColumns() const;
 
   bool operator==(const RowSpace &) const = default;
 };
 
-/// Returns the rows of `op` if `op` is a reduction, an arg-reduction, a softmax
-/// or a norm; otherwise std::nullopt. Each inner dim has a loop of its own.
+/// Returns the rows that `op` reduces if it is a reduction, an arg-reduction, a
+/// softmax or a norm. Returns std::nullopt for other ops. In the result each
+/// inner dim has a loop of its own.
 std::optional<RowSpace> rowSpaceOf(mlir::Operation *op);
 
 /// Returns whether `result`, a value of a kernel over `rows`, has one element
-/// per element of `rows`. Otherwise `result` has one element per row.
+/// per element of the rows, such as a softmax. False if `result` has one
+/// element per row, such as a sum.
 bool isPerElement(mlir::Value result, const RowSpace &rows);
 
-/// Loop nest of a kernel and its division into independent outer iterations,
-/// of which the runtime gives ranges to threads. A plan has one of three forms:
+/// Loop nest of a kernel, divided into outer iterations: independent units of
+/// work, of which the runtime gives each thread a range. A plan has one of
+/// three forms:
 ///
-///   hasOwnShapes   one outer iteration computes all results one by one
-///   rows           an outer iteration is a row, or `width` columns
-///   neither        outer iterations are those of the outermost loops
+///   `hasOwnShapes`   one outer iteration computes all results one by one
+///   `rows`           an outer iteration is a row, or `width` columns
+///   neither          outer iterations are those of the outermost loops
 struct KernelPlan {
-  /// Rows of the kernel's reductions; std::nullopt in a kernel without
-  /// reductions.
+  /// Rows (sets of elements that are reduced to one) of the kernel's
+  /// reductions; std::nullopt in a kernel without reductions.
   std::optional<RowSpace> rows;
-  /// Number of neighbouring columns that an outer iteration reduces side by
+  /// Number of neighbouring columns that one outer iteration reduces side by
   /// side. 0 if an outer iteration is one row.
   int64_t width = 0;
-  /// Iteration space of a kernel without reductions, and for each loop over it,
-  /// outermost first, the number of neighbouring dims that the loop covers.
+  /// Only in a kernel without reductions: `shape` is its iteration space, and
+  /// `groups` lists, for each loop from the outermost on, how many neighbouring
+  /// dims of `shape` the loop covers.
   llvm::SmallVector<int64_t> shape, groups;
-  /// Number of outermost loops over `shape` that make the outer iterations. The
-  /// other loops run inside of each outer iteration.
+  /// Number of loops, from the outermost on, whose iterations are distributed
+  /// over threads. The other loops run within each outer iteration.
   int64_t numParallel = 0;
-  /// Whether the results have unrelated shapes, so that no loop can compute
-  /// them together (attention and its gradients).
+  /// Whether no common loop can compute the results, since their shapes are
+  /// unrelated: true for attention and its gradients.
   bool hasOwnShapes = false;
-  /// Number of outer iterations, and the smallest number of them that is worth
-  /// a thread.
+  /// `extent` is the number of outer iterations. `grain` is the smallest number
+  /// of outer iterations that is worth giving to a thread.
   int64_t extent = 1, grain = 1;
 };
 
-/// Returns the plan of `kernel`. The plan depends on the kernel's body and
-/// types only.
+/// Returns the plan of `kernel`. It depends on the body and the types of
+/// `kernel` only.
 KernelPlan planOf(rank::KernelOp kernel);
 
-/// Returns the `#rank.offset` attributes of the scalars that a kernel takes for
-/// `op`. A dist.global_index has one per split factor, major first; any other
-/// op has none. At run time each scalar is an i64: the index at which the
-/// rank's part of the factor begins.
+/// Returns descriptions (`#rank.offset`) of the scalars that a kernel takes as
+/// arguments for `op`. A dist.global_index op has one per factor of its dim
+/// that is split over ranks, first factor first. Other ops have none. At run
+/// time each scalar is an i64: the index at which the rank's part of the factor
+/// begins.
 llvm::SmallVector<mlir::Attribute> offsetsOf(mlir::Operation *op);
 
 } // namespace pcc::emit

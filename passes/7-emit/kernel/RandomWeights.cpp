@@ -40,7 +40,8 @@ std::vector<ElementTypes> pcc::emit::randomKernelsOf(ModuleOp module) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Fields of runtime::RandomScalars, as i64 values of the kernel.
+/// Arguments of a random-weight kernel, SSA values of type i64: the fields of
+/// runtime::RandomScalars in their order.
 struct Scalars {
   Value key, sourceOffset, targetOffset;
   struct ElementLoop {
@@ -57,14 +58,15 @@ struct Scalars {
 };
 } // namespace
 
-/// Emits the logical shift of `value` to the right.
+/// Emits `value` shifted to the right by `bits` bits; zeros come in from the
+/// left.
 static Value shifted(ScalarBuilder &s, Value value, int64_t bits) {
   return arith::ShRUIOp::create(s.builder, s.loc, value,
                                 s.integer(value.getType(), bits));
 }
 
-/// Emits the finalizer of splitmix64, as runtime/tensor/RandomValues.cpp has
-/// it.
+/// Emits the final mixing steps of the random number generator splitmix64 on
+/// `value`, with the same result as runtime/tensor/RandomValues.cpp.
 static Value mixed(ScalarBuilder &s, Value value) {
   Type i64 = value.getType();
   value = s.mul(s.exclusive(value, shifted(s, value, 30)),
@@ -74,9 +76,9 @@ static Value mixed(ScalarBuilder &s, Value value) {
   return s.exclusive(value, shifted(s, value, 31));
 }
 
-/// Emits runtime::randomValue() of element `index` of the weight with key
-/// `key`, in the compute type of `type`. `index` is the position in the stored
-/// tensor.
+/// Emits the random value of one element of a weight, equal to that of
+/// runtime::randomValue(). `key` identifies the weight, `index` is the number
+/// of the element in the stored tensor, and `type` is its element type.
 static Value randomElement(ScalarBuilder &s, Value key, Value index,
                            Type type) {
   Type i64 = s.builder.getI64Type(), f64 = s.builder.getF64Type();

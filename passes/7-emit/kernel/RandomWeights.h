@@ -21,34 +21,38 @@
 
 namespace pcc::emit {
 
-/// Element types of a weight: the stored type, then the type after each
-/// conversion among the weight's transforms.
+/// Element types that a random weight has one after the other: the type in
+/// which the model stores it, then the type after each conversion that the
+/// model applies to it.
 using ElementTypes = llvm::SmallVector<mlir::Type, 2>;
 
-/// Returns the element types of `parameter` if its elements are random. Returns
-/// std::nullopt if a file holds the elements or if they have a fill value.
+/// Returns the element types of `parameter` if it is filled with random
+/// numbers. Returns std::nullopt if its elements come from a file or are a
+/// constant fill value.
 std::optional<ElementTypes> randomTypesOf(graph::ParameterOp parameter);
 
-/// Returns the random-weight kernels of `module`, one entry per kernel: the
-/// distinct element types of all random weights. Kernel numbers continue those
-/// of the module's rank.kernel ops. Empty unless the target is `cuda`.
+/// Returns one entry per kernel that fills random weights: the element types
+/// that the kernel generates. Weights with equal types share a kernel. The
+/// kernels are numbered after the rank.kernel ops of `module`. Empty unless the
+/// target is `cuda`, since CPUs generate weights in the runtime.
 std::vector<ElementTypes> randomKernelsOf(mlir::ModuleOp module);
 
-/// Number of i64 scalars that a random-weight kernel takes after the pointer to
-/// the tensor: the fields of runtime::RandomScalars.
+/// Number of i64 scalars that a random-weight kernel takes as arguments after
+/// the pointer to the tensor. They are the fields of runtime::RandomScalars.
 constexpr int32_t numRandomScalars =
     sizeof(runtime::RandomScalars) / sizeof(int64_t);
 
-/// Emits the store of one element into the tensor at `target`. `types` are the
-/// weight's element types, `scalars` the fields of runtime::RandomScalars, and
-/// `number` is an i64: the row-major position of the element in the loops that
-/// `scalars` describe.
+/// Emits the generation of one random element and its store into the tensor at
+/// `target`. `types` are the weight's element types. `scalars` are the fields
+/// of runtime::RandomScalars, which describe nested loops over the rank's
+/// elements. `number`, an i64, is the number of the element in the order of
+/// these loops.
 void writeRandomElement(KernelWriter &w, llvm::ArrayRef<mlir::Type> types,
                         mlir::Value target, mlir::ValueRange scalars,
                         mlir::Value number);
 
-/// Emits the number of iterations, an i64, of the loops that `scalars`
-/// describe.
+/// Emits the number of elements that a random-weight kernel generates, as an
+/// i64: the product of the extents of the nested loops that `scalars` describe.
 mlir::Value numRandomElements(KernelWriter &w, mlir::ValueRange scalars);
 
 } // namespace pcc::emit

@@ -19,13 +19,14 @@ static bool isUnsigned(Type element) {
   return element.isUnsignedInteger() || element.isInteger(1);
 }
 
-/// Emits the combination of two values of a fold, the first of which is the
-/// value so far.
+/// Function that emits the combination of the value of a fold so far (first)
+/// and one more value (second).
 using Combine = function_ref<Value(ScalarBuilder &, Value, Value)>;
 
-/// Emits the fold, from `start`, of the values that `elementAt` emits for the
-/// elements of the row. Since several threads may share the row, `combine` must
-/// be associative and `start` must be its neutral element.
+/// Emits a fold over the elements of the current row. `elementAt` emits the
+/// element at an index of the row, `combine` one step of the fold, and `start`
+/// is the value before the first step. Several threads may share the row, so
+/// `combine` must be associative and `start` its neutral element (0 for a sum).
 static Value fold(KernelWriter &w, Value start,
                   function_ref<Value(ArrayRef<Index>)> elementAt,
                   Combine combine) {
@@ -41,8 +42,8 @@ static Value fold(KernelWriter &w, Value start,
       [&](ValueRange a, ValueRange b) { return join(a[0], b[0]); })[0];
 }
 
-/// Emits the fold, from `start`, of the elements of `tensor` in the current
-/// row.
+/// Emits a fold over the elements of the current row of `tensor`. `combine`
+/// emits one step, and `start` is the value before the first step.
 static Value fold(KernelWriter &w, Value tensor, Value start, Combine combine) {
   auto element = [&](ArrayRef<Index> inner) {
     return w.read(tensor, w.rowPlace(inner));
@@ -58,7 +59,8 @@ static Value addUp(ScalarBuilder &s, Value sum, Value x) {
 // reduce
 //===----------------------------------------------------------------------===//
 
-/// Emits the smallest value of `element` if `least`, else the largest.
+/// Emits the smallest value of the type `element` if `least` is true, else the
+/// largest. These are −∞ and ∞ for floats.
 static Value extreme(ScalarBuilder &s, Type element, bool least) {
   Type type = computeType(element);
   if (isa<FloatType>(type))
@@ -72,7 +74,8 @@ static Value extreme(ScalarBuilder &s, Type element, bool least) {
                                    IntegerAttr::get(type, value));
 }
 
-/// Emits the largest element of the row, or the smallest one.
+/// Emits the largest element of the current row of `tensor` if `largest` is
+/// true, else the smallest.
 static Value foldExtreme(KernelWriter &w, Value tensor, bool largest) {
   ScalarBuilder s = w.scalar();
   Type element = elementOf(tensor);
@@ -83,15 +86,15 @@ static Value foldExtreme(KernelWriter &w, Value tensor, bool largest) {
               });
 }
 
-/// Emits the sum of the row.
+/// Emits the sum of the elements of the current row of `tensor`.
 static Value foldSum(KernelWriter &w, Value tensor) {
   Type type = computeType(elementOf(tensor));
   return fold(w, tensor, w.scalar().zero(type), addUp);
 }
 
-/// Emits the mean of a row from its sum. The divisor is that of the op, or else
-/// the number of elements in the row. Integer means are truncated; an integer
-/// mean of no elements is 0.
+/// Emits the mean of a row, given `sum`. Divides by the `divisor` of `op` if it
+/// has one, else by the number of elements of the row. A mean of integers is
+/// rounded towards zero; it is 0 if the divisor is 0.
 static Value meanOf(KernelWriter &w, ReduceOp op, Value sum) {
   ScalarBuilder s = w.scalar();
   int64_t divisor = op.getDivisor().value_or(w.rows.innerSize());
@@ -106,7 +109,7 @@ static Value meanOf(KernelWriter &w, ReduceOp op, Value sum) {
   return arith::DivSIOp::create(w.builder, w.loc, sum, count);
 }
 
-/// Returns whether `op` is a sum or a mean.
+/// Returns whether `op` adds up elements: true for sums and means.
 static bool adds(ReduceOp op) {
   return op.getKind() == ReduceKind::Sum || op.getKind() == ReduceKind::Mean;
 }
@@ -144,13 +147,15 @@ Value pcc::emit::finish(KernelWriter &w, ReduceOp op, Value value) {
   return op.getKind() == ReduceKind::Mean ? meanOf(w, op, value) : value;
 }
 
-/// Emits the statistic of a reduction: its result for the row.
+/// Emits the result of the reduction `op` for the current row, and stores it in
+/// `w.statistics`.
 static void reduceRow(KernelWriter &w, Operation *op) {
   auto reduce = cast<ReduceOp>(op);
   Value input = reduce.getInput();
-  // A sum or product first computes its row into a buffer. Its loop then only
-  // reads memory, so that LLVM vectorises the loop, and orders the additions,
-  // in the same way in every kernel.
+  // Before a sum or product, compute all elements of the row into a buffer. The
+  // loop of the sum then only reads memory. LLVM vectorises it, and orders the
+  // additions, in the same way in every kernel, so that equal sums have equal
+  // bits.
   const bool hasOrder = adds(reduce) || reduce.getKind() == ReduceKind::Prod;
   if (hasOrder || !input.hasOneUse())
     w.keepRow(input);
@@ -165,7 +170,8 @@ static void reduceRow(KernelWriter &w, Operation *op) {
 // arg_reduce
 //===----------------------------------------------------------------------===//
 
-/// Emits whether `a` beats `b` in an arg-reduction. A NaN beats every number.
+/// Emits whether element `a` is better than `b` in an arg-reduction: larger, or
+/// smaller if `largest` is false. A NaN is better than every number.
 static Value beats(ScalarBuilder &s, Value a, Value b, bool largest,
                    bool isUnsigned) {
   if (!isa<FloatType>(a.getType())) {
@@ -180,8 +186,9 @@ static Value beats(ScalarBuilder &s, Value a, Value b, bool largest,
   return s.either(isMore, s.both(aIsNan, bIsNumber));
 }
 
-/// Emits the statistic of an arg-reduction: the index of the best element. The
-/// loop carries the best element so far and its index.
+/// Emits the result of an arg-reduction for the current row, the index of the
+/// best element, and stores it in `w.statistics`. The loop carries the best
+/// element so far and its index.
 static void argReduceRow(KernelWriter &w, Operation *op) {
   auto reduce = cast<ArgReduceOp>(op);
   Value input = reduce.getInput();
@@ -203,7 +210,8 @@ static void argReduceRow(KernelWriter &w, Operation *op) {
                       : beats(s, x, best[0], largest, noSign);
     return take(wins, {x, at}, best);
   };
-  // Between equal elements the smaller index wins, or with `last` the larger.
+  // Merges the results of two threads. If their elements are equal, the one
+  // with the smaller index wins, or with `last` the one with the larger index.
   auto merge = [&](ValueRange best, ValueRange other) {
     ScalarBuilder s = w.scalar();
     Value isMore = beats(s, other[0], best[0], largest, noSign);
@@ -222,7 +230,7 @@ static void argReduceRow(KernelWriter &w, Operation *op) {
 // Softmaxes
 //===----------------------------------------------------------------------===//
 
-/// Emits e^(x − top) for the element x of `input` at `at`.
+/// Emits e^(x − top), where x is the element of `input` at `at`.
 static Value shiftedExp(KernelWriter &w, Value input, Value top,
                         ArrayRef<Index> at) {
   Value x = w.read(input, at);
@@ -230,9 +238,10 @@ static Value shiftedExp(KernelWriter &w, Value input, Value top,
   return exponential(s, s.sub(x, top));
 }
 
-/// Emits the statistics of a softmax: the maximum of the row, one over the sum
-/// of the exponentials, and a buffer with the exponentials if there is room to
-/// keep them. A log_softmax has the maximum and the logarithm of the sum.
+/// Emits the statistics of a softmax for the current row, and stores them in
+/// `w.statistics`: the maximum, the reciprocal of the sum of exponentials, and,
+/// if it fits on the stack, a buffer with the exponentials. For a log_softmax:
+/// the maximum and the logarithm of the sum.
 static void softmaxRow(KernelWriter &w, Operation *op) {
   Value input = op->getOperand(0);
   w.keepRow(input);
@@ -254,8 +263,8 @@ static void softmaxRow(KernelWriter &w, Operation *op) {
     w.statistics[op].push_back(buffer);
 }
 
-/// Emits an element of a softmax. Loads the exponential if this thread keeps
-/// it.
+/// Emits an element of a softmax. Loads its exponential from the stack buffer
+/// if this thread has stored it there, else computes it again.
 static Value readSoftmax(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   Values row = w.statistics[op];
   Value power;
@@ -278,7 +287,8 @@ static Value readLogSoftmax(KernelWriter &w, Operation *op,
 // Norms
 //===----------------------------------------------------------------------===//
 
-/// Emits Σ (x − centre)² over the row; a null `centre` stands for 0.
+/// Emits Σ (x − centre)² over the elements x of the current row of `input`. If
+/// `centre` is null, emits Σ x².
 static Value sumOfSquares(KernelWriter &w, Value input, Value centre) {
   auto squareAt = [&](ArrayRef<Index> inner) {
     Value x = w.read(input, w.rowPlace(inner));
@@ -291,8 +301,8 @@ static Value sumOfSquares(KernelWriter &w, Value input, Value centre) {
   return fold(w, w.scalar().zero(type), squareAt, addUp);
 }
 
-/// Emits 1 / sqrt(sum / size + epsilon), where `sum` is a sum of squares and
-/// `size` the number of elements in a row.
+/// Emits the factor 1 / sqrt(sum / size + epsilon) of a norm. `sum` is the sum
+/// of squares of a row, and `size` the number of its elements.
 static Value normFactor(KernelWriter &w, Value sum, double epsilon) {
   ScalarBuilder s = w.scalar();
   Type type = sum.getType();
@@ -301,8 +311,8 @@ static Value normFactor(KernelWriter &w, Value sum, double epsilon) {
                   squareRoot(s, s.add(mean, s.number(type, epsilon))));
 }
 
-/// Emits the statistics of a layer_norm: the factor of normFactor(), and the
-/// mean.
+/// Emits the statistics of a layer_norm for the current row, and stores them in
+/// `w.statistics`: the factor of normFactor(), then the mean.
 static void layerNormRow(KernelWriter &w, Operation *op) {
   auto norm = cast<LayerNormOp>(op);
   w.keepRow(norm.getInput());
@@ -314,7 +324,8 @@ static void layerNormRow(KernelWriter &w, Operation *op) {
   w.statistics[op] = {factor, mean};
 }
 
-/// Emits the statistic of an rms_norm: the factor of normFactor().
+/// Emits the statistic of an rms_norm for the current row, the factor of
+/// normFactor(), and stores it in `w.statistics`.
 static void rmsNormRow(KernelWriter &w, Operation *op) {
   auto norm = cast<RmsNormOp>(op);
   w.keepRow(norm.getInput());
@@ -323,8 +334,8 @@ static void rmsNormRow(KernelWriter &w, Operation *op) {
       normFactor(w, squares, norm.getEpsilon().convertToDouble())};
 }
 
-/// Emits an element of a norm: normalised by the statistics, times the scale,
-/// plus the bias if there is one.
+/// Emits an element of a layer_norm or rms_norm: (x − mean) · factor · scale +
+/// bias. The mean is left out for an rms_norm, and the bias if the op has none.
 static Value readNorm(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   Values row = w.statistics[op];
   Value x = w.read(op->getOperand(0), at);
@@ -354,8 +365,9 @@ void pcc::emit::addRowReads(ReadTable &table) {
   table.add<RmsNormOp>(readNorm);
 }
 
-/// Emits the statistics of `op` for the current row, and records them in
-/// `w.statistics`. Does nothing if `op` does not reduce.
+/// Emits the code that computes the statistics of `op` (a sum, a maximum, ...)
+/// for the current row, and stores the SSA values in `w.statistics`. Emits
+/// nothing if `op` does not reduce rows.
 static void writeStatistics(KernelWriter &w, Operation *op) {
   using Write = void (*)(KernelWriter &, Operation *);
   static const llvm::DenseMap<TypeID, Write> table = {

@@ -8,24 +8,27 @@
 
 namespace pcc::emit {
 
-/// Emits the row that is outer iteration `iteration` of `kernel`: first the
-/// statistics of all reducing ops, then the stores of all results. `outputs`
-/// are the pointers to the results. Sets `rows`, `outer` and `statistics` of
-/// `w`.
+/// Emits one outer iteration of a kernel with reductions: the row (elements
+/// that are reduced to one) with number `iteration`. First emits the statistics
+/// (sum, maximum, ...) of all reducing ops, then the stores of all results.
+/// `outputs` are the pointers to the results. Sets `rows`, `outer` and
+/// `statistics` of `w`.
 void writeRow(KernelWriter &w, rank::KernelOp kernel, const KernelPlan &plan,
               llvm::ArrayRef<mlir::Value> outputs, const Index &iteration);
 
-/// Emits the value with which the reduction `op` of a row begins: 0, 1, or the
-/// smallest or largest value of the type.
+/// Emits the value from which the reduction `op` starts: 0 for a sum or mean, 1
+/// for a product, the smallest value of the type for a maximum, the largest for
+/// a minimum.
 mlir::Value initialValueOf(KernelWriter &w, graph::ReduceOp op);
-/// Emits one step of the reduction `op`: `so` is the value so far, `element`
-/// the next element. The order of floating-point sums and products is fixed if
-/// the rows are columns (RowSpace::isByColumns); otherwise LLVM may reassociate
-/// them.
+/// Emits one step of the reduction `op`: combines `so`, the value so far, with
+/// the next element. If the rows are columns (RowSpace::isByColumns), the order
+/// of float additions and multiplications is fixed. Otherwise LLVM may
+/// reassociate them.
 mlir::Value combine(KernelWriter &w, graph::ReduceOp op, mlir::Value so,
                     mlir::Value element);
-/// Emits the result of the reduction `op` from the value after the last
-/// element: divides the sum of a mean, and returns any other value as it is.
+/// Emits the result of the reduction `op` from `value`, the value after the
+/// last step. Divides the sum of a mean by the number of elements. Returns
+/// `value` for other reductions.
 mlir::Value finish(KernelWriter &w, graph::ReduceOp op, mlir::Value value);
 
 } // namespace pcc::emit

@@ -20,50 +20,52 @@ namespace pcc::emit {
 
 class KernelWriter;
 
-/// Emits one iteration of a loop nest. Takes the iteration's multi-index and
-/// the loop-carried values, and returns the values for the next iteration.
+/// Function that emits one iteration of a loop nest. Takes the multi-index of
+/// the iteration and the values that the previous iteration carried over, and
+/// returns the values to carry to the next iteration.
 using NestBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
     llvm::ArrayRef<Index>, mlir::ValueRange)>;
-/// Emits the merge of the loop-carried values of two threads. Returns the
-/// values that one thread with the elements of both would have carried.
+/// Function that emits the combination of the values of two threads, each of
+/// which has run a loop over some elements of a row. Returns the values of one
+/// loop over the elements of both.
 using MergeBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
     mlir::ValueRange, mlir::ValueRange)>;
 
-/// Interface to the threads that share the current row of a writer
-/// (KernelWriter::rows, KernelWriter::outer). Its methods emit code that each
+/// Interface to the threads that share the current row (the elements that a
+/// reduction reduces to one) of a KernelWriter. Its methods emit code that each
 /// of these threads executes.
 class RowThreads {
 public:
   virtual ~RowThreads() = default;
 
-  /// Emits `body` for every element of the row that this thread owns. `carried`
-  /// are the values before the first element. Returns the values after the
-  /// last element.
+  /// Emits a loop that runs `body` for every element of the row that is
+  /// assigned to this thread. `carried` are the values passed to the first
+  /// iteration. Returns the values that the last iteration carries out.
   virtual llvm::SmallVector<mlir::Value>
   forEach(KernelWriter &w, mlir::ValueRange carried, NestBody body) = 0;
-  /// Emits the merge of the values `own` of all threads of the row. Every
-  /// thread gets the merged values. Threads of a GPU may wait for each other
-  /// here, so all threads of a block must execute this code.
+  /// Emits the combination of the values `own` of all threads of the row by
+  /// `merge`. Every thread gets the combined values. Threads of a GPU may wait
+  /// for each other here, so all threads of a block must execute this code.
   virtual llvm::SmallVector<mlir::Value>
   join(KernelWriter &w, mlir::ValueRange own, MergeBody merge) = 0;
 
   /// Emits `body` so that exactly one thread of the row executes it.
   virtual void once(KernelWriter &w, llvm::function_ref<void()> body) = 0;
-  /// Emits `body`, which stores the results of the row. Spare
-  /// threads, which only repeat the row of other threads, skip `body`.
+  /// Emits `body`, which stores the results of the row. Threads that have no
+  /// row of their own and repeat the row of other threads skip `body`.
   virtual void store(KernelWriter &w, llvm::function_ref<void()> body) = 0;
 
-  /// Returns the largest number of elements of a row that a thread owns.
-  /// Returns std::nullopt if a thread has no room to keep that many.
+  /// Returns the largest number of elements of a row that are assigned to one
+  /// thread. Returns std::nullopt if these are too many for a thread to keep.
   virtual std::optional<int64_t> numSlots(const RowSpace &rows) const = 0;
-  /// Returns the slot, in [0, numSlots()), in which this thread keeps the
-  /// element at `inner`. Returns std::nullopt if another thread may own the
-  /// element.
+  /// Returns the index, in [0, numSlots()), at which this thread's buffer keeps
+  /// the element at `inner` (indices along the inner dims). Returns
+  /// std::nullopt if the element may be assigned to another thread.
   virtual std::optional<Index> slotOf(KernelWriter &w,
                                       llvm::ArrayRef<Index> inner) const = 0;
 };
 
-/// One thread that owns all elements of the row and visits them in row-major
+/// The only thread of a row, as on CPUs: it computes all elements, in row-major
 /// order of the inner dims.
 class OneThread : public RowThreads {
 public:

@@ -9,14 +9,15 @@
 using namespace mlir;
 using namespace pcc::emit;
 
-/// Fast-math flags of a sum or product over a row: LLVM may reassociate it. All
-/// other arithmetic is strict IEEE arithmetic. If LLVM fused products into the
-/// sums of other ops, the bits of an op would depend on its kernel. A
-/// recomputed activation would then differ from the original one.
+/// Fast-math flags of sums and products over many elements: LLVM may
+/// reassociate them. All other arithmetic is strict IEEE arithmetic. In
+/// particular, LLVM must not contract a multiplication and an addition of
+/// different ops: the bits of a result would then depend on the kernel that
+/// computes it, and a recomputed activation would differ from the original one.
 static constexpr auto anyOrder = arith::FastMathFlags::reassoc;
 
 static bool isFloat(Value value) { return isa<FloatType>(value.getType()); }
-/// Returns whether `element` is a float type that is computed in f32.
+/// Returns whether `element` is bf16 or f16, which are computed in f32.
 static bool isNarrow(Type element) {
   return element.isBF16() || element.isF16();
 }
@@ -30,7 +31,8 @@ Type pcc::emit::computeType(Type element) {
 }
 
 Type pcc::emit::storageType(Type element) {
-  // Not every processor has registers for bf16, so memory holds its bits.
+  // A bf16 lies in memory as an integer of its bits, since some CPUs have no
+  // bf16 registers.
   if (element.isBF16())
     return IntegerType::get(element.getContext(), 16);
   if (element.isInteger(1))
@@ -143,8 +145,9 @@ Value ScalarBuilder::fromStorage(Value stored, Type element) {
   return arith::ExtFOp::create(builder, loc, computeType(element), narrow);
 }
 
-/// Returns the stored value from which fromStorage() has made `value`, an
-/// element of type `element`. Returns null if `value` has another origin.
+/// If fromStorage() has created `value` from an element of type `element` in
+/// memory, returns that element. Otherwise returns null. This saves a
+/// conversion when the element is stored again.
 static Value storedAs(Value value, Type element) {
   auto wide = value.getDefiningOp<arith::ExtFOp>();
   if (!wide || wide.getIn().getType() != element)
@@ -172,9 +175,9 @@ Value ScalarBuilder::rounded(Value value, Type element) {
                            : value;
 }
 
-/// Emits the conversion of a float to the integer element type `to`. Values
-/// beyond the range of i64 become its limits, and NaN becomes 0. A narrower
-/// type takes the low bits of the i64.
+/// Emits the conversion of a float to the integer type `to`, rounded towards
+/// zero. Values out of the range of i64 become its smallest or largest value,
+/// and NaN becomes 0. A type narrower than i64 takes the low bits of that i64.
 static Value truncateFloat(ScalarBuilder &s, Value value, Type to) {
   using P = arith::CmpFPredicate;
   constexpr double limit = 9223372036854775808.0;
@@ -195,8 +198,9 @@ static Value truncateFloat(ScalarBuilder &s, Value value, Type to) {
                    .getResult();
 }
 
-/// Emits the conversion of a float to the float element type `to`, and rounds
-/// the result to the precision of `to`.
+/// Emits the conversion of a float to the float type `to`, rounded to the
+/// precision of `to`. The result has the compute type of `to`: f32 for bf16 and
+/// f16.
 static Value convertFloat(ScalarBuilder &s, Value value, Type to) {
   Type from = value.getType(), target = computeType(to);
   if (target.getIntOrFloatBitWidth() > from.getIntOrFloatBitWidth())
@@ -206,8 +210,8 @@ static Value convertFloat(ScalarBuilder &s, Value value, Type to) {
   return s.rounded(value, to);
 }
 
-/// Emits the conversion of an integer to the element type `to`, an integer or a
-/// float. `isUnsigned` says how the integer is read.
+/// Emits the conversion of an integer to `to`, an integer or float type. Reads
+/// the integer as an unsigned number if `isUnsigned` is true.
 static Value convertInteger(ScalarBuilder &s, Value value, bool isUnsigned,
                             Type to) {
   Type target = computeType(to);

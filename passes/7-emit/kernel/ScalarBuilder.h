@@ -18,43 +18,50 @@
 
 namespace pcc::emit {
 
-/// Returns the type in which elements of type `element` are computed.
+/// Returns the compute type of `element`, in which arithmetic on elements of
+/// that type is done: f32 for bf16 and f16, signless integers for integers.
 mlir::Type computeType(mlir::Type element);
-/// Returns the type that elements of type `element` have in memory.
+/// Returns the storage type of `element`, which its elements have in memory:
+/// i16 for bf16, i8 for booleans, otherwise the type itself, signless.
 mlir::Type storageType(mlir::Type element);
 
 /// Emits scalar arithmetic at the insertion point of `builder`. Unless a method
-/// says otherwise, operands and results have compute types, and the two
-/// operands of a method have one type.
+/// says otherwise, operands and results have compute types (f32 for bf16 and
+/// f16), and both operands of a method have the same type.
 struct ScalarBuilder {
   mlir::OpBuilder &builder;
   mlir::Location loc;
 
   /// Emits a constant of the float type `type`.
   mlir::Value number(mlir::Type type, double value);
-  /// Emits a constant of the integer type `type`, truncated to its width.
+  /// Emits a constant of the integer type `type`: the low bits of `value`.
   mlir::Value integer(mlir::Type type, int64_t value);
-  /// Emits the zero of a float or integer type.
+  /// Emits the constant 0 of `type`, a float or integer type.
   mlir::Value zero(mlir::Type type);
-  /// Emits a constant i1.
+  /// Emits a constant of type i1.
   mlir::Value boolean(bool value);
 
-  /// Emits the float or integer operation, depending on the type of `a`.
+  /// Emits a + b. Uses the float or the integer op, as the type of `a` demands;
+  /// sub(), mul() and neg() do likewise.
   mlir::Value add(mlir::Value a, mlir::Value b);
   mlir::Value sub(mlir::Value a, mlir::Value b);
   mlir::Value mul(mlir::Value a, mlir::Value b);
   mlir::Value neg(mlir::Value a);
-  /// Emits a / b of floats.
+  /// Emits the quotient a / b of two floats.
   mlir::Value divide(mlir::Value a, mlir::Value b);
-  /// Emits the maximum of two floats or integers. The maximum of a NaN and a
-  /// number is NaN. `isUnsigned` says how to compare integers.
+  /// Emits the larger of two floats or two integers. If either float is NaN,
+  /// the result is NaN. Compares integers as unsigned numbers if `isUnsigned`
+  /// is true.
   mlir::Value larger(mlir::Value a, mlir::Value b, bool isUnsigned);
-  /// Emits the minimum, with the conventions of larger().
+  /// Emits the smaller of two floats or two integers. If either float is NaN,
+  /// the result is NaN. Compares integers as unsigned numbers if `isUnsigned`
+  /// is true.
   mlir::Value smaller(mlir::Value a, mlir::Value b, bool isUnsigned);
-  /// Emits sum + element as one step of a sum that LLVM may reassociate.
+  /// Emits sum + element, one step of a sum over many elements. LLVM may change
+  /// the order of the steps (reassociate).
   mlir::Value accumulate(mlir::Value sum, mlir::Value element);
-  /// Emits product · element as one step of a product that LLVM may
-  /// reassociate.
+  /// Emits product · element, one step of a product over many elements. LLVM
+  /// may change the order of the steps (reassociate).
   mlir::Value accumulateProduct(mlir::Value product, mlir::Value element);
 
   /// Emits the bitwise and of two integers.
@@ -72,24 +79,28 @@ struct ScalarBuilder {
   mlir::Value compare(mlir::arith::CmpIPredicate predicate, mlir::Value a,
                       mlir::Value b);
 
-  /// Converts `value` from the compute type of element type `from` to the
-  /// compute type of element type `to`. Results are rounded to narrow floats. A
-  /// float is truncated towards zero to the nearest i64 (NaN gives 0), of which
-  /// a narrower integer takes the low bits. Any value but 0 becomes the boolean
+  /// Emits the conversion of `value` from element type `from` to element type
+  /// `to`. Operand and result have the compute types of `from` and `to`. The
+  /// result is rounded to the precision of a narrow float type `to`. A float
+  /// becomes an integer by truncation to an i64 (NaN gives 0), of which a
+  /// narrower integer takes the low bits. Every value but 0 becomes the boolean
   /// true.
   mlir::Value convert(mlir::Value value, mlir::Type from, mlir::Type to);
-  /// Converts `stored`, an element in its storage type, to its compute type.
+  /// Emits the conversion of `stored`, an element of type `element` as it lies
+  /// in memory, to its compute type: bf16 bits to f32, for example.
   mlir::Value fromStorage(mlir::Value stored, mlir::Type element);
-  /// Converts `value`, an element in its compute type, to its storage type.
+  /// Emits the conversion of `value`, an element of type `element` in its
+  /// compute type, to its form in memory: f32 to bf16 bits, for example.
   mlir::Value toStorage(mlir::Value value, mlir::Type element);
 
-  /// Rounds `value` to the precision of `element`: the value that a store and a
-  /// load would give. The result has the compute type.
+  /// Emits the rounding of `value` to the precision of `element`, as a store
+  /// and a load would do it. The result has the compute type again.
   mlir::Value rounded(mlir::Value value, mlir::Type element);
 
-  /// Emits a call of a libm function. `name` is the function's name for f64; an
-  /// `f` is appended for f32. All operands and the result have one type. The
-  /// module gets a declaration of the function if it has none.
+  /// Emits a call of a function of libm. `name` is the name of its f64 version,
+  /// such as "exp"; for f32 operands, calls the version with an `f` appended.
+  /// All operands and the result have one type. Declares the function in the
+  /// module if necessary.
   mlir::Value libm(llvm::StringRef name, llvm::ArrayRef<mlir::Value> operands);
 };
 

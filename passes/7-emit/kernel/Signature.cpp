@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns the number of operands and results of `kernel`.
+/// Returns how many operands and results `kernel` has in all.
 static size_t numBuffersOf(rank::KernelOp kernel) {
   return kernel.getArgumentTypes().size() + kernel.getResultTypes().size();
 }

@@ -7,23 +7,25 @@
 
 namespace pcc::emit {
 
-/// Returns the argument types of the function of `kernel`, which is not
-/// `in_parts`:
+/// Returns the argument types of the function that holds the loops of `kernel`:
 ///
 ///   a pointer per operand | a pointer per result | an i64 per offset
 ///
-/// The offsets are those of offsetsOf(), for the kernel's ops in their order.
+/// The offsets are those that offsetsOf() lists for each op of the kernel in
+/// turn. `kernel` must not be a multi-tensor kernel (`in_parts`).
 llvm::SmallVector<mlir::Type> signatureOf(rank::KernelOp kernel);
 
-/// Returns the arguments of `kernel`, which is `in_parts`, that all parts read:
-/// the leading scalar tensors.
+/// Returns the operands of a multi-tensor kernel (`in_parts`) that all its
+/// tiles read, such as a learning rate. They are its leading arguments, all of
+/// rank 0.
 mlir::ValueRange sharedArgumentsOf(rank::KernelOp kernel);
-/// Returns the number of tensors, operands and results, that each part of
-/// `kernel` has. `kernel` is `in_parts`.
+/// Returns how many tensors each part of a multi-tensor kernel (`in_parts`)
+/// has: one for each operand that is cut into tiles, and one for each result.
 int64_t numPartTensorsOf(rank::KernelOp kernel);
 
-/// Binds the kernel's operands and scalars in `w` to `arguments`, which are in
-/// the order of signatureOf(). Returns the pointers to the results.
+/// Declares in `w` which of `arguments` hold the operands and the scalars of
+/// `kernel`. `arguments` are those of the kernel's function, in the order of
+/// signatureOf(). Returns the pointers to the results.
 llvm::SmallVector<mlir::Value> bindArguments(KernelWriter &w,
                                              rank::KernelOp kernel,
                                              mlir::ValueRange arguments);

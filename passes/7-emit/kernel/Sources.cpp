@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Emits the value that all elements of a constant share.
+/// Emits the one value that all elements of the constant `op` have.
 static Value constant(KernelWriter &w, Operation *op, ArrayRef<Index>) {
   auto value = cast<DenseElementsAttr>(cast<graph::ConstantOp>(op).getValue());
   Type type = computeType(value.getElementType());
@@ -20,8 +20,8 @@ static Value constant(KernelWriter &w, Operation *op, ArrayRef<Index>) {
                                    IntegerAttr::get(type, bits));
 }
 
-/// Converts `number`, an i64 that is not negative, to the compute type of the
-/// tensor `result`.
+/// Converts `number`, an i64 ≥ 0, to the type in which elements of the tensor
+/// `result` are computed.
 static Value asElement(KernelWriter &w, Value number, Value result) {
   return w.scalar().convert(number, w.builder.getI64Type(),
                             graph::tensorType(result).getElementType());
@@ -32,12 +32,14 @@ static Value iota(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
                    op->getResult(0));
 }
 
-/// Emits the global index of the local element `at[0]` of a sharded dim. The
-/// dim is a product of factors, each of which may be split over ranks:
+/// Emits an element of a dist.global_index op: for the local index `at[0]`
+/// along a dim that is split over ranks, the index in the whole dim. The dim is
+/// a product of factors, each of which may be split:
 ///
 ///   Σ over factors (offset of the rank's part + local index) · stride
 ///
-/// An element in the padding of any factor gets an index of at least `size`.
+/// Parts of unequal size are padded. An element that is padding gets an index
+/// of at least `size`, the size of the whole dim.
 static Value globalIndex(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   auto index = cast<dist::GlobalIndexOp>(op);
   dist::DimSharding dim = index.getSharding().getSharding().dims[0];

@@ -8,9 +8,10 @@
 
 namespace pcc::emit {
 
-/// Strided view of a dense row-major tensor. Element i of the view is element
-/// `offset + Σ i[d] · strides[d]` of the tensor; offset and strides count
-/// elements. Transposes, slices and most reshapes are views of their operand:
+/// Strided view of a dense row-major tensor. The element at multi-index i of
+/// the view is element `offset + Σ i[d] · strides[d]` of the tensor. The offset
+/// and the strides count elements. Transposes, slices and most reshapes are
+/// views of their operand:
 ///
 ///   part 2 of 3 of [4, 12]   offset 4, shape [4, 4],    strides [12, 1]
 ///   … cut into 2 heads       offset 4, shape [4, 2, 2], strides [12, 2, 1]
@@ -19,36 +20,41 @@ struct StridedView {
   int64_t offset = 0;
   llvm::SmallVector<int64_t> shape, strides;
 
-  /// Returns the view of all elements of a dense tensor in their order.
+  /// Returns the view that shows all elements of a dense tensor of shape
+  /// `shape`, in row-major order.
   static StridedView dense(llvm::ArrayRef<int64_t> shape);
 
-  /// Returns the view whose dim i is dim perm[i] of this view.
+  /// Returns this view with its dims in another order: dim i of the result is
+  /// dim perm[i] of this view.
   StridedView transposed(llvm::ArrayRef<int64_t> perm) const;
-  /// Returns the view of `sizes[d]` elements along each dim d: the elements
-  /// `starts[d] + i · steps[d]` of this view.
+  /// Returns the slice of this view whose index i along dim d is index
+  /// `starts[d] + i · steps[d]` of this view, for i in [0, sizes[d]).
   StridedView sliced(llvm::ArrayRef<int64_t> starts,
                      llvm::ArrayRef<int64_t> sizes,
                      llvm::ArrayRef<int64_t> steps) const;
-  /// Returns the view of shape `to` with the elements of this view in the same
-  /// row-major order. Returns std::nullopt if a dim of `to` would join dims of
-  /// this view that one stride cannot cover.
+  /// Returns the view of shape `to` that shows the elements of this view in the
+  /// same row-major order. Returns std::nullopt if no strides do: a dim of `to`
+  /// joins dims of this view that are not contiguous.
   std::optional<StridedView> reshaped(llvm::ArrayRef<int64_t> to) const;
 
-  /// Returns the result of `op` as a view of the same tensor, where this view
-  /// is the operand of `op`. Returns std::nullopt if `op` is not a transpose,
-  /// slice or reshape, or if a reshape has no strides.
+  /// If this view is the operand of `op`, returns the result of `op` as a view
+  /// of the same tensor. Returns std::nullopt if `op` is not a transpose, slice
+  /// or reshape, or if it is a reshape that no strides describe.
   std::optional<StridedView> through(mlir::Operation *op) const;
 };
 
-/// Returns the chain of transposes and reshapes that starts at `value`, in
-/// execution order. Each op of the chain is the only user of its operand.
+/// Returns the chain of transposes and reshapes that follow `value`, in
+/// execution order. Each op of the chain is the only reader of its operand, so
+/// the chain ends at a value with several readers.
 llvm::SmallVector<mlir::Operation *> layoutOpsAfter(mlir::Value value);
 
-/// Returns a view with the shape of `value` into the result of the last op of
-/// `ops`: the place at which each element of `value` has to be stored so that
-/// none of `ops` needs to move it. `ops` is a chain that starts at `value`. Ops
-/// of the chain that are not transposes or reshapes must be element-wise.
-/// Returns std::nullopt if a reshape has no strides.
+/// Returns where the elements of `value` lie in the result of the last of
+/// `ops`: a view with the shape of `value` into that result. If each element of
+/// `value` is stored there at once, none of `ops` has to move it.
+///
+/// `ops` is a chain of ops that starts at `value`: transposes, reshapes, and
+/// element-wise ops, which move no elements. Returns std::nullopt if it
+/// contains a reshape that no strides describe.
 std::optional<StridedView> storedView(mlir::Value value,
                                       llvm::ArrayRef<mlir::Operation *> ops);
 

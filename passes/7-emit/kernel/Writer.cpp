@@ -39,8 +39,9 @@ Value KernelWriter::read(Value tensor, ArrayRef<Index> at) {
     element = load(pointer, type.getElementType(),
                    indices.linearise(at, type.getShape()));
   } else if (!(element = readKept(tensor, at))) {
-    // Narrow floats are rounded even though the value stays in a register. The
-    // bits of a value must not depend on whether its readers are in its kernel.
+    // Round to the precision of bf16 or f16 even though the value stays in a
+    // register. The bits of a value must not depend on whether its readers are
+    // in the same kernel or load it from memory.
     element = scalar().rounded(
         ReadTable::get().read(*this, cast<OpResult>(tensor), at),
         graph::tensorType(tensor).getElementType());
@@ -66,7 +67,7 @@ void KernelWriter::remember(Value tensor, ArrayRef<Index> at, Value element) {
   known.push_back({tensor, MultiIndex(at), element});
 }
 
-/// Emits the pointer to element number `position` of the buffer at `pointer`,
+/// Emits the address of element number `position` of the buffer at `pointer`,
 /// whose elements have the type `storage`.
 static Value elementPointer(KernelWriter &w, Value pointer, Type storage,
                             const Index &position) {
@@ -76,10 +77,11 @@ static Value elementPointer(KernelWriter &w, Value pointer, Type storage,
                              LLVM::GEPNoWrapFlags::inbounds);
 }
 
-/// Returns the alignment, in bytes, of element number `position` of a buffer of
-/// `storage` elements that is aligned to `buffers` bytes. The alignment is the
-/// largest power of two, up to that of the buffer, that divides the byte offset
-/// for all values of the leaves of `position`.
+/// Returns the alignment, in bytes, that the element number `position` is known
+/// to have in a buffer that is aligned to `buffers` bytes. It is the largest
+/// power of two that divides both `buffers` and the byte offset, whatever the
+/// values of the leaves (loop counters) are. `storage` is the type of the
+/// elements.
 static unsigned alignmentAt(const Index &position, Type storage,
                             int64_t buffers) {
   const int64_t size = storage.getIntOrFloatBitWidth() / 8;
@@ -129,8 +131,8 @@ void KernelWriter::storeTogether(llvm::function_ref<void()> body) {
     store(made.pointer, made.element, made.position, made.value);
 }
 
-/// Returns whether NumPy broadcasting gives a tensor of shape `from` the shape
-/// `to`.
+/// Returns whether NumPy broadcasting can extend a tensor of shape `from` to
+/// shape `to`.
 static bool broadcastsTo(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
   return from.size() <= to.size() &&
          llvm::all_of(llvm::zip_equal(from, to.take_back(from.size())),

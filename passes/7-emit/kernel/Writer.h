@@ -20,12 +20,14 @@
 
 namespace pcc::emit {
 
-/// Emitter of one kernel's code at the insertion point of `builder`.
+/// Emits the code of one kernel at the insertion point of `builder`. Works from
+/// results back to operands: read() of a value emits the ops that the value
+/// depends on.
 ///
 /// Before the first read(), bind() must be called for each operand of the
-/// kernel. Before a read() of an op that reduces, `rows`, `outer` and
-/// `statistics` must describe the current row. References are not owned and
-/// must outlive the writer.
+/// kernel. Before a read() of a reducing op, `rows`, `outer` and `statistics`
+/// must describe the current row (the elements that the op reduces to one). The
+/// writer does not own the objects that its references refer to.
 class KernelWriter {
 public:
   KernelWriter(mlir::OpBuilder &builder, mlir::Location loc,
@@ -35,140 +37,165 @@ public:
   mlir::OpBuilder &builder;
   mlir::Location loc;
   IndexSpace &indices;
-  /// Alignment of all buffers in bytes. 0 if a buffer is only aligned to the
-  /// size of its elements.
+  /// Alignment, in bytes, that all buffers have. 0 if a buffer has only the
+  /// alignment of its elements.
   int64_t alignment = 0;
-  /// For each dist.global_index of the kernel: its scalars, i64 values in the
-  /// order of offsetsOf().
+  /// For each dist.global_index op of the kernel, the SSA values (i64) of its
+  /// scalars, the kernel arguments that offsetsOf() lists, in that order.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> scalars;
-  /// For each reducing op: its statistics of the current row, such as a sum or
-  /// a maximum. RowReductions.cpp defines their order.
+  /// For each reducing op, the SSA values that it has computed from the current
+  /// row, such as a sum or a maximum. RowReductions.cpp defines their number
+  /// and order.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> statistics;
-  /// Rows of the kernel's reductions; empty in a kernel without reductions.
+  /// Division of dims into those that the kernel's reductions run over (inner
+  /// dims) and the others (outer dims). Empty in a kernel without reductions.
   RowSpace rows;
-  /// Indices of the current row: one per outer dim of `rows`.
+  /// Indices of the current row along the outer dims of `rows`.
   MultiIndex outer;
 
   ScalarBuilder scalar() { return {builder, loc}; }
 
-  /// Declares that the elements of `tensor` are in memory at `pointer`, dense
-  /// and row-major.
+  /// Declares that `tensor` is in memory at `pointer`, dense and row-major, so
+  /// that read() of an element emits a load.
   void bind(mlir::Value tensor, mlir::Value pointer) {
     pointers[tensor] = pointer;
   }
 
-  /// Emits the element of `tensor` at `at`, unless it is known already. Returns
-  /// the element in its compute type.
+  /// Returns the element of `tensor` at `at`, in its compute type. Emits its
+  /// computation, or its load, unless the same element is known from an earlier
+  /// read() that is still valid.
   mlir::Value read(mlir::Value tensor, llvm::ArrayRef<Index> at);
-  /// Emits the element of `tensor` that NumPy broadcasting assigns to the index
-  /// `at` of a result. `at` has at least as many dims as `tensor`.
+  /// Returns the element of `tensor` that NumPy broadcasting gives to the
+  /// element `at` of a result. `at` must have at least as many dims as
+  /// `tensor`. Emits code as read() does.
   mlir::Value readBroadcast(mlir::Value tensor, llvm::ArrayRef<Index> at);
-  /// Emits the only element of `tensor`, which has one element.
+  /// Returns the element of `tensor`, which must have exactly one. Emits code
+  /// as read() does.
   mlir::Value readScalar(mlir::Value tensor);
-  /// Makes read(tensor, at) return `element`, until the innermost loop or
-  /// branch that is open at this call ends.
+  /// Makes read(tensor, at) return `element` without emitting code. This holds
+  /// until the end of the innermost loop or branch that is being emitted.
   void remember(mlir::Value tensor, llvm::ArrayRef<Index> at,
                 mlir::Value element);
 
-  /// Emits the load of the element number `position` of the buffer at `pointer`
-  /// and its conversion from the storage type of `element` to the compute type.
+  /// Emits the load of element number `position` of the buffer at `pointer`,
+  /// whose elements have the type `element`, and its conversion to the compute
+  /// type.
   mlir::Value load(mlir::Value pointer, mlir::Type element,
                    const Index &position);
-  /// Emits the store of `value`, which has the compute type of `element`, as
-  /// element number `position` of the buffer at `pointer`.
+  /// Emits the store of `value` as element number `position` of the buffer at
+  /// `pointer`. `value` has the compute type of `element`; the store converts
+  /// it to the form that `element` has in memory.
   void store(mlir::Value pointer, mlir::Type element, const Index &position,
              mlir::Value value);
-  /// Emits the loads of all bound tensors that broadcast to `shape`, at each of
-  /// `places`, one directly after another. LLVM can merge neighbouring loads
-  /// into wide ones. Element-wise ops that read at `places` reuse the elements.
+  /// Emits loads of the elements at all `places` from every tensor in memory
+  /// that broadcasts to `shape`. The loads of a tensor follow each other
+  /// directly, so that LLVM can merge neighbouring ones into a wide load. Later
+  /// reads at `places` return the loaded elements.
   void readAhead(llvm::ArrayRef<MultiIndex> places,
                  llvm::ArrayRef<int64_t> shape);
-  /// Calls `body` and emits the stores of its storeResult() calls at the end,
-  /// one directly after another. LLVM can merge neighbouring stores into wide
-  /// ones. `body` must not call storeTogether().
+  /// Calls `body`, and emits the stores of its storeResult() calls only after
+  /// the rest of its code. The stores then follow each other directly, so that
+  /// LLVM can merge neighbouring ones into a wide store. `body` must not call
+  /// storeTogether().
   void storeTogether(llvm::function_ref<void()> body);
-  /// Emits the element of `result` at `at` and its store into `output`, the
-  /// pointer to a dense row-major tensor. Within storeTogether() the store is
-  /// delayed.
+  /// Emits the computation of the element of `result` at `at`, and its store to
+  /// `output`, the pointer to a dense row-major tensor. Within storeTogether()
+  /// the store is emitted later.
   void storeResult(mlir::Value result, mlir::Value output,
                    llvm::ArrayRef<Index> at);
   mlir::Value materialise(const Index &index) {
     return indices.materialise(builder, loc, index);
   }
 
-  /// Returns the multi-index in `rows.shape` of an element of the current row.
-  /// `inner` are the indices along the inner dims.
+  /// Returns the multi-index, in the tensor that the kernel reduces, of an
+  /// element of the current row. `inner` are the indices along the inner dims,
+  /// which the reductions run over.
   MultiIndex rowPlace(llvm::ArrayRef<Index> inner) const;
-  /// Emits, at the entry of the function, a stack buffer of `count` elements of
-  /// `type`. Returns the pointer.
+  /// Emits the allocation of `count` elements of `type` on the stack, at the
+  /// entry of the function. Returns the pointer.
   mlir::Value allocate(mlir::Type type, int64_t count);
-  /// Emits a stack buffer for this thread's elements of a row, in the compute
-  /// type `type`. Returns null if a thread has too many elements to keep.
+  /// Emits the allocation of a stack buffer for those elements of a row that
+  /// this thread computes. `type` is the compute type of the elements. Returns
+  /// null, and emits nothing, if these are too many for the stack.
   mlir::Value allocateRow(mlir::Type type);
-  /// Emits the store of `element` into `buffer`, which allocateRow() returned.
-  /// `inner` must be the index that the enclosing overRow() or foldRow() passes
-  /// to its body.
+  /// Emits the store of `element`, the element at `inner` of the current row,
+  /// to `buffer`, the result of allocateRow(). `inner` must be the index that
+  /// the enclosing overRow() or foldRow() passes to its body.
   void storeInRow(mlir::Value buffer, llvm::ArrayRef<Index> inner,
                   mlir::Value element);
-  /// Emits the load of the element that storeInRow() stored for `inner`.
-  /// Returns null, and emits nothing, if another thread may have stored it.
+  /// Emits the load of the element at `inner` of the current row, which
+  /// storeInRow() has stored to `buffer`. Returns null, and emits nothing, if
+  /// another thread may have stored it.
   mlir::Value loadFromRow(mlir::Value buffer, mlir::Type type,
                           llvm::ArrayRef<Index> inner);
-  /// Returns the indices of `at`, a multi-index in `rows.shape`, along the
-  /// inner dims.
+  /// Returns those indices of `at` that lie along the inner dims, which the
+  /// reductions run over. `at` is a multi-index of the tensor that the kernel
+  /// reduces.
   MultiIndex innerOf(llvm::ArrayRef<Index> at) const;
-  /// Emits the computation of the current row of `tensor` into a stack buffer,
-  /// from which later reads load. Does nothing if `tensor` is in memory or its
-  /// row is too long to keep.
+  /// Emits the computation of this thread's elements of the current row of
+  /// `tensor` into a stack buffer. Later reads of these elements load them from
+  /// the buffer. Emits nothing if `tensor` is in memory already, or if the
+  /// elements are too many for the stack.
   void keepRow(mlir::Value tensor);
 
-  /// Emits the body of a loop. Takes the loop counter and the loop-carried
-  /// values, and returns the values for the next iteration.
+  /// Function that emits the body of a loop. Takes the loop counter and the
+  /// values that the previous iteration carried over, and returns the values to
+  /// carry to the next iteration.
   using LoopBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
       Index, mlir::ValueRange)>;
-  /// Emits `for i in [low, high)` with the loop-carried values `carried`. The
-  /// bounds lie in [0, extent] at run time. Returns the values after the last
-  /// iteration.
+  /// Emits `for i in [low, high)`. `carried` are the values that are passed to
+  /// the first iteration. Both bounds must lie in [0, extent] at run time.
+  /// Returns the values that the last iteration carries out.
   llvm::SmallVector<mlir::Value> loop(mlir::Value low, mlir::Value high,
                                       int64_t extent, mlir::ValueRange carried,
                                       LoopBody body);
-  /// Emits `for i in [0, extent)`, or just the body if `extent` is 1.
+  /// Emits `for i in [0, extent)`, with the conventions of the loop above. If
+  /// `extent` is 1, emits the body without a loop.
   llvm::SmallVector<mlir::Value> loop(int64_t extent, mlir::ValueRange carried,
                                       LoopBody body);
-  /// Emits a loop nest over `shape`. The number of dims that each loop covers,
-  /// outermost first, is in `groups`.
+  /// Emits a loop nest that calls `body` for every multi-index of `shape`.
+  /// `groups` lists, for each loop from the outermost on, how many neighbouring
+  /// dims it covers.
   llvm::SmallVector<mlir::Value> loops(llvm::ArrayRef<int64_t> shape,
                                        llvm::ArrayRef<int64_t> groups,
                                        mlir::ValueRange carried, NestBody body);
-  /// Emits `body` for each element of the current row that this thread owns.
+  /// Emits a loop that runs `body` for each element of the current row that
+  /// this thread computes. `body` takes the element's indices along the inner
+  /// dims.
   void overRow(llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
-  /// Emits `body` so that one thread of the row executes it.
+  /// Emits `body` such that only one of the threads that share the current row
+  /// executes it.
   void once(llvm::function_ref<void()> body);
-  /// Emits `body`, which stores the results of the current row. Spare threads,
-  /// which only repeat the row of other threads, skip `body`.
+  /// Emits `body`, which stores the results of the current row. Threads that
+  /// have no row of their own and repeat the row of other threads skip `body`.
   void storeRow(llvm::function_ref<void()> body);
-  /// Emits a fold over all elements of the current row. Each thread starts with
-  /// the values `start` and folds its own elements by `body`; `merge` combines
-  /// the values of two threads. Returns the folded values, on every thread.
+  /// Emits a fold (sum, maximum, ...) over all elements of the current row.
+  /// Each thread folds the elements that it computes: it starts with the values
+  /// `start`, and `body` emits one step. `merge` emits the combination of the
+  /// values of two threads. Returns the folded values, which every thread of
+  /// the row gets.
   llvm::SmallVector<mlir::Value> foldRow(mlir::ValueRange start, NestBody body,
                                          MergeBody merge);
 
-  /// Emits one side of a branch and returns its value.
+  /// Function that emits one side of a branch and returns the value of that
+  /// side.
   using Branch = llvm::function_ref<mlir::Value()>;
-  /// Emits a branch on the i1 `condition`, whose sides give a value of `type`.
+  /// Emits a branch on the i1 `condition`. Returns the value, of type `type`,
+  /// of the side that was executed.
   mlir::Value branch(mlir::Value condition, mlir::Type type, Branch onTrue,
                      Branch onFalse);
-  /// Emits a branch whose sides give no values.
+  /// Emits a branch on the i1 `condition` whose sides have no values.
   void branch(mlir::Value condition, llvm::function_ref<void()> onTrue,
               llvm::function_ref<void()> onFalse);
-  /// Emits a branch that gives the values of `onTrue` if `condition` is true,
-  /// else the values `otherwise`.
+  /// Emits a branch on the i1 `condition` that executes `onTrue` or nothing.
+  /// Returns the values of `onTrue` if it was executed, else `otherwise`.
   llvm::SmallVector<mlir::Value>
   branch(mlir::Value condition, mlir::ValueRange otherwise,
          llvm::function_ref<llvm::SmallVector<mlir::Value>()> onTrue);
 
 private:
-  /// Emits one side of a branch and returns its values.
+  /// Function that emits one side of a branch and returns the values of that
+  /// side.
   using Branches = llvm::function_ref<llvm::SmallVector<mlir::Value>()>;
   llvm::SmallVector<mlir::Value> branch(mlir::Value condition,
                                         mlir::TypeRange types, Branches onTrue,
@@ -176,37 +203,40 @@ private:
 
   RowThreads &threads;
 
-  /// Element that has been emitted and dominates the insertion point.
+  /// Element of a tensor that has been emitted. Its SSA value dominates the
+  /// insertion point, so read() can reuse it.
   struct Known {
     mlir::Value tensor;
     MultiIndex at;
     mlir::Value element;
   };
-  /// Emits the load of an element that keepRow() has kept. Returns null if the
-  /// element is not in the current row, or is not kept by this thread.
+  /// Emits the load of an element that keepRow() has stored in a stack buffer.
+  /// Returns null, and emits nothing, if the element is not in the current row,
+  /// or if another thread may have stored it.
   mlir::Value readKept(mlir::Value tensor, llvm::ArrayRef<Index> at);
 
-  /// Pointers of the bound tensors.
+  /// Pointers to the tensors that bind() has declared to be in memory.
   llvm::MapVector<mlir::Value, mlir::Value> pointers;
-  /// Buffers of the tensors whose current row keepRow() has computed.
+  /// Stack buffers of the tensors whose current row keepRow() has stored.
   llvm::DenseMap<mlir::Value, mlir::Value> rowBuffers;
-  /// Stack of known elements. The end of a loop or branch drops the elements
-  /// that were added inside.
+  /// Elements that read() can reuse. The end of a loop or branch drops those
+  /// that were added inside of it.
   std::vector<Known> known;
 
-  /// Store that storeTogether() delays.
+  /// Store whose emission storeTogether() delays.
   struct Store {
     mlir::Value pointer;
     mlir::Type element;
     Index position;
     mlir::Value value;
   };
-  /// Delayed stores; null outside of storeTogether().
+  /// Stores that storeTogether() will emit at its end; null outside of
+  /// storeTogether().
   std::vector<Store> *waiting = nullptr;
 };
 
-/// Writer whose rows have one thread each, together with the objects that a
-/// writer refers to.
+/// Writer of CPU code, in which one thread computes each row, together with the
+/// objects that the writer refers to.
 struct OneThreadWriter {
   OneThreadWriter(mlir::OpBuilder &builder, mlir::Location loc)
       : w(builder, loc, indices, threads) {}
@@ -216,21 +246,23 @@ struct OneThreadWriter {
   KernelWriter w;
 };
 
-/// Emits the element at a multi-index of the only result of an op. Returns the
-/// element in its compute type; read() rounds it to the element type.
+/// Function that emits the element, at a multi-index, of the only result of an
+/// op. Returns the element in its compute type; read() then rounds it to the
+/// element type.
 using ReadFunction = mlir::Value (*)(KernelWriter &, mlir::Operation *,
                                      llvm::ArrayRef<Index>);
 
-/// Emits the element at a multi-index of one result of an op with several
-/// results.
+/// Function that emits the element, at a multi-index, of one of several results
+/// of an op.
 using ReadResultFunction = mlir::Value (*)(KernelWriter &, mlir::OpResult,
                                            llvm::ArrayRef<Index>);
 
-/// Table of the functions that emit elements: one entry for every op that a
-/// kernel can hold.
+/// Table of functions that emit elements. It has one entry for every kind of op
+/// that a kernel can hold.
 class ReadTable {
 public:
-  /// Returns the table with all entries.
+  /// Returns the table, which has the entries of all ops. It is created once
+  /// and never changes.
   static const ReadTable &get();
 
   template <typename Op> void add(ReadFunction function) {
@@ -240,8 +272,8 @@ public:
     resultFunctions[mlir::TypeID::get<Op>()] = function;
   }
 
-  /// Emits the element of `result` at `at`. The op of `result` must have an
-  /// entry.
+  /// Emits the element of `result` at `at`, by the function in the entry of the
+  /// defining op, which must exist.
   mlir::Value read(KernelWriter &w, mlir::OpResult result,
                    llvm::ArrayRef<Index> at) const {
     mlir::Operation *op = result.getOwner();
@@ -256,22 +288,24 @@ private:
   llvm::DenseMap<mlir::TypeID, ReadResultFunction> resultFunctions;
 };
 
-// Functions that add the entries of one family of ops to the table.
+// Each of the following functions adds the entries of one family of ops to
+// `table`.
 
-/// Adds arithmetic, comparisons, logic, casts and random numbers
-/// (ElementWise.cpp).
+/// Adds arithmetic, comparisons, logic, casts and random numbers, which
+/// ElementWise.cpp emits.
 void addElementWiseReads(ReadTable &table);
-/// Adds transcendental and rounding functions and powers (MathFunctions.cpp).
+/// Adds transcendental functions, rounding functions and powers, which
+/// MathFunctions.cpp emits.
 void addFloatFunctionReads(ReadTable &table);
-/// Adds transposes, reshapes, slices, pads, ... (Layout.cpp).
+/// Adds transposes, reshapes, slices, pads, ..., which Layout.cpp emits.
 void addLayoutReads(ReadTable &table);
-/// Adds gathers and one-hot encodings (Indexing.cpp).
+/// Adds gathers and one-hot encodings, which Indexing.cpp emits.
 void addIndexingReads(ReadTable &table);
-/// Adds constants, iotas and global indices (Sources.cpp).
+/// Adds constants, iotas and global indices, which Sources.cpp emits.
 void addSourceReads(ReadTable &table);
-/// Adds reductions, softmaxes and norms (RowReductions.cpp).
+/// Adds reductions, softmaxes and norms, which RowReductions.cpp emits.
 void addRowReads(ReadTable &table);
-/// Adds attention and its gradients (AttentionScores.cpp).
+/// Adds attention and its gradients, which AttentionScores.cpp emits.
 void addAttentionReads(ReadTable &table);
 
 } // namespace pcc::emit

@@ -17,7 +17,8 @@ using namespace pcc::emit;
 static constexpr llvm::StringLiteral loader = "/lib64/ld-linux-x86-64.so.2";
 
 namespace {
-/// Builds an LLVM module that contains data, but no code.
+/// Creates an LLVM module that contains data, but no code: the content of a
+/// rank executable apart from the runtime and the kernels.
 class ImageModule {
 public:
   explicit ImageModule(const llvm::TargetMachine &machine)
@@ -28,8 +29,8 @@ public:
     module.setPICLevel(llvm::PICLevel::BigPIC);
   }
 
-  /// Adds the structs of ProgramImage.h, field by field, and the section that
-  /// names the dynamic loader.
+  /// Adds the data of `image` in the form of the structs of ProgramImage.h, and
+  /// a section `.interp` with the path of the dynamic loader.
   void fill(const Image &image) {
     llvm::Constant *program = bytes(
         llvm::StringRef(reinterpret_cast<const char *>(image.program.data()),
@@ -59,14 +60,14 @@ public:
   llvm::Module &get() { return module; }
 
 private:
-  /// Adds a private constant with the bytes of `data`.
+  /// Adds a private constant with the bytes of `data`. `alignment` is in bytes.
   llvm::GlobalVariable *bytes(llvm::StringRef data, int64_t alignment) {
     auto *value = llvm::ConstantDataArray::getString(context, data,
                                                      /*AddNull=*/false);
     return constant(value, alignment);
   }
 
-  /// Adds a private constant. `alignment` is in bytes.
+  /// Adds a private constant with value `value`. `alignment` is in bytes.
   llvm::GlobalVariable *constant(llvm::Constant *value, int64_t alignment) {
     auto *global =
         new llvm::GlobalVariable(module, value->getType(), /*isConstant=*/true,
@@ -76,7 +77,8 @@ private:
     return global;
   }
 
-  /// Adds a private array of pointers or of structs of pointers.
+  /// Adds a private constant array with elements `elements` of type `type`:
+  /// pointers, or structs of pointers.
   llvm::Constant *array(llvm::Type *type,
                         llvm::ArrayRef<llvm::Constant *> elements) {
     return constant(llvm::ConstantArray::get(
@@ -84,8 +86,9 @@ private:
                     8);
   }
 
-  /// Adds the table of kernel functions for instruction set number `cpu`.
-  /// Returns null if there are no kernels. The functions have hidden
+  /// Adds an array of pointers to the functions of `kernels`, compiled for the
+  /// instruction set with index `cpu`. Entry i is for kernels[i]. Returns a
+  /// null pointer if there are no kernels. The functions have hidden
   /// visibility, since they are linked into the same file.
   llvm::Constant *kernelTable(llvm::ArrayRef<int> kernels, size_t cpu) {
     std::vector<llvm::Constant *> functions;
@@ -119,7 +122,7 @@ private:
   llvm::Module module;
   llvm::PointerType *pointer;
   llvm::IntegerType *word;
-  /// Number of private constants, which makes their names unique.
+  /// Number of private constants so far. It makes their names unique.
   int count = 0;
 };
 } // namespace

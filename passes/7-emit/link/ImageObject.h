@@ -13,35 +13,39 @@
 
 namespace pcc::emit {
 
-/// All GPU kernels of a module, compiled.
+/// Compiled code of all GPU kernels of a module.
 struct GpuCode {
   /// Compute capability, such as "sm_90".
   std::string arch;
   /// PTX text.
   std::string ptx;
-  /// Machine code for `arch`; empty if the PTX was not assembled.
+  /// Machine code for `arch`, assembled from the PTX. Empty if the PTX was not
+  /// assembled.
   std::vector<char> cubin;
 };
 
-/// Content of a rank executable, apart from the runtime and the code of CPU
-/// kernels.
+/// Content of a rank executable (the program that one process runs), apart from
+/// the runtime and the machine code of CPU kernels.
 struct Image {
-  /// Sealed program, as returned by sealProgram(). Not owned.
+  /// Bytes of the program of the rank's position, as sealProgram() returns
+  /// them. Not owned.
   std::span<const std::byte> program;
-  /// Instruction sets of the CPU kernels, the most capable one last.
+  /// Instruction sets that the CPU kernels are compiled for, the most capable
+  /// one last.
   std::vector<std::string> cpus;
-  /// Kernels that the program calls: entry n is the number within the module of
-  /// the program's kernel n.
+  /// Kernels that the program calls. The program's kernel i is kernel number
+  /// kernels[i] of the module.
   std::vector<int> kernels;
-  /// GPU kernels, not owned; null if the program is not for GPUs.
+  /// Code of the GPU kernels, not owned. Null if the program is not for GPUs.
   const GpuCode *gpu = nullptr;
 };
 
-/// Creates an ELF object that defines `pcc_program_image` (see
+/// Creates an ELF object that defines the symbol `pcc_program_image` (see
 /// runtime/program/ProgramImage.h): the bytes of the program, one table of
-/// kernels per instruction set, and the GPU kernels. The table of instruction
-/// set c refers to the symbols `pcc_k_<n>_<c>` of compileKernels(). The object
-/// also names the dynamic loader, which linkers do not add to shared objects.
+/// kernels per instruction set, and the code of the GPU kernels. The table for
+/// the instruction set with index c refers to the symbols `pcc_k_<n>_<c>` that
+/// compileKernels() defines. The object also names the dynamic loader, which
+/// linkers do not add to shared objects.
 ///
 /// Stores the bytes of the object in `object`. Returns exit code 1 if LLVM
 /// cannot write ELF objects.

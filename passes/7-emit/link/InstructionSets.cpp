@@ -14,16 +14,18 @@ using namespace pcc;
 using namespace pcc::emit;
 using runtime::Status;
 
-/// Microarchitecture levels of the x86-64 psABI.
+/// Instruction sets that `rank.cpus` may name: the microarchitecture levels of
+/// the x86-64 psABI.
 static constexpr std::array<llvm::StringLiteral, 4> levels = {
     "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
 
-/// Features beyond x86-64-v4 that `native` includes if the machine has them.
+/// Features that are not part of x86-64-v4. The instruction set `native`
+/// includes those that the machine has.
 static constexpr std::array<llvm::StringLiteral, 3> extras = {
     "avx512vnni", "avx512bf16", "avx512fp16"};
 
-/// Returns the instruction set of this machine: a level of v2 or higher, and
-/// the extra features that a machine of level v4 has.
+/// Returns the instruction set of this machine: its level (at least v2) and, at
+/// level v4, those of `extras` that it has: "x86-64-v4,+avx512bf16".
 static std::string nativeSet() {
   const llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
   std::string set = "x86-64-v2";
@@ -58,7 +60,7 @@ Status emit::instructionSetsOf(ModuleOp module,
                             "native"});
     cpus.push_back(std::move(set));
   }
-  // The order by name is also the order by capability.
+  // Sorting by name also sorts by capability: "x86-64" < "x86-64-v2" < …
   std::sort(cpus.begin(), cpus.end());
   cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
   return Status::success();

@@ -20,9 +20,9 @@ namespace pcc::emit {
 ///   one of these with LLVM features: "x86-64-v4,+avx512bf16"
 ///   "native", which stands for the instruction set of this machine
 ///
-/// Without the attribute, or if it is empty, the result is x86-64-v3 and
-/// x86-64-v4 for the target `cpu`, and empty for other targets. Returns exit
-/// code 2 for an unknown instruction set. Does not check features.
+/// If the attribute is missing or empty, `cpus` becomes x86-64-v3 and x86-64-v4
+/// for the target `cpu`, and empty for other targets. Returns exit code 2 for
+/// an unknown instruction set. Does not check the names of features.
 runtime::Status instructionSetsOf(mlir::ModuleOp module,
                                   std::vector<std::string> &cpus);
 

@@ -19,12 +19,12 @@ using namespace pcc::emit;
 using runtime::Status;
 
 namespace {
-/// Shared library that rank executables need.
+/// Shared library that rank executables need on the machine that runs them.
 struct RequiredLibrary {
   const char *soname;
-  /// Debian package that installs the library.
+  /// Name of the Debian package that installs the library, for messages.
   const char *package;
-  /// Whether only the target `cpu` needs the library.
+  /// True if only executables for the target `cpu` need the library.
   bool isOfCpu = false;
 };
 } // namespace
@@ -38,7 +38,7 @@ static constexpr std::array<RequiredLibrary, 7> libraries = {
      {"libc.so.6", "libc6"},
      {"ld-linux-x86-64.so.2", "libc6"}}};
 
-/// Folders of shared libraries, in the order of the search.
+/// Folders in which to look for shared libraries, the first one first.
 static constexpr std::array<const char *, 6> folders = {
     "/lib/x86_64-linux-gnu",
     "/usr/lib/x86_64-linux-gnu",
@@ -51,8 +51,8 @@ static std::string join(const std::string &folder, const char *name) {
   return folder + "/" + name;
 }
 
-/// Returns the path of the file that contains this code: a shared library, or
-/// the executable of this process.
+/// Returns the path of the file that contains this code: the pcc library, or
+/// the executable of this process if pcc is linked statically.
 static std::string ownFile() {
   Dl_info information = {};
   link_map *map = nullptr;
@@ -85,8 +85,8 @@ std::string emit::rankMain(const std::string &folder,
   return folder + "/rank-main-" + target + ".o";
 }
 
-/// Returns the path of the library `soname`; std::nullopt if it is not
-/// installed.
+/// Returns the path of the shared library `soname` in the first of `folders`
+/// that has it; std::nullopt if the library is not installed.
 static std::optional<std::string> findLibrary(const char *soname) {
   for (const char *folder : folders)
     if (std::string path = join(folder, soname); llvm::sys::fs::exists(path))
@@ -94,8 +94,9 @@ static std::optional<std::string> findLibrary(const char *soname) {
   return std::nullopt;
 }
 
-/// Appends the paths of the libraries that `target` needs to the arguments of
-/// the linker. Returns exit code 13 if one is not installed.
+/// Appends the paths of the shared libraries that executables for `target` need
+/// to `arguments`, the arguments of the linker. Returns exit code 13 if a
+/// library is not installed.
 static Status addLibraries(const std::string &target,
                            std::vector<std::string> &arguments) {
   for (const RequiredLibrary &library : libraries) {

@@ -10,26 +10,27 @@
 
 namespace pcc::emit {
 
-/// Sets `folder` to the support folder, which holds the files that pcc links
-/// rank executables with and copies into bundles. The support folder is
-/// `../lib/pcc`, relative to the folder of the file that contains this code:
-/// the pcc library, or a tool that is linked with pcc statically. Returns exit
-/// code 1 if the object files of the runtime are not in the support folder.
+/// Sets `folder` to the path of the support folder, which holds the files that
+/// pcc links rank executables with and copies into bundles (the directories
+/// that pcc writes). The support folder is `../lib/pcc`, relative to the folder
+/// of the file that contains this code: the pcc library, or a tool that is
+/// linked with pcc statically. Returns exit code 1 if the support folder lacks
+/// the object files of the runtime.
 runtime::Status findSupportFolder(std::string &folder);
 
-/// Returns the path of the object file with the runtime and its main(), for the
-/// ranks of `target`. `folder` is the support folder.
+/// Returns the path of the object file with the runtime and main() of rank
+/// executables for `target`. `folder` is the path of the support folder.
 std::string rankMain(const std::string &folder, const std::string &target);
 
 /// Links `objects` with the runtime for `target` by lld, in this process, and
-/// writes the file `output`. The file can be executed and can be loaded as a
-/// library: it is a shared object with an interpreter and an entry point.
-/// `folder` is the support folder.
+/// writes the executable `output`. It can also be loaded as a library: it is a
+/// shared object with an interpreter and an entry point. `folder` is the path
+/// of the support folder.
 ///
 /// The machine needs the shared libraries that the runtime uses, but neither a
-/// compiler nor development files. Returns exit code 13, with the name of the
-/// library and its package, if one is not installed, and 1 if lld fails. Equal
-/// inputs give equal bytes, whatever path `output` is.
+/// compiler nor development files. Returns exit code 13 if a library is not
+/// installed; the message names the library and its package. Returns exit code
+/// 1 if lld fails. Equal inputs give equal bytes, whatever path `output` is.
 runtime::Status linkRank(const std::string &folder, const std::string &target,
                          const std::vector<std::string> &objects,
                          const std::string &output);

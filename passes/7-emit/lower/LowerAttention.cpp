@@ -7,8 +7,8 @@ using namespace mlir;
 using namespace pcc::graph;
 
 namespace {
-/// Builder of the ops that replace one attention op, in front of that op.
-/// `width` is the number of elements of one value vector.
+/// Replaces one attention op by simpler ops, which it inserts directly before
+/// the attention op. `width` is the size of the last dim of the values.
 struct AttentionLowering {
   AttentionOp op;
   OpBuilder builder;
@@ -29,7 +29,8 @@ struct AttentionLowering {
     width = tensorType(op.getValue()).getDimSize(3);
   }
 
-  /// Returns a scalar constant of the attention's element type.
+  /// Returns a scalar constant of the attention's element type, with value
+  /// `value`.
   Value number(double value) {
     auto type = RankedTensorType::get({}, element);
     auto attr = DenseElementsAttr::get(
@@ -37,7 +38,7 @@ struct AttentionLowering {
     return ConstantOp::create(builder, loc, type, attr);
   }
 
-  /// Returns `value` in `shape`.
+  /// Returns `value`, reshaped to `shape` if it has another one.
   Value reshape(Value value, ArrayRef<int64_t> shape) {
     auto type =
         RankedTensorType::get(shape, tensorType(value).getElementType());
@@ -46,8 +47,10 @@ struct AttentionLowering {
                : ReshapeOp::create(builder, loc, type, value).getResult();
   }
 
-  /// Returns rows · right, or rows · rightᵀ if `transpose`, for each key head.
-  /// The rows of all query heads that share a key head are stacked.
+  /// Returns the product of the matrices `rows` and `right`, which is
+  /// transposed if `transpose` is true, for each batch index and query head.
+  /// Stacks the rows of the H / K query heads that share one of the K key
+  /// heads, so that `right` is not copied:
   ///
   ///   rows [B, H, S, d], right [B, K, ...]   gives [B, H, S, keys or width]
   Value product(Value rows, Value right, bool transpose) {
@@ -60,7 +63,8 @@ struct AttentionLowering {
     return reshape(result, {batch, heads, queries, columns});
   }
 
-  /// Masks scores: query s sees keys t ≤ s + keys − queries.
+  /// Returns `scores` with -infinity where the causal mask hides a key: query s
+  /// sees keys t ≤ s + keys − queries.
   Value causal(Value scores) {
     auto type = RankedTensorType::get({queries, keys}, builder.getI64Type());
     Value row = IotaOp::create(builder, loc, type, uint64_t(0));
@@ -75,7 +79,9 @@ struct AttentionLowering {
     return SelectOp::create(builder, loc, visible, scores, number(-HUGE_VAL));
   }
 
-  /// Applies the mask operand: a boolean mask selects, any other mask is added.
+  /// Returns `scores` with the mask operand applied: -infinity where a boolean
+  /// mask is false, or the sum with a float mask. Returns `scores` itself if
+  /// there is no mask operand.
   Value masked(Value scores) {
     Value mask = op.getMask();
     if (!mask)
@@ -85,8 +91,8 @@ struct AttentionLowering {
     return SelectOp::create(builder, loc, mask, scores, number(-HUGE_VAL));
   }
 
-  /// Returns the softmax of each row, or zeros for a row without a visible key,
-  /// whose softmax would be NaN.
+  /// Returns the softmax of each row of `scores`. A row in which all scores are
+  /// -infinity becomes zeros, since its softmax would be NaN.
   Value weights(Value scores) {
     bool mayBeHidden = op.getMask() || (op.getCausal() && keys < queries);
     if (!mayBeHidden)
@@ -102,7 +108,7 @@ struct AttentionLowering {
     return SelectOp::create(builder, loc, visible, soft, zero);
   }
 
-  /// Returns the result of the attention.
+  /// Creates the ops that compute the attention, and returns its result.
   Value lower() {
     Value scores = product(op.getQuery(), op.getKey(), /*transpose=*/true);
     scores = MulOp::create(builder, loc, scores,

@@ -7,13 +7,14 @@
 
 namespace pcc::emit {
 
-/// Replaces `op` by softmax(scale · query keyᵀ + mask) · value, with softcap
-/// and causal mask if `op` has them. Erases `op`.
+/// Replaces `op` by softmax(scale · query keyᵀ + mask) · value, and erases
+/// `op`. Applies a softcap and a causal mask if `op` has them.
 ///
-/// With grouped-query attention (Ainslie et al. 2023), the query heads that
-/// share a key head become rows of one product, so that no key is copied:
+/// With grouped-query attention (Ainslie et al. 2023), several query heads
+/// share one key head. Their rows are stacked in one matmul, so that no key is
+/// copied. With H query heads and K key heads:
 ///
-///   query [B, H, S, D]   becomes   [B, K, H / K · S, D]   for K key heads
+///   query [B, H, S, D]   becomes   [B, K, H / K · S, D]
 void lowerAttention(graph::AttentionOp op);
 
 } // namespace pcc::emit

@@ -17,27 +17,30 @@ static bool contains(StringRef letters, char letter) {
 }
 
 namespace {
-/// Tensor whose dims are named by letters, in the order of the dims.
+/// Tensor with one letter of the einsum equation per dim, in the order of the
+/// dims: "ij" for a matrix.
 struct EinsumOperand {
   Value value;
   std::string letters;
 };
 
-/// Rewriter of one einsum into ops in front of it.
+/// Replaces one einsum by simpler ops, which it inserts directly before the
+/// einsum.
 class EinsumLowering {
 public:
   explicit EinsumLowering(EinsumOp op)
       : builder(op), loc(op.getLoc()), op(op) {}
 
-  /// Replaces the einsum and erases it.
+  /// Inserts the ops, replaces the result of the einsum, and erases the einsum.
   void run() {
     auto equation = *EinsumEquation::parse(op.getEquation());
     SmallVector<EinsumOperand> terms;
     for (auto [value, letters] :
          llvm::zip_equal(op.getInputs(), equation.operands))
       terms.push_back({value, letters.str()});
-    // Contracts operands pairwise, left to right. A letter is summed as soon as
-    // neither the remaining operands nor the result use it.
+    // Multiply the operands pairwise, from left to right. A letter is summed in
+    // the first product after which no operand and not the result has the
+    // letter.
     EinsumOperand product = terms.front();
     for (size_t i = 1; i < terms.size(); ++i) {
       std::string needed = equation.result.str();
@@ -59,7 +62,8 @@ private:
     return tensorType(term.value).getDimSize(term.letters.find(letter));
   }
 
-  /// Returns `term`, summed over the letters that are not in `needed`.
+  /// Returns `term` summed over its letters that are not in `needed`. Returns
+  /// `term` itself if there are none.
   EinsumOperand summed(const EinsumOperand &term, StringRef needed) {
     SmallVector<int64_t> dims;
     std::string rest;
@@ -75,7 +79,7 @@ private:
     return {sum, rest};
   }
 
-  /// Returns `term` with its dims in the order of `letters`.
+  /// Returns `term`, transposed so that its dims are in the order of `letters`.
   EinsumOperand arranged(const EinsumOperand &term,
                          const std::string &letters) {
     if (term.letters == letters)
@@ -92,9 +96,10 @@ private:
     return ReshapeOp::create(builder, loc, type, value);
   }
 
-  /// Returns `term` with the dims of the letters `merged` joined to one dim
-  /// `name`. Transposes `term` first if these dims are not neighbours in that
-  /// order.
+  /// Returns `term` with all dims of the letters `merged` joined to one dim
+  /// with letter `name`: "abcd" with [2, 3, 4, 5], merging "bc", becomes [2,
+  /// 12, 5]. If the dims are not neighbours in the order of `merged`, first
+  /// transposes them to the end.
   EinsumOperand merge(EinsumOperand term, const std::string &merged,
                       char name) {
     if (term.letters.find(merged) == std::string::npos) {
@@ -115,8 +120,8 @@ private:
   }
 
   /// Returns the product of `a` and `b`, summed over the letters that are not
-  /// in `needed`. The dims of the result are in the order of `letters`, or in
-  /// any order if `letters` is empty.
+  /// in `needed`. The dims of the result are in the order of `letters`, or, if
+  /// `letters` is empty, in the order in which they occur in `a` and `b`.
   EinsumOperand multiply(EinsumOperand a, EinsumOperand b,
                          const std::string &needed, std::string letters) {
     a = summed(a, needed + b.letters);
@@ -146,9 +151,10 @@ private:
         letters};
   }
 
-  /// Returns the product as a matmul, or null if it is none. In a matmul both
-  /// operands and the result begin with the same batch letters; the last two
-  /// letters of each are those of a matrix.
+  /// Returns the product of `a` and `b`, summed over `inner`, as one matmul.
+  /// Returns null if their dims do not have the order of a matmul: batch
+  /// letters in the same order in both operands and in the result, followed by
+  /// the two letters of a matrix. `letters` are those of the result.
   Value matrixProduct(EinsumOperand a, EinsumOperand b,
                       const std::string &letters, char inner) {
     if (letters.size() < 2)
@@ -172,9 +178,8 @@ private:
                             isTransposed(b, inner, column));
   }
 
-  /// Returns the element-wise product of `a` and `b` without sums, with one dim
-  /// per letter of `letters`. An operand is broadcast along the letters that it
-  /// lacks.
+  /// Returns the element-wise product of `a` and `b`, with one dim per letter
+  /// of `letters`. An operand is broadcast along letters that it lacks.
   EinsumOperand elementWise(const EinsumOperand &a, const EinsumOperand &b,
                             const std::string &letters) {
     auto spread = [&](const EinsumOperand &term) {
@@ -197,7 +202,8 @@ private:
 };
 } // namespace
 
-/// Replaces a matmul of integers by a broadcast product and a sum:
+/// Replaces a matmul of integers, which no library computes, by an element-wise
+/// product of broadcast operands and a sum:
 ///
 ///   result[..., m, n] = Σ_k lhs[..., m, 1, k] · rhs[..., 1, n, k]
 static void lowerIntegerMatmul(MatmulOp op) {

@@ -7,11 +7,12 @@
 
 namespace pcc::emit {
 
-/// Rewrites the contractions of `function` so that libraries and kernels can
-/// run them. An einsum of floats becomes a chain of matmuls, or of einsums with
-/// two operands that sum over at most one letter; reductions, transposes and
-/// reshapes surround them. Integer einsums and integer matmuls become
-/// element-wise products and sums, since libraries multiply floats only:
+/// Replaces each einsum and each integer matmul of `function` by ops that
+/// libraries and kernels can run. An einsum of floats becomes a chain of
+/// matmuls, surrounded by reductions, transposes and reshapes. Where no matmul
+/// fits, it becomes an einsum of two operands that sums over at most one
+/// letter. Integer einsums and integer matmuls become element-wise products and
+/// sums, since libraries multiply floats only:
 ///
 ///   einsum "ij,jk,kl->il" (x, y, z)   becomes   matmul (matmul x, y), z
 ///   matmul x, y of integers           becomes   reduce sum (mul x', y')

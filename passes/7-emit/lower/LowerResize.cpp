@@ -8,7 +8,8 @@ using namespace mlir;
 using namespace pcc::graph;
 
 namespace {
-/// Builder of the ops that replace one resize, in front of it.
+/// Replaces one resize (image scaling) by simpler ops, which it inserts
+/// directly before the resize.
 struct ResizeLowering {
   ResizeOp op;
   OpBuilder builder;
@@ -17,8 +18,10 @@ struct ResizeLowering {
   explicit ResizeLowering(ResizeOp op)
       : op(op), builder(op), loc(op.getLoc()) {}
 
-  /// Returns the element type of the taps and their sums. Narrow floats and
-  /// integers are summed in a wider type, so that only the result is rounded.
+  /// Returns the element type in which elements are weighted and summed: the
+  /// input's type, but f32 for 16-bit floats and f64 for integers, so that only
+  /// the result is rounded. Nearest mode sums nothing and keeps the input's
+  /// type.
   Type computedType() {
     Type element = tensorType(op.getInput()).getElementType();
     if (op.getMode() == ResizeMode::Nearest || element.isF32() ||
@@ -28,7 +31,7 @@ struct ResizeLowering {
                                    : Type(builder.getF64Type());
   }
 
-  /// Returns `value` with element type `element`.
+  /// Returns `value`, cast to element type `element` if it has another one.
   Value cast(Value value, Type element) {
     RankedTensorType type = tensorType(value);
     return type.getElementType() == element
@@ -37,8 +40,9 @@ struct ResizeLowering {
                      .getResult();
   }
 
-  /// Gathers, for each element i along the resized dim `dim`, the element of
-  /// `value` at tap number `number` of `taps[i]`.
+  /// Returns a gather of `value` along `dim`. Each result element is a sum of
+  /// weighted input elements, its taps; element i of the gather is the input
+  /// element at tap `number` of `taps[i]`.
   Value gatherTap(Value value, int64_t dim, ArrayRef<Taps> taps,
                   size_t number) {
     SmallVector<int64_t> indices;
@@ -52,8 +56,9 @@ struct ResizeLowering {
                             static_cast<uint64_t>(dim));
   }
 
-  /// Returns the weights of tap number `number` of all elements along `dim`, in
-  /// a shape that broadcasts to `value`.
+  /// Returns a constant whose element i is the weight of tap `number` of
+  /// `taps[i]`, an input element that contributes to element i of the result.
+  /// Its shape broadcasts along the dims of `value` other than `dim`.
   Value weights(Value value, int64_t dim, ArrayRef<Taps> taps, size_t number) {
     RankedTensorType type = tensorType(value);
     SmallVector<Attribute> elements;
@@ -67,7 +72,7 @@ struct ResizeLowering {
                               DenseElementsAttr::get(table, elements));
   }
 
-  /// Returns `value` resized along `dim`.
+  /// Returns `value`, resized along dim `dim` only.
   Value resizeDim(Value value, int64_t dim) {
     SmallVector<Taps> taps;
     for (int64_t i = 0; i < tensorType(op.getResult()).getDimSize(dim); ++i)
@@ -84,7 +89,8 @@ struct ResizeLowering {
     return sum;
   }
 
-  /// Returns the result of the resize, resized dim by dim.
+  /// Creates the ops that resize the input, one dim after the other, and
+  /// returns the result.
   Value lower() {
     Value value = cast(op.getInput(), computedType());
     for (int64_t dim = 0; dim < tensorType(value).getRank(); ++dim)
@@ -96,7 +102,7 @@ struct ResizeLowering {
 } // namespace
 
 void pcc::emit::lowerResize(ResizeOp op) {
-  // An empty result has no taps.
+  // A result without elements has no taps, so there is nothing to compute.
   if (tensorType(op.getResult()).getNumElements() == 0)
     return;
   Value result = ResizeLowering(op).lower();

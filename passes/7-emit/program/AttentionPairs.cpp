@@ -18,15 +18,17 @@ void pcc::emit::pairAttentionGradients(
     if (!second || !second->attention ||
         second->attention->part != program::AttentionPart::KeyGradients)
       continue;
-    // Find the last instruction before this one that touches dq.
+    // Find the last instruction before this one that reads or writes dq, the
+    // gradient of the queries.
     const int32_t buffer = second->attention->query_gradient->buffer();
     size_t last = i;
     while (last > 0 && !touches(*instructions[last - 1], buffer))
       --last;
     program::KernelT *first =
         last > 0 ? instructions[last - 1]->body.AsKernel() : nullptr;
-    // If another instruction touches dq in between, cuDNN would write dq too
-    // late.
+    // The instruction found must be the kernel that computes dq, the gradient
+    // of the queries. If another one touches dq in between, cuDNN, which
+    // replaces the second kernel, would write dq too late.
     if (!first || first->buffers.size() < size_t(first->num_results) ||
         !llvm::is_contained(
             llvm::ArrayRef(first->buffers).take_back(first->num_results),

@@ -24,11 +24,13 @@
 
 namespace pcc::emit {
 
-/// Completes the descriptions of attention gradients in the instructions of one
-/// function. Before the call, the second kernel of each pair has a description
-/// and the first has none. The first kernel gets the same description if it is
-/// the last instruction before the second kernel that touches dq. Otherwise the
-/// second kernel loses its description, so that both kernels run.
+/// Prepares the instructions of one function for devices with cuDNN, which
+/// computes the kernels of a pair in one call. Before this call, the second
+/// kernel of each pair has a description and the first has none.
+///
+/// If the first kernel is the last instruction before the second one that
+/// touches dq, it gets the same description, so that cuDNN can replace both.
+/// Otherwise the second kernel loses its description, so that both kernels run.
 void pairAttentionGradients(
     std::vector<std::unique_ptr<program::InstructionT>> &instructions);
 

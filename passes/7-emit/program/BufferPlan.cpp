@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Rounds `bytes` up to the alignment of buffers.
+/// Returns `bytes` rounded up to a multiple of the alignment of buffers.
 static int64_t aligned(int64_t bytes) {
   return (bytes + runtime::kAlignment - 1) / runtime::kAlignment *
          runtime::kAlignment;
@@ -46,7 +46,8 @@ int BufferPlan::newStorage(Value value) {
   return static_cast<int>(storages.size()) - 1;
 }
 
-/// All functions of the position read and write one storage per parameter.
+/// The functions of a position share one storage per parameter, which all of
+/// them read and write.
 int BufferPlan::storageOfParameter(int32_t parameter, Value value) {
   auto [entry, isNew] = parameterStorages.try_emplace(parameter, -1);
   if (!isNew)
@@ -57,7 +58,7 @@ int BufferPlan::storageOfParameter(int32_t parameter, Value value) {
   return entry->second;
 }
 
-/// Constants with equal bytes share them.
+/// Stores equal bytes once: constants with equal bytes get the same offset.
 int BufferPlan::constantStorage(graph::ConstantOp constant) {
   const std::string bytes = constantBytesOf(constant.getValue());
   auto [entry, isNew] = constantOffsets.insert(
@@ -73,9 +74,9 @@ int BufferPlan::constantStorage(graph::ConstantOp constant) {
   return storage;
 }
 
-/// A value may be overwritten if an op of this function computes it and the
-/// collective is its only reader, perhaps through reshapes. Weights, constants
-/// and arguments must keep their bytes.
+/// True under two conditions: an op of this function computes the value, and
+/// the collective is its only reader, directly or through reshapes. Weights,
+/// constants and arguments must keep their bytes.
 bool BufferPlan::mayReuse(Value value) const {
   for (;;) {
     Operation *op = value.getDefiningOp();
@@ -111,8 +112,8 @@ int BufferPlan::storageFor(Value value, func::FuncOp function) {
 }
 
 /// Returns whether each element of the kernel's results depends only on operand
-/// elements with the same index. An element-wise kernel may write a result over
-/// an operand.
+/// elements at the same index. If so, the kernel may write a result over an
+/// operand.
 static bool isElementWise(rank::KernelOp kernel) {
   return llvm::all_of(
       kernel.getBody().front().without_terminator(), [](Operation &op) {
@@ -121,7 +122,8 @@ static bool isElementWise(rank::KernelOp kernel) {
       });
 }
 
-/// Returns the kernel that `op` launches; null if `op` is no launch.
+/// Returns the symbol of the kernel that `op` launches; null if `op` is no
+/// launch.
 static FlatSymbolRefAttr launchedBy(Operation *op) {
   if (auto launch = dyn_cast<rank::LaunchOp>(op))
     return launch.getKernelAttr();
@@ -130,7 +132,8 @@ static FlatSymbolRefAttr launchedBy(Operation *op) {
   return {};
 }
 
-/// Returns whether no op after `launch` reads `weight` or a reshape of it.
+/// Returns whether `launch` is the last op that reads `weight`, directly or
+/// through reshapes.
 static bool readsLast(Operation *launch, Value weight) {
   return llvm::all_of(weight.getUsers(), [&](Operation *user) {
     if (isa<graph::ReshapeOp>(user))
@@ -139,10 +142,10 @@ static bool readsLast(Operation *launch, Value weight) {
   });
 }
 
-/// An optimizer kernel may write the new weight over the old one under three
-/// conditions: it is element-wise, nothing reads the old weight after it, and
-/// only launches and the graph.set_parameter read the new one. A new weight
-/// that is sent or returned keeps a storage in the arena.
+/// The kernel of an optimizer may write the new weight over the old one if
+/// three conditions hold. The kernel is element-wise. No op reads the old
+/// weight after the kernel. Only launches and the graph.set_parameter op read
+/// the new weight; one that is sent or returned needs a storage in the arena.
 int BufferPlan::storageOfUpdated(Value value) {
   Operation *launch = value.getDefiningOp();
   FlatSymbolRefAttr symbol = launchedBy(launch);
@@ -170,10 +173,12 @@ int BufferPlan::storageOfUpdated(Value value) {
   return isElementWise(kernel) ? storage : -1;
 }
 
-/// An all_reduce works in place if its input has no other reader. An early
-/// all_reduce of a gradient from another function works in place, too: the
-/// collective is the gradient's only reader. A reduce_scatter that starts early
-/// in another function has a new storage, which is live from there to this
+/// An all_reduce works in place, in the storage of its input, if the input has
+/// no other reader. An early all_reduce whose gradient another function
+/// computes always works in place, since it is the only reader of the gradient.
+///
+/// Any other collective gets a new storage. The new storage of an early
+/// reduce_scatter is live from the function that computes the gradient to this
 /// function.
 int BufferPlan::storageForMoved(dist::CollectiveOp collective,
                                 func::FuncOp function) {
@@ -193,8 +198,8 @@ int BufferPlan::storageForMoved(dist::CollectiveOp collective,
   return storage;
 }
 
-/// A transfer between stages of one position needs no message: the receiver
-/// reads the sender's storage.
+/// Stages of one position exchange no messages: the receiving stage reads the
+/// storage of the sending stage.
 int BufferPlan::storageForReceived(pipe::ReceiveOp receive,
                                    func::FuncOp function) {
   const auto from = static_cast<int>(receive.getFrom());
@@ -215,8 +220,8 @@ MicrobatchLiveness &BufferPlan::held(int storage, bool isShared) {
       .first->second;
 }
 
-/// Results of functions that run once per step are neither activations nor
-/// gradients of a microbatch.
+/// Ignores results of functions that run once per step: they belong to no
+/// microbatch, so they are neither activations nor gradients.
 void BufferPlan::noteHeld(int storage, func::FuncOp maker, func::FuncOp taker) {
   Holdings &own = holdings[stageOf(taker)];
   if (pipe::runsOnce(maker))
@@ -234,13 +239,14 @@ void BufferPlan::setSlots() {
       storage.slots = std::max(storage.slots, slots.count());
 }
 
-/// Returns whether each microbatch has its own part of an input or output.
+/// Returns whether each microbatch has its own part of `port`, an input or
+/// output of the model. False if all microbatches use the whole.
 static bool isCutByMicrobatch(const Port &port, const RankMesh &mesh) {
   return runtime::usesAxis(mesh.layoutOf(port.sharding, port.type.getShape()),
                            mesh.sizes().microbatchAxis());
 }
 
-/// The sum is cleared at the beginning of the step and read by the update, so
+/// The sum is set to 0 at the beginning of the step and read by the update, so
 /// its storage is live during the whole step.
 int BufferPlan::accumulatorFor(BlockArgument argument) {
   const int storage = newStorage(argument);
@@ -251,8 +257,9 @@ int BufferPlan::accumulatorFor(BlockArgument argument) {
   return accumulators[pipe::heldBy(argument)] = storage;
 }
 
-/// Stages of one position share the storage of an input. The inputs of all
-/// microbatches are filled before the step begins, so each has a slot.
+/// The stages of a position share the storage of an input of the model. The
+/// input is filled for all microbatches before the step begins, so the storage
+/// has one slot per microbatch.
 int BufferPlan::storageForArgument(BlockArgument argument) {
   auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
   if (pipe::isAccumulator(argument))
@@ -313,7 +320,8 @@ void BufferPlan::addOutputs(func::FuncOp function) {
       continue;
     outputs[output] = storageOf.at(operand.get());
     outputTypes[output] = tensorOf(operand.get());
-    // An output that microbatches do not divide is written by all of them.
+    // All microbatches write an output that is not divided among them, so it is
+    // live during the whole step.
     if (facts.microbatches > 1 &&
         !isCutByMicrobatch(facts.outputs[output], facts.mesh)) {
       storages[outputs[output]].isWhole = true;
@@ -325,8 +333,9 @@ void BufferPlan::addOutputs(func::FuncOp function) {
   }
 }
 
-/// Returns the sort key of BufferPlan::functions(): forward functions by
-/// ascending stage, backward functions by descending stage, updates by part.
+/// Returns the key by which BufferPlan::functions() sorts: forward functions by
+/// ascending stage, then backward functions by descending stage, then updates
+/// by part.
 static std::pair<int, int> orderOf(func::FuncOp function) {
   const auto stage = static_cast<int>(pipe::stageOf(function));
   const plan::SendPart kind = plan::sendPartOf(pipe::actionOf(function).str());
@@ -475,8 +484,8 @@ int32_t BufferPlan::receivedBuffer(int transfer) {
 // The arena
 //===----------------------------------------------------------------------===//
 
-/// A storage that no instruction uses gets no bytes, unless it outlives its
-/// action.
+/// A storage that no instruction uses gets no bytes, unless it is live across
+/// actions.
 plan::ArenaBuffer BufferPlan::wantedBy(int index) const {
   const ValueStorage &storage = storages[index];
   const auto outlives = outliving.find(index);

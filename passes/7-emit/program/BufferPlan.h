@@ -49,178 +49,198 @@
 
 namespace pcc::emit {
 
-/// Plans the memory of the program of one position. Calls come in this order:
-/// addStages(), then beginFunction() for each function and beginInstruction()
-/// for each of its instructions, and place() at the end. The queries between
-/// two instructions return buffers, which are indices into the buffers of the
-/// program. Buffers with the same storage and tensor type are one buffer. Their
-/// offsets are unknown before place().
+/// Plans the memory of the program of one position (virtual pipeline rank).
+/// Calls come in this order: addStages(), then beginFunction() for each
+/// function and beginInstruction() for each of its instructions, and place() at
+/// the end.
+///
+/// The queries between two instructions return buffers: indices into the list
+/// of buffers of the program. Two requests with the same storage (range of
+/// bytes) and the same tensor type return the same buffer. The offsets of
+/// buffers are unknown before place().
 class BufferPlan {
 public:
-  /// Borrows `facts` and `program`, which must outlive this object. Writes the
-  /// buffers, parameters, weight files, accumulators and arena sizes of
-  /// `program`.
+  /// Writes the buffers, parameters, weight files, accumulators and arena sizes
+  /// of `program`. `facts` and `program` must outlive this object.
   BufferPlan(const ModelFacts &facts, int position, program::ProgramT &program);
 
-  /// Gives every value of the position's stages a storage. Must be called once,
-  /// before all calls below.
+  /// Assigns a storage (range of bytes) to every SSA value of the position's
+  /// stages. Must be called once, before all calls below.
   void addStages();
-  /// Returns the functions of the position's stages, each after the functions
-  /// whose results it takes: first forward, then backward, then the parts of
-  /// the update.
+  /// Returns the functions of the position's stages in an order in which each
+  /// follows the functions whose results it takes: first forward, then
+  /// backward, then the parts of the update.
   std::vector<mlir::func::FuncOp> functions() const;
 
-  /// Begins the instructions of `function`, and its first instruction.
-  /// `function` is one of functions().
+  /// Starts a new function, one of functions(), and its first instruction.
+  /// Following calls of beginInstruction() start its other instructions.
   void beginFunction(mlir::func::FuncOp function) {
     currentFunction = function;
     beginInstruction();
   }
-  /// Begins the next instruction: all buffers that are requested until the next
-  /// call are live at its instant.
+  /// Starts a new instruction. All buffers that are requested before the next
+  /// call of this method are live at the instant of the new instruction.
   void beginInstruction() { line.functions[currentFunction].add(++line.now); }
 
-  /// Returns the buffer of `value`, which the current instruction reads or
-  /// writes.
+  /// Returns the buffer of `value`. Call it for each value that the current
+  /// instruction reads or writes.
   int32_t bufferOf(mlir::Value value);
-  /// Marks the buffers of `collective` as live at the current instruction, too.
-  /// Used for the instruction that finishes a collective which an earlier
-  /// instruction has started.
+  /// Marks the operand, result and scratch buffers of `collective` as live at
+  /// the current instruction. For the instruction that finishes a collective
+  /// which an earlier instruction has started.
   void useAgain(const program::CollectiveT &collective);
-  /// Returns a new buffer of `bytes` bytes without contents that is live at the
-  /// current instruction only, unless useAgain() extends its live range.
-  /// Returns -1 if `bytes` is 0.
+  /// Returns a new buffer of `bytes` bytes for temporary data of the current
+  /// instruction. It is live at that instruction only, unless useAgain()
+  /// extends its live range. Returns -1 if `bytes` is 0.
   int32_t scratch(int64_t bytes);
-  /// Enlarges the storage of `value` to `copies` times its elements. Returns a
-  /// buffer of the shape [copies, elements] whose row 0 is `value`. On ranks
-  /// that keep what `value` already holds, a masked copy writes to a further
-  /// row instead.
+  /// Makes the storage of `value` `copies` times as large. Returns a buffer of
+  /// shape [copies, elements] whose row 0 is `value`. The lowering of masks
+  /// uses it: it copies a new value to row 0 on one rank, and to a row that
+  /// nobody reads on the others.
   int32_t widenedBuffer(mlir::Value value, int64_t copies);
 
-  /// Returns the buffer of the model's input number `input`; -1 if the position
-  /// does not read this input.
+  /// Returns the buffer of the model's input with index `input`; -1 if the
+  /// position does not read this input.
   int32_t inputBuffer(int input);
-  /// Returns the buffer of the model's output number `output`; -1 if the
+  /// Returns the buffer of the model's output with index `output`; -1 if the
   /// position does not compute this output.
   int32_t outputBuffer(int output);
-  /// Returns the buffer that transfer number `transfer` is sent from; -1 if
-  /// another position sends it.
+  /// Returns the buffer from which the transfer with index `transfer` is sent;
+  /// -1 if another position sends it.
   int32_t sentBuffer(int transfer);
-  /// Returns the buffer that transfer number `transfer` is received into; -1 if
-  /// another position receives it.
+  /// Returns the buffer into which the transfer with index `transfer` is
+  /// received; -1 if another position receives it.
   int32_t receivedBuffer(int transfer);
 
-  /// Returns the buffer of the parameter that `set` writes, which is the
-  /// position's own copy of the weight; -1 if ParameterList has no such
-  /// parameter.
+  /// Returns the buffer of the weight that `set` writes: the position's own
+  /// part of it. Returns -1 if ParameterList has no parameter for it.
   int32_t parameterBuffer(graph::SetParameterOp set);
-  /// Returns the arena bytes of the sums over microbatches and of the gradients
-  /// that wait for the update. Valid after the last instruction.
+  /// Returns how many bytes of the arena hold sums over microbatches, and
+  /// gradients that wait for the update. Valid after the last instruction.
   int64_t gradientBytes() const;
-  /// Returns the bytes that `stage` holds on each rank for longer than an
-  /// action; activations are those of one microbatch. All are 0 for a stage
-  /// that holds nothing. Valid after the last instruction.
+  /// Returns the bytes of weights, gradients and activations that each rank
+  /// holds for `stage` for longer than an action. Activations are those of one
+  /// microbatch. All are 0 for a stage that holds nothing. Valid after the last
+  /// instruction.
   runtime::StageBytes bytesOfStage(int stage) const;
 
-  /// Assigns an arena offset to every storage that needs one. Then writes the
-  /// locations of all buffers, the accumulators, the size of the arena and its
-  /// lower bound to the program. Must be called after the last instruction.
-  /// Returns an empty string, or the fault that the check of the arena found.
+  /// Assigns an offset in the arena to every storage that needs one. Then
+  /// writes the offsets of all buffers, the accumulators, the size of the arena
+  /// and a lower bound of that size to the program. Must be called after the
+  /// last instruction. Returns an empty string, or what the check of the arena
+  /// found wrong.
   std::string place();
 
-  /// Returns the bytes that buffers in constant memory point into.
+  /// Returns the bytes of all constants, into which buffers in constant memory
+  /// point.
   const std::vector<std::byte> &constants() const { return constantBytes; }
-  /// Returns the parameters of the position.
+  /// Returns the parameters (weights and optimizer state) of the position.
   ParameterList &parameters() { return parameterList; }
 
 private:
-  /// A range of bytes that one or several values share.
+  /// Range of bytes that holds one value, or several values that can share it.
+  /// It has one slot per microbatch that is live at the same time.
   struct ValueStorage {
-    /// Memory that the bytes lie in.
+    /// Where the bytes lie: in the arena, in a parameter or in the constants.
     program::Memory memory = program::Memory::Arena;
-    /// Index of the parameter in the program, in parameter memory.
+    /// Index of the parameter in the program. Only used in parameter memory.
     int32_t parameter = 0;
-    /// Byte offset in the constants or, after place(), in the arena.
+    /// Byte offset from the start of the constants or, after place(), from the
+    /// start of the arena.
     int64_t offset = 0;
-    /// Bytes of one slot, without padding.
+    /// Size in bytes, without padding, of one slot, which holds the value of
+    /// one microbatch.
     int64_t bytes = 0;
-    /// Number of microbatches whose values are live at the same time.
-    /// Microbatch m uses slot m % slots.
+    /// Number of microbatches whose values are live at the same time, each of
+    /// which needs a slot. Microbatch m uses slot m % slots.
     int32_t slots = 1;
-    /// Instants of the first and last instruction that use the storage.
+    /// Instants from the first to the last instruction that uses the storage.
     Instants touched;
-    /// Whether the storage is live during the whole step.
+    /// Whether the storage is live from the beginning to the end of the step.
     bool isWhole = false;
-    /// Node that computes the first value; messages use it.
+    /// Name of the ONNX node that computes the value, for error messages.
     std::string name;
-    /// Returns the bytes from one slot to the next: `bytes`, aligned.
+    /// Returns the distance in bytes from one slot to the next: `bytes`,
+    /// rounded up to the alignment.
     int64_t stride() const;
   };
 
-  /// Parameters and storages that a stage holds for longer than an action.
+  /// Parameters and storages that a stage holds for longer than one action.
   struct Holdings {
-    /// Indices of parameters in the program.
+    /// Indices, in the program, of the parameters that the stage reads or
+    /// writes.
     std::set<int> parameters;
-    /// Indices of storages that hold gradients until the update.
+    /// Indices of the storages that hold gradients, or their sums, until the
+    /// update.
     std::set<int> gradients;
-    /// Indices of storages that the forward function leaves to the backward
-    /// functions. The value is true if a function other than I (the input
-    /// gradient) reads the storage.
+    /// Indices of the storages of activations, which the forward function
+    /// leaves to backward functions. The value is false if only the action I
+    /// (the input gradient) reads the activation, true if a later one does as
+    /// well.
     std::map<int, bool> activations;
   };
 
-  /// Appends an arena storage of the size of `value`; returns its index.
+  /// Appends a new storage in the arena, of the size of `value`. Returns its
+  /// index.
   int newStorage(mlir::Value value);
-  /// Returns the storage of `value`, the result of an op of `function`. Returns
-  /// the storage of another value where the two can share it.
+  /// Returns the index of the storage for `value`, the result of an op of
+  /// `function`: that of another value if both can share it, else a new one.
   int storageFor(mlir::Value value, mlir::func::FuncOp function);
-  /// Returns the storage of the result of `collective`: that of its input if
-  /// the collective can work in place.
+  /// Returns the index of the storage for the result of `collective`: that of
+  /// its input if the collective can work in place, else a new one.
   int storageForMoved(dist::CollectiveOp collective,
                       mlir::func::FuncOp function);
-  /// Returns the storage of a received value: that of the sent value if both
-  /// stages are of this position.
+  /// Returns the index of the storage for a received value: that of the sent
+  /// value if both stages belong to this position, else a new one.
   int storageForReceived(pipe::ReceiveOp receive, mlir::func::FuncOp function);
-  /// Returns the storage of the weight that `value` can overwrite as the
-  /// weight's update; -1 if there is none.
+  /// If `value` is the new value of a weight and may overwrite the old one,
+  /// returns the index of the weight's storage. Otherwise returns -1.
   int storageOfUpdated(mlir::Value value);
-  /// Returns the storage of the program's parameter number `parameter`. `value`
-  /// has the parameter's local type.
+  /// Returns the index of the storage of the program's parameter with index
+  /// `parameter`. `value` has the type of the part that one rank holds of it.
   int storageOfParameter(int32_t parameter, mlir::Value value);
-  /// Returns a storage in the constants that holds the elements of `constant`.
+  /// Appends the elements of `constant` to the constants. Returns the index of
+  /// a new storage that points to them.
   int constantStorage(graph::ConstantOp constant);
-  /// Returns a new storage for the sum over microbatches that `argument`
-  /// carries.
+  /// Returns the index of a new storage for the sum over microbatches that the
+  /// function argument `argument` carries from one microbatch to the next.
   int accumulatorFor(mlir::BlockArgument argument);
-  /// Gives the arguments and the results of all ops of `function` a storage.
+  /// Assigns a storage to each argument of `function` and to each result of its
+  /// ops.
   void addFunction(mlir::func::FuncOp function);
-  /// Returns the storage of an argument: an accumulator, the result of another
-  /// function, an input of the model, or a new one.
+  /// Returns the index of the storage for a function argument. It is that of a
+  /// sum over microbatches, of another function's result, or of an input of the
+  /// model. Any other argument gets a new one.
   int storageForArgument(mlir::BlockArgument argument);
-  /// Records the storages that `function` sends, and that they are live until
-  /// the send has been waited for.
+  /// Records the storages of the values that `function` sends. They stay live
+  /// until the wait for the send.
   void addSends(mlir::func::FuncOp function);
-  /// Records the storages of the model's outputs that `function` returns, and
-  /// that they are live until the end of the step.
+  /// Records the storages of the outputs of the model that `function` returns.
+  /// They stay live until the end of the step.
   void addOutputs(mlir::func::FuncOp function);
-  /// Returns whether a collective may overwrite the bytes of `value`.
+  /// Returns whether a collective that reads `value` may write its result over
+  /// it.
   bool mayReuse(mlir::Value value) const;
-  /// Returns the buffer that sees `storage` as a tensor of `type`; creates it
-  /// at the first call.
+  /// Returns the buffer that stands for the storage with index `storage`, seen
+  /// as a tensor of `type`. Adds it to the program when it is requested for the
+  /// first time.
   int bufferIn(int storage, mlir::RankedTensorType type);
-  /// Marks `storage` as live at the current instant.
+  /// Extends the live range of `storage` to the current instant.
   void touch(ValueStorage &storage);
-  /// Returns the liveness of a storage that outlives its action; creates it at
-  /// the first call. `isShared`: all microbatches share one value.
+  /// Returns the live ranges of a storage that stays live after its action;
+  /// creates them at the first call. `isShared` is true if all microbatches
+  /// share one value.
   MicrobatchLiveness &held(int storage, bool isShared = false);
-  /// Records in `holdings` that function `taker` reads a value that function
-  /// `maker` of the same stage has computed.
+  /// Records in `holdings` that the function `taker` reads a value that another
+  /// function of the same stage, `maker`, has computed.
   void noteHeld(int storage, mlir::func::FuncOp maker,
                 mlir::func::FuncOp taker);
-  /// Sets the number of slots of every storage that outlives its action.
+  /// Computes, for each storage that stays live after its action, how many
+  /// slots (one per microbatch that is live at the same time) it needs.
   void setSlots();
-  /// Returns the size and the live ranges of a storage for the arena planner.
-  /// The size is 0 if the storage needs no bytes in the arena.
+  /// Returns the size and the live ranges of the storage with index `storage`,
+  /// as the arena planner takes them. The size is 0 if the storage needs no
+  /// bytes in the arena.
   plan::ArenaBuffer wantedBy(int storage) const;
 
   const ModelFacts &facts;
@@ -228,31 +248,37 @@ private:
   program::ProgramT &program;
   ParameterList parameterList;
   std::vector<std::byte> constantBytes;
-  /// Offset in `constantBytes` by the bytes of a constant.
+  /// Maps the bytes of each constant to their offset in `constantBytes`.
   llvm::StringMap<int64_t> constantOffsets;
   std::vector<ValueStorage> storages;
-  /// Liveness of the storages that outlive their action, by storage.
+  /// Live ranges of the storages that stay live after their action, by index of
+  /// the storage.
   std::map<int, MicrobatchLiveness> outliving;
-  /// Storage of each sum over microbatches, by the value that becomes the new
-  /// sum.
+  /// Index of the storage of each sum over microbatches. The key is the SSA
+  /// value that is the new sum.
   llvm::DenseMap<mlir::Value, int> accumulators;
   /// Holdings by stage.
   std::map<int, Holdings> holdings;
-  /// Storage of every value of the position.
+  /// Index of the storage of every SSA value of the position's functions.
   llvm::DenseMap<mlir::Value, int> storageOf;
-  /// Storage by index of the parameter in the program.
+  /// Maps the index of a parameter in the program to the index of its storage.
   llvm::DenseMap<int32_t, int> parameterStorages;
-  /// Buffer by storage and tensor type.
+  /// Maps the index of a storage and a tensor type to the index of the buffer.
   llvm::DenseMap<std::pair<int, mlir::Type>, int32_t> buffers;
-  /// Storage of each buffer of the program.
+  /// For each buffer of the program, the index of its storage.
   std::vector<int> storageOfBuffer;
-  /// Storages by index in `facts`; -1 where the position has none.
+  /// Indices of the storages of the model's inputs and outputs, and of sent and
+  /// received transfers, in the order of the lists in `facts`. -1 where the
+  /// position has no part in it.
   std::vector<int> inputs, outputs, sent, received;
-  /// Local types of the inputs and outputs that the position has.
+  /// Types of the parts that one rank holds of the model's inputs and outputs.
+  /// Null for those that the position does not have.
   std::vector<mlir::RankedTensorType> inputTypes, outputTypes;
-  /// Function of the current instruction; null before the first.
+  /// Function that contains the current instruction. Null before
+  /// beginFunction().
   mlir::Operation *currentFunction = nullptr;
-  /// Instants of the position so far; `line.now` is the current one.
+  /// Instants (instructions and messages) of the position so far. `line.now` is
+  /// the current one.
   InstantLine line;
 };
 

@@ -7,9 +7,9 @@
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Compares everything that determines which communicators a rank creates, and
-/// in which order. Returns the name of the first list that differs, or an empty
-/// string.
+/// Compares those parts of two programs that determine which communicators a
+/// rank creates, and in which order. Returns an empty string if they are equal,
+/// else what differs: "axes", "groups" or "transfers between stages".
 static std::string findOtherCommunicators(const program::ProgramT &left,
                                           const program::ProgramT &right) {
   auto areAlike = [](const auto &ofLeft, const auto &ofRight, auto get) {
@@ -33,7 +33,9 @@ static std::string findOtherCommunicators(const program::ProgramT &left,
   return {};
 }
 
-/// Returns an error if a group of `program` spans several positions.
+/// Returns an error message if a group of `program` has ranks of several
+/// positions (virtual pipeline ranks). Returns an empty string if there is
+/// none.
 static std::string findWideGroup(const program::ProgramT &program) {
   for (auto [i, group] : llvm::enumerate(program.groups))
     for (const runtime::AxisPart &part : runtime::groupOf(*group).parts)
@@ -44,7 +46,8 @@ static std::string findWideGroup(const program::ProgramT &program) {
   return {};
 }
 
-/// Returns whether a list of messages in a program is that of the replay.
+/// Returns whether the messages of an action of a program are equal to those of
+/// the corresponding step of the simulated pipeline.
 static bool areAlike(const std::vector<program::Message> &written,
                      const std::vector<plan::Message> &replayed) {
   return llvm::equal(written, replayed,
@@ -65,8 +68,9 @@ static plan::ProgramStep::Kind kindOf(program::ActionKind kind) {
   }
 }
 
-/// Returns whether an action of a program is a step of the replay: the same
-/// kind, and the same stage or messages.
+/// Returns whether an action of a program corresponds to a step of the
+/// simulated pipeline: both have the same kind, and the same stage or the same
+/// messages.
 static bool areAlike(const program::ActionT &written,
                      const plan::ProgramStep &replayed) {
   if (kindOf(written.kind) != replayed.kind)
@@ -77,8 +81,9 @@ static bool areAlike(const program::ActionT &written,
          areAlike(written.receives, replayed.receives);
 }
 
-/// Returns an error at the first action of `program` that differs from the
-/// replayed program of its position.
+/// Compares the actions of `program` with `replayed`, the steps of its position
+/// in the simulated pipeline. Returns an error message for the first action
+/// that differs, or an empty string.
 static std::string findOtherActions(const program::ProgramT &program,
                                     const plan::PositionProgram &replayed) {
   for (size_t i = 0; i < program.actions.size() || i < replayed.size(); ++i)
@@ -91,13 +96,14 @@ static std::string findOtherActions(const program::ProgramT &program,
 }
 
 namespace {
-/// Checks that the members of each group agree on the sizes of pieces. Equal
-/// collectives, such as those of repeated layers, are checked once for all
-/// programs.
+/// Checks for each collective that, of any two ranks of a group, one receives
+/// pieces of the size that the other sends. Checks equal collectives, such as
+/// those of repeated layers, only once, also across programs.
 class CollectiveChecker {
 public:
-  /// Returns an error that names the node of the first collective with
-  /// unmatched pieces, or an empty string.
+  /// Returns an error message for the first collective of `program` whose
+  /// pieces do not match; it begins with the name of the ONNX node. Returns an
+  /// empty string if all match.
   std::string findFault(const program::ProgramT &program) {
     const runtime::Mesh mesh = runtime::meshOf(program);
     for (const auto &function : program.functions)

@@ -6,7 +6,8 @@
 
 using namespace mlir;
 
-/// Appends one element in little-endian order; an i1 takes one byte.
+/// Appends the bytes of one element to `bytes`, in little-endian order. An i1
+/// becomes one byte.
 static void append(std::string &bytes, const APInt &bits) {
   const unsigned size = std::max(1u, bits.getBitWidth() / 8);
   const uint64_t value = bits.getZExtValue();
@@ -17,7 +18,8 @@ static void append(std::string &bytes, const APInt &bits) {
 static APInt bitsOf(const APInt &value) { return value; }
 static APInt bitsOf(const APFloat &value) { return value.bitcastToAPInt(); }
 
-/// Returns the bytes of dense elements. `Number` is APInt or APFloat.
+/// Returns the bytes of all elements, in row-major order. `Number` is APInt or
+/// APFloat.
 template <typename Number>
 static std::string spelled(DenseElementsAttr elements) {
   std::string bytes;

@@ -8,8 +8,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns the function that defines `value`; null if `value` belongs to the
-/// body of a kernel or library call.
+/// Returns the function in whose body `value` is defined. Returns null if
+/// `value` is defined in a kernel or library call.
 static func::FuncOp functionAround(Value value) {
   return dyn_cast<func::FuncOp>(value.getParentBlock()->getParentOp());
 }
@@ -20,7 +20,8 @@ static bool isBackward(func::FuncOp function) {
 }
 
 namespace {
-/// Collects the early reductions of all functions.
+/// Finds the reductions of gradients that can start early, in all functions of
+/// the module.
 class EarlyReductionFinder {
 public:
   explicit EarlyReductionFinder(ModelFacts &facts)
@@ -42,8 +43,8 @@ public:
   }
 
 private:
-  /// Returns whether a collective reduces whole tensors. Reductions of single
-  /// rows cannot be split into start and finish.
+  /// Returns whether a collective reduces whole tensors. A reduction of
+  /// selected rows cannot be split into a start and a finish.
   static bool reduces(dist::CollectiveOp collective) {
     const dist::CollectiveKind kind = collective.getKind();
     return (kind == dist::CollectiveKind::AllReduce ||
@@ -51,7 +52,8 @@ private:
            collective.getRows().empty();
   }
 
-  /// Adds `collective`, an op of `function`, if it can start early.
+  /// Appends `collective`, an op of `function`, to `found` if it reduces a
+  /// gradient and can start early. Otherwise does nothing.
   void collect(dist::CollectiveOp collective, func::FuncOp function) {
     Value gradient = gradientOf(collective);
     if (!gradient || communicates(gradient))
@@ -62,10 +64,11 @@ private:
       add(collective, gradient, {}, /*isOfAll=*/false);
   }
 
-  /// Handles a reduction in a backward function. With several microbatches it
-  /// is one whose result is added to a sharded sum. With one microbatch there
-  /// is no sum, and reductions for the update are in the backward function,
-  /// too.
+  /// Appends `collective`, which reduces `gradient` in a backward function, to
+  /// `found` if it can start early. With several microbatches, its result must
+  /// be added to a sum over microbatches, which is sharded over ranks. With one
+  /// microbatch there is no such sum, so the result must be returned for the
+  /// update.
   void collectOfBackward(dist::CollectiveOp collective, Value gradient) {
     std::vector<Operation *> readers;
     if (collective.getInput().getDefiningOp() &&
@@ -74,7 +77,8 @@ private:
       add(collective, gradient, readers, /*isOfAll=*/facts.microbatches > 1);
   }
 
-  /// Appends an early reduction. `isOfAll`: it runs in every microbatch.
+  /// Appends an early reduction to `found`. `isOfAll` is true if it runs in
+  /// every microbatch, false if only in the last one.
   void add(dist::CollectiveOp collective, Value gradient,
            const std::vector<Operation *> &readers, bool isOfAll) {
     func::FuncOp maker = functionAround(gradient);
@@ -83,24 +87,28 @@ private:
                      groups.of(facts.groupOf(collective))});
   }
 
-  /// Returns whether a collective computes `value`. A collective may itself
-  /// finish late, so nothing can start right after it.
+  /// Returns whether `value` is the result of a collective, possibly reshaped.
+  /// The value is known only when that collective finishes, which may be late,
+  /// so a reduction of the value cannot start early.
   static bool communicates(Value value) {
     while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
       value = reshape->getOperand(0);
     return isa_and_nonnull<dist::CollectiveOp>(value.getDefiningOp());
   }
 
-  /// Returns the value that `collective` reduces, in the function that computes
-  /// it; null for an input of the model.
+  /// Returns the SSA value that `collective` reduces, in the function that
+  /// computes it: if the operand is an argument, follows it to the result of
+  /// another function. Returns null if it is an input of the model.
   static Value gradientOf(dist::CollectiveOp collective) {
     auto argument = dyn_cast<BlockArgument>(collective.getInput());
     return argument ? pipe::heldBy(argument) : collective.getInput();
   }
 
-  /// Returns whether the reduction is the only use of a gradient that a
-  /// backward function hands to the update, and whether the gradient is
-  /// complete after the last microbatch.
+  /// Returns whether `collective`, an op of the update, can start early, in the
+  /// backward function that computes `gradient`. For that, the collective must
+  /// be the only reader of the gradient, and the gradient must be complete
+  /// after the last microbatch. `function` is the function that contains
+  /// `collective`.
   bool isOfUpdate(dist::CollectiveOp collective, Value gradient,
                   func::FuncOp function) {
     auto argument = dyn_cast<BlockArgument>(collective.getInput());
@@ -111,25 +119,27 @@ private:
            isWhole(gradient, argument, maker);
   }
 
-  /// Returns whether `value` and the values that it is a reshape of have one
-  /// reader each. An all_reduce works in place, so it overwrites the bytes that
-  /// they share.
+  /// Returns whether an all_reduce may overwrite the bytes of `value`: it has
+  /// one reader and, if it is a reshape, so has the operand of the reshape,
+  /// which has the same bytes.
   static bool isReadOnce(Value value) {
     auto reshape = value.getDefiningOp<graph::ReshapeOp>();
     return value.hasOneUse() &&
            (!reshape || isReadOnce(reshape->getOperand(0)));
   }
 
-  /// Follows reshapes with one reader each; returns the result of the last one.
+  /// Returns the result of the last of the reshapes that follow `value`. Stops
+  /// at a value with several readers.
   static Value lastReshape(Value value) {
     while (value.hasOneUse() && isa<graph::ReshapeOp>(*value.user_begin()))
       value = (*value.user_begin())->getResult(0);
     return value;
   }
 
-  /// Returns whether the function only returns `value`, or results of ops that
-  /// read it, such as the slices of several gradients that were reduced by one
-  /// call. Adds these ops to `readers`.
+  /// Returns whether the function needs `value` only for what it returns: it
+  /// returns `value`, or results of ops that read it, such as the slices of
+  /// several gradients that were reduced together. Appends these ops to
+  /// `readers`.
   static bool isForUpdate(Value value, std::vector<Operation *> &readers) {
     return llvm::all_of(value.getUsers(), [&](Operation *user) {
       if (isa<graph::ReshapeOp>(user))
@@ -145,7 +155,8 @@ private:
     });
   }
 
-  /// Returns whether the function only returns `value`, perhaps reshaped.
+  /// Returns whether the only use of `value`, directly or through reshapes, is
+  /// that the function returns it.
   static bool isReturned(Value value) {
     return llvm::all_of(value.getUsers(), [](Operation *user) {
       return isa<func::ReturnOp>(user) ||
@@ -153,8 +164,8 @@ private:
     });
   }
 
-  /// Returns whether one op reads `value` and adds it to a sum over
-  /// microbatches. Adds this op to `readers`.
+  /// Returns whether the only reader of `value` is an op that adds it to a sum
+  /// over microbatches. If so, appends that op to `readers`.
   static bool isForSum(Value value, std::vector<Operation *> &readers) {
     value = lastReshape(value);
     if (!value.hasOneUse() || !isLastSum(*value.user_begin()))
@@ -163,8 +174,8 @@ private:
     return true;
   }
 
-  /// Returns whether `op` adds to a sum over microbatches and the function only
-  /// returns its result.
+  /// Returns whether `op` reads a sum over microbatches, and its result is only
+  /// returned, as the new sum.
   static bool isLastSum(Operation *op) {
     return llvm::any_of(op->getOperands(),
                         [](Value operand) {
@@ -174,8 +185,10 @@ private:
            llvm::all_of(op->getUsers(), llvm::IsaPred<func::ReturnOp>);
   }
 
-  /// Returns whether `gradient` is complete after the last microbatch, and
-  /// whether only `reader` and the accumulator of `maker` take it.
+  /// Returns whether the reduction that takes `gradient` as argument `reader`
+  /// may run after the last microbatch. `gradient`, a result of `maker`, must
+  /// then be a sum over all microbatches (or there is only one), and no
+  /// argument but `reader` and the accumulator of `maker` may take it.
   bool isWhole(Value gradient, BlockArgument reader, func::FuncOp maker) {
     bool isSum = facts.microbatches == 1;
     for (BlockArgument taker : takers[gradient])
@@ -186,7 +199,8 @@ private:
     return isSum;
   }
 
-  /// Returns the microbatch for which the position runs `maker` last.
+  /// Returns the index of the last microbatch for which the position runs
+  /// `maker`.
   int lastMicrobatch(func::FuncOp maker) const {
     const auto stage = static_cast<size_t>(pipe::stageOf(maker));
     int last = 0;
@@ -199,8 +213,9 @@ private:
   }
 
   ModelFacts &facts;
-  /// For each result of a function, the arguments of functions that take it:
-  /// arguments of other functions, or an accumulator of the same function.
+  /// For each result of a function, the arguments that take it: arguments of
+  /// other functions, or an argument of the same function that sums over
+  /// microbatches.
   llvm::DenseMap<Value, llvm::SmallVector<BlockArgument, 2>> takers;
   OverlapGroups groups;
   std::vector<EarlyReduction> found;

@@ -33,33 +33,35 @@ namespace pcc::emit {
 
 struct ModelFacts;
 
-/// One reduction that is split into a start and a finish instruction, both in
-/// the function that computes its gradient.
+/// A reduction of a gradient over ranks that becomes two instructions: one
+/// starts it, the other finishes it while further gradients are computed. Both
+/// are in the function that computes the gradient.
 struct EarlyReduction {
-  /// The all_reduce or reduce_scatter, in `maker` or in a function of the
-  /// update. Mutable because the op's accessors are not const.
+  /// The all_reduce or reduce_scatter op. It stands in `maker` or in a function
+  /// of the update. Mutable because the op's accessors are not const.
   mutable dist::CollectiveOp collective;
-  /// The value that the collective reduces, in `maker`: the collective's
-  /// operand or, if the update has the collective, the result of `maker` that
-  /// the update takes.
+  /// SSA value of `maker` that the collective reduces: the operand of the
+  /// collective or, if the collective stands in the update, the result of
+  /// `maker` that is passed to the update.
   mlir::Value gradient;
-  /// The backward function that computes `gradient`.
+  /// Backward function that computes `gradient`.
   mlir::func::FuncOp maker;
-  /// Ops of `maker` that read the reduced value. They can wait for the finish,
-  /// because no other op of `maker` reads their results. Empty if `maker` only
-  /// returns the reduced value, or if the collective is in the update.
+  /// Ops of `maker` that read the reduced value, and so have to wait for the
+  /// finish. No other op of `maker` reads their results. Empty if `maker` only
+  /// returns the reduced value, or if the collective stands in the update.
   std::vector<mlir::Operation *> readers;
-  /// The microbatch in which the reduction runs: the last one for which the
-  /// position runs `maker`. -1 if the reduction runs in every microbatch.
+  /// Index of the only microbatch for which the reduction runs: the last one
+  /// for which the position runs `maker`. -1 if the reduction runs for every
+  /// microbatch.
   int microbatch;
-  /// Index in ModelFacts::groups: a group with the ranks of the collective's
-  /// group that only early reductions use.
+  /// Index in ModelFacts::groups of a group of ranks that is used by early
+  /// reductions only. It has the same ranks as the group of the collective.
   int group;
 };
 
-/// Returns all early reductions, in program order. Adds the groups for them to
-/// `facts`, which must be complete except for early reductions, prefetches and
-/// index bounds.
+/// Returns all reductions of gradients that can start early, in program order.
+/// Adds groups of ranks for them to `facts`. All facts that readFacts() reads
+/// before the early reductions must be complete.
 std::vector<EarlyReduction> findEarlyReductions(ModelFacts &facts);
 
 } // namespace pcc::emit

@@ -22,8 +22,8 @@ FlopCounter::FlopCounter(ModuleOp module) {
     ofKernel[kernel.getSymName()] = of(kernel.getBody().front());
 }
 
-/// Returns the number of tiles over which `launch` runs its kernel. A tile that
-/// is cut off at the end of a tensor counts as a fraction.
+/// Returns the number of tiles over which `launch`, a multi-tensor launch, runs
+/// its kernel. A tile that the end of a tensor cuts off counts as a fraction.
 static double numTiles(rank::LaunchPartsOp launch) {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<rank::KernelOp>(
       launch, launch.getKernelAttr());

@@ -8,33 +8,36 @@
 
 namespace pcc::emit {
 
-/// Returns the element type by which a cluster file prices `op`, such as `f32`
-/// or `bf16`. It is the type of the first result or, without results, of the
-/// first operand. An op with neither has `f32`.
+/// Returns the element type, such as `f32` or `bf16`, under which a cluster
+/// file lists the speed of `op`. It is the type of the first result or, without
+/// results, of the first operand. It is `f32` for an op with neither.
 std::string typeNameOf(mlir::Operation &op);
 
 /// Counts the floating-point operations that one rank executes for ops of a
-/// module that phase 7-emit has processed. Shapes are local, padding included.
+/// module after phase 7-emit. Counts the elements of the rank's part of a
+/// tensor, padding included.
 class FlopCounter {
 public:
-  /// Computes the operations of one launch of each kernel of `module`.
+  /// Counts the operations of one launch of each kernel of `module` in advance.
   explicit FlopCounter(mlir::ModuleOp module);
 
-  /// Returns the operations of one op, including those of the kernel or library
-  /// call that it runs.
+  /// Returns the number of operations of `op`. For a launch or library call,
+  /// these are the operations of the kernel or of the call's body.
   double of(mlir::Operation &op) const;
-  /// Returns the sum over the ops of `block`.
+  /// Returns the number of operations of all ops of `block`.
   double of(mlir::Block &block) const;
-  /// Returns the operations of `stage` in one step, all microbatches included.
+  /// Returns the number of operations that one rank executes for `stage` in one
+  /// step, over all microbatches.
   double ofStep(const ModelFacts &facts, int stage) const;
   /// Returns the element type with the most operations in the module, as a
-  /// cluster file spells it (`f32`, `bf16`); `f32` if the module has no
-  /// operations. Each function counts once, whatever the number of
-  /// microbatches.
+  /// cluster file spells it (`f32`, `bf16`). Each function counts once, however
+  /// many microbatches it runs for. Returns `f32` if the module has no
+  /// operations.
   std::string busiestType(const ModelFacts &facts) const;
 
 private:
-  /// Operations of one launch, by the kernel's symbol.
+  /// Number of operations of one launch of each kernel, by the kernel's symbol
+  /// name.
   llvm::StringMap<double> ofKernel;
 };
 

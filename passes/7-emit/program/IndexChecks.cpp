@@ -27,8 +27,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns the element of a constant whose elements are all equal; std::nullopt
-/// for other values.
+/// Returns the element of a constant whose elements are all equal. Returns
+/// std::nullopt if `value` is no such constant.
 static std::optional<int64_t> splatInteger(Value value) {
   DenseIntElementsAttr elements;
   if (!matchPattern(value, m_Constant(&elements)) || !elements.isSplat())
@@ -37,30 +37,35 @@ static std::optional<int64_t> splatInteger(Value value) {
 }
 
 namespace {
-/// Facts about a read that a trace has collected so far.
+/// Facts about the read of a table, collected on the way from the indices back
+/// to the input of the model.
 struct Passed {
-  /// Rows of the whole table, if an op mentions them.
+  /// Number of rows of the whole table. Known only if an op adds it to negative
+  /// indices.
   std::optional<int64_t> size;
-  /// Input elements of this value do not read the table.
+  /// Value of input elements that the model skips, so that they do not read the
+  /// table.
   std::optional<int64_t> ignored;
-  /// Whether no element of the input has been left out.
+  /// False once an op was found that skips elements of the input.
   bool allUsed = true;
 };
 
-/// A value of a stage function, or of the kernel that `caller` launches;
-/// `caller` is null in a stage function.
+/// An SSA value of a stage function, or of the kernel that the op `caller`
+/// launches. `caller` is null for a value of a stage function.
 struct TracedValue {
   Value value;
   rank::LaunchOp caller;
 };
 
-/// Traces index tensors back to inputs of the model.
+/// Follows the indices of a gather back to the input of the model from which
+/// they come.
 class IndexTrace {
 public:
   explicit IndexTrace(const SymbolTable &symbols) : symbols(symbols) {}
 
-  /// Returns the argument whose elements `place` holds; null if an op computes
-  /// them. Adds the facts that the trace meets to `passed`.
+  /// Returns the function argument from which the elements of `place` come.
+  /// Returns null if they are computed rather than only moved. Adds facts about
+  /// the ops in between to `passed`.
   BlockArgument find(TracedValue place, Passed &passed) const {
     auto [value, caller] = makerOf(place);
     if (auto argument = dyn_cast_or_null<BlockArgument>(value))
@@ -75,7 +80,8 @@ public:
                         graph::SliceOp, graph::BroadcastOp>(op))
       return find({op->getOperand(0), caller}, passed);
     if (auto add = dyn_cast_or_null<graph::AddOp>(op)) {
-      // Takes the added constant for the number of rows: `input + size`.
+      // An addition of a constant occurs in `input + size`, so the constant is
+      // the number of rows of the table.
       passed.size = splatAt({add.getRhs(), caller});
       return passed.size ? find({add.getLhs(), caller}, passed)
                          : BlockArgument();
@@ -95,18 +101,19 @@ private:
   }
 
   /// Returns whether a collective only moves elements between ranks: it reduces
-  /// nothing and leaves no row out.
+  /// none, and does not select rows.
   static bool moves(dist::CollectiveOp collective) {
     return collective.getFrom().getSharding().partials.empty() &&
            collective.getTo().getSharding().partials.empty() &&
            collective.getRows().empty();
   }
 
-  /// Follows arguments of kernels to the launch's operands, arguments of
-  /// functions to the results of other functions, and results of launches into
-  /// the kernels. Returns the value at the end: the result of an op, or an
-  /// argument of a function that no other function provides. Returns a null
-  /// value in a kernel whose launch is unknown.
+  /// Follows `place` back across function boundaries: from an argument of a
+  /// kernel to the operand of its launch, from the result of a launch into the
+  /// kernel, and from an argument of a function to the result of another
+  /// function. Returns the value at the end: the result of an op, or an
+  /// argument that no other function provides. Returns null for an argument of
+  /// a kernel whose launch is unknown.
   TracedValue makerOf(TracedValue place) const {
     while (true) {
       auto argument = dyn_cast<BlockArgument>(place.value);
@@ -124,13 +131,15 @@ private:
     }
   }
 
-  /// Returns the element of a splat constant; std::nullopt for other values.
+  /// If `place` is a constant whose elements are all equal, returns that
+  /// element. Otherwise returns std::nullopt.
   std::optional<int64_t> splatAt(TracedValue place) const {
     Value value = makerOf(place).value;
     return value ? splatInteger(value) : std::nullopt;
   }
 
-  /// Returns the value of the kernel that becomes a result of its launch.
+  /// Returns the value in the body of the kernel that a launch returns as
+  /// `result`.
   Value yielded(OpResult result) const {
     auto launch = cast<rank::LaunchOp>(result.getOwner());
     return symbols.lookup<rank::KernelOp>(launch.getKernel())
@@ -138,8 +147,8 @@ private:
         .getOperand(result.getResultNumber());
   }
 
-  /// Returns whether a value is derived from dist.global_index: the global
-  /// number of the rank's first row.
+  /// Returns whether `place` is the global index of the first row of the rank's
+  /// part of a table: it comes from a dist.global_index op.
   bool isFirstRow(TracedValue place) const {
     auto [value, caller] = makerOf(place);
     Operation *op = value ? value.getDefiningOp() : nullptr;
@@ -148,15 +157,16 @@ private:
     return isa_and_present<dist::GlobalIndexOp>(op);
   }
 
-  /// Returns whether 5-localize has made the value: indices relative to the
-  /// rank's first row.
+  /// Returns whether `place` holds indices relative to the first row of the
+  /// rank's part of a table, which phase 5-localize has computed.
   bool isOffset(TracedValue place) const {
     auto [value, caller] = makerOf(place);
     auto sub = value ? value.getDefiningOp<graph::SubOp>() : graph::SubOp();
     return sub && isFirstRow({sub.getRhs(), caller});
   }
 
-  /// Returns the constant v if `condition` is `x == v`; std::nullopt otherwise.
+  /// If `condition` is a comparison x == v with a constant v, returns v.
+  /// Otherwise returns std::nullopt.
   std::optional<int64_t> comparedWith(TracedValue condition) const {
     auto [value, caller] = makerOf(condition);
     auto compare =
@@ -166,7 +176,8 @@ private:
     return splatAt({compare.getRhs(), caller});
   }
 
-  /// Traces through the three forms of select that indices pass:
+  /// Returns the function argument from which the elements of `select` come, or
+  /// null. Recognizes three forms of select on indices:
   ///
   ///   select(condition, x, 0)                  mask of 5-localize or the model
   ///   select(input == ignored, 0, input)       ignored value
@@ -195,7 +206,8 @@ private:
   const SymbolTable &symbols;
 };
 
-/// Collects the reads of tables in one stage function and its kernels.
+/// Collects the reads of tables by inputs in one stage function and in the
+/// kernels that it launches.
 class IndexUseFinder {
 public:
   explicit IndexUseFinder(ModuleOp module) : symbols(module) {}
@@ -215,7 +227,9 @@ public:
   }
 
 private:
-  /// Adds the read of a table if `op` is one.
+  /// If `op` is a gather whose indices come from an input, appends it to
+  /// `uses`. `user` is the op of the stage function: `op` itself, or the launch
+  /// of the kernel that contains it, which is then `caller`, too.
   void visit(Operation *op, Operation *user, rank::LaunchOp caller) {
     if (auto gather = dyn_cast<graph::GatherOp>(op))
       add(gather.getData(), gather.getIndices(), gather.getDim(), op, user,
@@ -238,8 +252,8 @@ private:
                       passed.allUsed})
              .second)
       return;
-    // A launch is named after the last op of its kernel, so prefer the gather's
-    // name.
+    // Prefer the node name of the gather. A launch has the name of the last op
+    // of its kernel, which may be another.
     std::string node = graph::nodeName(op->getLoc()).str();
     if (node.empty())
       node = graph::nodeName(user->getLoc()).str();
@@ -247,8 +261,9 @@ private:
                     tableName(data, caller, node), node});
   }
 
-  /// Returns the table as messages call it: the weight's name if the gather
-  /// reads a weight directly, else a phrase with the node's name.
+  /// Returns the name of the table `data` for error messages: the quoted name
+  /// of the weight if `data` is a weight, else a phrase with `node`, the name
+  /// of the ONNX node.
   static std::string tableName(Value data, rank::LaunchOp caller,
                                const std::string &node) {
     if (auto argument = dyn_cast<BlockArgument>(data); argument && caller)

@@ -9,36 +9,39 @@
 
 namespace pcc::emit {
 
-/// One read of a table by indices that are elements of an input of the model,
-/// such as token ids that index an embedding table. Between the input and the
-/// read there may be casts, layout ops, slices, masks, collectives, and the
-/// index arithmetic of 5-localize. Valid indices are in [-size, size): a
+/// A read of a table by indices that come from an input of the model, such as
+/// token ids that index an embedding table. Between the input and the read
+/// there may be casts, layout ops, slices, masks, collectives, and the index
+/// arithmetic of phase 5-localize. Valid indices are in [-size, size): a
 /// negative index counts from the end of the table.
 struct IndexUse {
-  /// The input: an argument of the function that reads the table, or of another
-  /// function of the stage whose result that function takes.
+  /// The input, as an argument of a function. The function is the one that
+  /// reads the table, or an earlier one of the stage that passes the indices to
+  /// it.
   mlir::BlockArgument input;
-  /// The op of the stage function that reads the table, perhaps the launch of a
-  /// kernel that does.
+  /// Op of the stage function that reads the table: a gather, or the launch of
+  /// a kernel that contains one.
   mlir::Operation *user;
-  /// Rows of the whole table, over all ranks.
+  /// Number of rows of the whole table, over all ranks.
   int64_t size;
-  /// Input elements of this value do not read the table, such as a loss's
-  /// ignore_index.
+  /// Value of input elements that the model skips, so that they need not be
+  /// valid indices, such as the ignore_index of a loss.
   std::optional<int64_t> ignored;
-  /// Whether every input element reads the table. False if the model slices or
-  /// masks the input before the read: the elements left out may have any value.
+  /// Whether every element of the input reads the table. False if the model
+  /// slices or masks the input before the read; the skipped elements may have
+  /// any value.
   bool allUsed;
-  /// The table as messages call it: the quoted name of its weight, or else a
-  /// phrase such as `the table of "embed"` with the node's name.
+  /// Name of the table for error messages: the quoted name of the weight or, if
+  /// the table is no weight, a phrase such as `the table of "embed"` with the
+  /// name of the ONNX node.
   std::string table;
-  /// Name of the node that reads the table.
+  /// Name of the ONNX node that reads the table.
   std::string node;
 };
 
-/// Returns all reads of tables in `function`, a stage function after 7-emit, in
-/// program order. Reads that agree in input, size, ignored value and `allUsed`
-/// are returned once.
+/// Returns all reads of tables by inputs in `function`, a stage function after
+/// phase 7-emit, in program order. If several reads have equal input, size,
+/// ignored value and `allUsed`, returns the first only.
 std::vector<IndexUse> findIndexUses(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

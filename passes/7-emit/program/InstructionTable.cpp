@@ -51,8 +51,8 @@ InstructionWriter::scratchElements(const void *key,
   return entry->second;
 }
 
-/// Pooling, convolutions and ops that only the host implements have
-/// instructions on processors only.
+/// Returns the table of builders for CPUs or for GPUs. Pools, convolutions and
+/// ops that the host implements have builders for CPUs only.
 static InstructionTable makeTable(bool isForProcessors) {
   InstructionTable made;
   addNoOpInstructions(made);
@@ -73,7 +73,7 @@ const InstructionTable &InstructionTable::get(StringRef target) {
   return target == "cpu" ? ofCpu : ofCuda;
 }
 
-/// An empty dim counts as 1, so that no stride is 0.
+/// A dim of size 0 counts as 1, so that no stride is 0.
 std::vector<int64_t> emit::denseStrides(ArrayRef<int64_t> shape) {
   std::vector<int64_t> strides(shape.size(), 1);
   for (size_t i = shape.size(); i-- > 1;)

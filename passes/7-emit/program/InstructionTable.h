@@ -9,69 +9,78 @@
 
 namespace pcc::emit {
 
-/// State that the builders of all instructions of a position share: the facts
-/// of the bundle, the buffers, the list that instructions are appended to, and
-/// the kernels that the program calls.
+/// State that the builders of all instructions of a position's program share:
+/// the facts of the module, the memory plan, the list to which instructions are
+/// appended, and the kernels that the program calls.
 class InstructionWriter {
 public:
-  /// Borrows `facts` and `buffers`. Numbers the kernels of the module: its
-  /// rank.kernel ops in their order, then the kernels of random weights.
+  /// Numbers the kernels of the module: first its rank.kernel ops in their
+  /// order, then the kernels that generate random weights. `facts` and
+  /// `buffers` must outlive this object.
   InstructionWriter(const ModelFacts &facts, BufferPlan &buffers,
                     program::ProgramT &program);
 
   const ModelFacts &facts;
   BufferPlan &buffers;
 
-  /// Sets the list that emit() appends to, which is the instructions of one
-  /// function. Must be called before emit().
+  /// Makes emit() append to `list`, the instructions of one function. Must be
+  /// called before emit().
   void setList(std::vector<std::unique_ptr<program::InstructionT>> &list) {
     target = &list;
   }
 
-  /// Returns the buffer of `value`; see BufferPlan::bufferOf.
+  /// Returns the index of the buffer of `value` (see BufferPlan::bufferOf).
+  /// Call it for each value that the current instruction reads or writes.
   int32_t bufferOf(mlir::Value value) { return buffers.bufferOf(value); }
 
-  /// Appends an instruction. Error messages of a run name its node `node`.
+  /// Appends an instruction with the body `body`. `node` is the name of its
+  /// ONNX node, which error messages at run time show.
   template <typename Body> void emit(llvm::StringRef node, Body body) {
     auto &instruction =
         target->emplace_back(std::make_unique<program::InstructionT>());
     instruction->node = node.str();
     instruction->body.Set(std::move(body));
   }
-  /// Appends an instruction that is named after the node of `op`.
+  /// Appends an instruction with the body `body`, named after the ONNX node of
+  /// `op`.
   template <typename Body> void emit(mlir::Operation *op, Body body) {
     emit(graph::nodeName(op->getLoc()), std::move(body));
   }
 
-  /// Returns the elements of scratch that a collective needs. The result is
-  /// cached by `key`, which is keyOf() of the collective.
+  /// Returns how many elements of temporary memory a collective needs. Caches
+  /// the result by `key`, the keyOf() of the collective.
   int64_t scratchElements(const void *key, const runtime::CollectiveSpec &spec);
 
-  /// Returns the number of a kernel within this program. Numbers are assigned
-  /// at the first call for each kernel, from 0.
+  /// Returns the number that the kernel with symbol `symbol` has in this
+  /// program. Kernels are numbered from 0 in the order in which they are first
+  /// asked for.
   int32_t kernelNumber(llvm::StringRef symbol);
-  /// Returns the kernel of that symbol; null if there is none.
+  /// Returns the kernel of the module with symbol `symbol`; null if there is
+  /// none.
   rank::KernelOp kernel(llvm::StringRef symbol) const;
-  /// Sets the kernel that generates a random parameter, in a program for GPUs.
-  /// Does nothing for other parameters.
+  /// If `declaration` is a parameter of random numbers in a program for GPUs,
+  /// sets the number of the kernel that generates it in `parameter`. Otherwise
+  /// does nothing.
   void setGenerator(graph::ParameterOp declaration,
                     program::ParameterT &parameter);
-  /// Returns the kernels that this program calls, in the order of their
-  /// numbers: entry n is the number within the module of the program's kernel
-  /// n.
+  /// Returns the kernels that this program calls. The program's kernel i is
+  /// kernel number usedKernels()[i] of the module.
   const std::vector<int> &usedKernels() const { return used; }
 
 private:
-  /// A kernel of the module.
+  /// A kernel of the module, and its numbers.
   struct KernelEntry {
-    /// The kernel; null for a generator of random weights.
+    /// The kernel op; null for a kernel that generates random weights.
     rank::KernelOp op;
-    /// Number within the module, by which compiled code is found.
+    /// Number of the kernel in the module, which is part of the name of its
+    /// compiled function.
     int numberInModule;
-    /// Number within the program; -1 until the program calls the kernel.
+    /// Number of the kernel in this program; -1 as long as the program does not
+    /// call it.
     int32_t number = -1;
   };
-  /// Returns the number within the program; assigns it at the first call.
+  /// Returns the number of the kernel in this program. Assigns the next number
+  /// if it has none.
   int32_t numberOf(KernelEntry &entry);
 
   llvm::StringMap<KernelEntry> kernels;
@@ -81,24 +90,25 @@ private:
   std::vector<std::unique_ptr<program::InstructionT>> *target = nullptr;
 };
 
-/// Appends the instructions of one op, all of whose values have storages.
-/// Returns false if the device cannot run this form of the op.
+/// Function that appends the instructions of one op. All values of the op must
+/// have storages. Returns false if the device cannot run this form of the op.
 using BuildInstruction = bool (*)(mlir::Operation *op,
                                   InstructionWriter &writer);
 
-/// The builders of instructions, by name of the op. An op without a builder has
-/// no instruction on the target: compiling it is an error.
+/// Builders of instructions, by the name of the op. If an op has no builder,
+/// the target cannot run it, and its compilation ends with an error.
 class InstructionTable {
 public:
-  /// Returns the table of a target, "cpu" or "cuda". The cuda table lacks
-  /// pooling, convolutions and host ops, which lower-for-gpus has replaced.
+  /// Returns the table for a target, "cpu" or "cuda". The table for "cuda" has
+  /// no builders for pools, convolutions and ops that run on the host: the pass
+  /// lower-for-gpus has replaced them.
   static const InstructionTable &get(llvm::StringRef target);
 
-  /// Sets the builder of the op class `Op`.
+  /// Sets the builder of ops of class `Op`.
   template <typename Op> void add(BuildInstruction build) {
     builders[Op::getOperationName()] = build;
   }
-  /// Returns the builder of `op`; null if the table has none.
+  /// Returns the builder of `op`; null if the target cannot run it.
   BuildInstruction find(mlir::Operation *op) const {
     return builders.lookup(op->getName().getStringRef());
   }
@@ -107,8 +117,8 @@ private:
   llvm::StringMap<BuildInstruction> builders;
 };
 
-// Each of these functions adds the builders of one family of ops. They are
-// defined in passes/7-emit/instructions, one family per file.
+// Each of these functions adds the builders of one family of ops to `table`.
+// Each is defined in a file of its own in passes/7-emit/instructions.
 void addNoOpInstructions(InstructionTable &table);
 void addContractionInstructions(InstructionTable &table);
 void addWindowInstructions(InstructionTable &table);
@@ -117,14 +127,15 @@ void addCollectiveInstructions(InstructionTable &table);
 void addKernelInstructions(InstructionTable &table);
 void addHostInstructions(InstructionTable &table);
 
-/// Appends the instruction that starts a split collective. Returns the
-/// instruction that finishes it, which the caller appends later.
+/// Appends the instruction that starts a collective early. Returns the
+/// instruction that finishes the collective. The caller has to append it later.
 program::CollectiveT startReduction(const EarlyReduction &early,
                                     InstructionWriter &writer);
 program::CollectiveT startGather(const Prefetch &prefetch,
                                  InstructionWriter &writer);
 
-/// Returns the strides, in elements, of a dense row-major tensor.
+/// Returns the strides, in elements, of a dense row-major tensor of shape
+/// `shape`.
 std::vector<int64_t> denseStrides(llvm::ArrayRef<int64_t> shape);
 
 } // namespace pcc::emit

@@ -32,8 +32,8 @@ MicrobatchLiveness::MicrobatchLiveness(const ModelFacts &facts, int position,
     : facts(&facts), steps(&facts.pipeline.positions[position]),
       spans(isShared ? 1 : facts.microbatches) {}
 
-/// A function that runs once per step uses the shared value or, if there is one
-/// value per microbatch, that of the last microbatch.
+/// A function that runs once per step, such as an update, uses the shared value
+/// if there is one, else the value of the last microbatch.
 void MicrobatchLiveness::addRuns(mlir::func::FuncOp function) {
   const bool runsOnce = pipe::runsOnce(function);
   for (auto [index, step] : llvm::enumerate(*steps))
@@ -74,7 +74,8 @@ bool MicrobatchLiveness::collides(int32_t slots) const {
   return false;
 }
 
-/// Terminates: with one slot per microbatch nothing collides.
+/// Tries 1, 2, 3, ... slots until no two microbatches that are live at the same
+/// time share one. With one slot per microbatch that is always so.
 int32_t MicrobatchLiveness::count() const {
   int32_t slots = 1;
   while (collides(slots))
@@ -82,8 +83,8 @@ int32_t MicrobatchLiveness::count() const {
   return slots;
 }
 
-/// A step that posts or waits has one instant. A step that runs a function has
-/// the instants of that function.
+/// A step that posts or waits for messages has one instant. A step that runs a
+/// function has the instants of that function's instructions.
 Instants MicrobatchLiveness::heldAt(size_t step, const Span &span,
                                     const InstantLine &line,
                                     const Instants &touched) const {
@@ -97,7 +98,8 @@ Instants MicrobatchLiveness::heldAt(size_t step, const Span &span,
   return held;
 }
 
-/// Sorts ranges and merges those that overlap or are adjacent.
+/// Returns the ranges of `list` in ascending order, with ranges that overlap or
+/// are adjacent merged into one.
 static std::vector<Instants> joined(std::vector<Instants> list) {
   llvm::sort(list, [](const Instants &left, const Instants &right) {
     return left.first < right.first;
@@ -130,7 +132,8 @@ MicrobatchLiveness::pieces(const InstantLine &line, const Instants &touched,
   for (int32_t slot = 0; slot < slots; ++slot) {
     const uint64_t begin = slot * stride, end = begin + stride;
     std::vector<Instants> held = heldIn(slot, slots, line, touched);
-    // Adjacent slots with equal live ranges become one piece.
+    // If a slot and the one before it have equal live ranges, extend that one's
+    // pieces to cover both.
     if (slot > 0 && held == before) {
       for (size_t i = 0; i < held.size(); ++i)
         result.rbegin()[i].end = end;

@@ -21,11 +21,13 @@
 
 namespace pcc::emit {
 
-/// The instants [first, last] of a position's line, both included. Empty if
-/// `first` is greater than `last`, as initially.
+/// Range [first, last] of instants of a position, both included. The instants
+/// number the instructions and messages of a position (see InstantLine). A new
+/// range is empty: `first` is larger than `last`.
 struct Instants {
   size_t first = SIZE_MAX, last = 0;
-  /// Extends the range so that it contains `instant`.
+  /// Extends the range so that it contains `instant`. Instants in between
+  /// become part of the range, too.
   void add(size_t instant);
   /// Returns whether `instant` lies in the range.
   bool contains(size_t instant) const {
@@ -34,91 +36,109 @@ struct Instants {
   friend bool operator==(const Instants &, const Instants &) = default;
 };
 
-/// The line of instants of a position, on which live ranges are measured.
-/// Instant 0 is the beginning of the step. The posts and waits of messages
-/// follow in the order of the position's program, then the functions of its
-/// stages, with one instant per instruction.
+/// Instants of a position (virtual pipeline rank), on which live ranges are
+/// measured. Instant 0 is the beginning of the step. The following instants are
+/// the posts and waits of messages, in the order of the position's program,
+/// then the instructions of the functions of its stages, function by function.
 struct InstantLine {
-  /// Starts the line with the posts and waits of `steps`, the position's
-  /// program. Functions are appended while their instructions are written.
+  /// Creates the instants of the posts and waits of `steps`, the program of the
+  /// position. The instants of functions are added later, while their
+  /// instructions are written.
   explicit InstantLine(const plan::PositionProgram &steps);
 
-  /// Instants of each function that has been appended.
+  /// Range of instants of each function that has been added so far.
   llvm::DenseMap<mlir::Operation *, Instants> functions;
-  /// Instant of each step that posts or waits, by index of the step. Entries of
-  /// other steps are 0 and have no meaning.
+  /// For each step of the position's program that posts or waits for messages:
+  /// its instant. 0, without meaning, for other steps.
   std::vector<size_t> exchanges;
-  /// The last instant of the line so far.
+  /// The last instant that has been added so far.
   size_t now = 0;
 };
 
 /// Live ranges of one value that several actions use: a value that crosses
 /// stages, an input or output of the model, a value that all microbatches
-/// share, or one that a function leaves to another. The add… methods record the
-/// steps that use the value; the queries come after them. A range is measured
-/// in steps of the position's program and contains its ends.
+/// share, or a value that one function leaves to another. There is one range
+/// per microbatch. A range is measured in steps (actions, posts and waits) of
+/// the position's program, and includes its first and last step. The methods
+/// addRuns() to addEnd() record the steps that use the value. They must be
+/// called before the queries.
 class MicrobatchLiveness {
 public:
-  /// Borrows `facts`. `isShared`: one value serves all microbatches, so there
-  /// is one range.
+  /// `isShared` is true if one value serves all microbatches, which then have
+  /// one range in common. `facts` must outlive this object.
   MicrobatchLiveness(const ModelFacts &facts, int position, bool isShared);
 
-  /// Records that `function` reads or writes the value.
+  /// Records that `function` reads or writes the value, in each step that runs
+  /// it.
   void addRuns(mlir::func::FuncOp function);
-  /// Records that transfer number `transfer` receives the value: it is live
-  /// from the post to the wait.
+  /// Records that the transfer with index `transfer` receives the value. The
+  /// value is live from the post of the receive to the wait for it.
   void addReceives(int transfer);
-  /// Records that transfer number `transfer` sends the value: it is live from
-  /// the post to the wait.
+  /// Records that the transfer with index `transfer` sends the value. The value
+  /// is live from the post of the send to the wait for it.
   void addSends(int transfer);
-  /// Records that the value is read after the last step.
+  /// Records that the value is read after the end of the step, as outputs of
+  /// the model are. All microbatches stay live until then.
   void addEnd();
 
-  /// Returns the smallest number of slots such that no two microbatches whose
-  /// ranges overlap share one. Microbatch m uses slot m % count.
+  /// Returns the smallest number of slots (copies of the value in memory) with
+  /// which no two microbatches that are live at the same time share a slot.
+  /// Microbatch m uses slot m % count().
   int32_t count() const;
 
-  /// Returns the instants at which each slot is live, as pieces of a buffer
-  /// with `slots` slots of `stride` bytes. `touched` has the instants of all
-  /// instructions that use the value. Within a range a slot is live at all
-  /// instants of every step. In the first step it is live from the first
-  /// instruction that uses the value, in the last step to the last such
-  /// instruction.
+  /// Returns the instants at which each slot is live, as pieces of a buffer:
+  /// ranges of bytes with ranges of instants. The buffer has `slots` slots of
+  /// `stride` bytes. `touched` is the range of instants of all instructions
+  /// that use the value.
+  ///
+  /// Between the first and the last step of a microbatch's range, its slot is
+  /// live at all instants of every step. In the first step it is live from the
+  /// first instruction on that uses the value, in the last step up to the last
+  /// such instruction.
   std::vector<plan::ArenaPiece> pieces(const InstantLine &line,
                                        const Instants &touched, int32_t slots,
                                        uint64_t stride) const;
 
 private:
-  /// Range of steps [first, last], both included; empty initially.
+  /// Range [first, last] of steps of the position's program, both included. A
+  /// new range is empty.
   struct Span {
     size_t first = SIZE_MAX, last = 0;
-    /// Extends the range so that it contains `step`.
+    /// Extends the range so that it contains `step`. Steps in between become
+    /// part of the range, too.
     void add(size_t step);
-    /// Returns whether the two ranges have a step in common.
+    /// Returns whether this range and `other` have a step in common.
     bool overlaps(const Span &other) const;
   };
-  /// Returns the range of a microbatch, or the shared one.
+  /// Returns the range of `microbatch`, or the one range if all microbatches
+  /// share a value.
   Span &spanOf(int microbatch) { return spans[microbatch % spans.size()]; }
-  /// Records the steps whose messages on one side, `sends` or `receives`,
-  /// belong to a transfer.
+  /// Records the steps of the position's program that post or wait for a
+  /// message of the transfer with index `transfer`. `side` says whether to look
+  /// at the sends or the receives of a step.
   void addMessages(std::vector<plan::Message> plan::ProgramStep::*side,
                    int transfer);
-  /// Returns whether two microbatches with overlapping ranges share one of
-  /// `slots` slots.
+  /// Returns whether, with `slots` slots, two microbatches that are live at the
+  /// same time would share a slot.
   bool collides(int32_t slots) const;
-  /// Returns the instants at which a slot is live, sorted and merged.
+  /// Returns the ranges of instants at which slot number `slot` of `slots` is
+  /// live, in ascending order, without overlaps. `touched` is the range of
+  /// instants of all instructions that use the value.
   std::vector<Instants> heldIn(int32_t slot, int32_t slots,
                                const InstantLine &line,
                                const Instants &touched) const;
-  /// Returns the instants of one step of `span` at which the value is live.
+  /// Returns the instants of step number `step` at which the value is live.
+  /// `span` is the live range that contains the step, and `touched` the range
+  /// of instants of all instructions that use the value.
   Instants heldAt(size_t step, const Span &span, const InstantLine &line,
                   const Instants &touched) const;
 
-  /// Facts of the bundle; borrowed.
+  /// Facts that all programs of the module share. Not owned.
   const ModelFacts *facts;
-  /// The program of the position.
+  /// Steps (actions, posts and waits) of the position. Not owned.
   const plan::PositionProgram *steps;
-  /// Range of each microbatch, or one range that all share.
+  /// Live range of each microbatch, or one range if all microbatches share a
+  /// value.
   std::vector<Span> spans;
 };
 

@@ -61,8 +61,8 @@ static bool isLocal(dist::CollectiveKind kind) {
          kind == dist::CollectiveKind::Mask;
 }
 
-/// Returns the step of the reshard planner that became a collective which moves
-/// elements between ranks.
+/// Returns the kind of step of the reshard planner to which a collective of
+/// `kind`, which moves elements between ranks, corresponds.
 static plan::ReshardStepKind stepKindOf(dist::CollectiveKind kind) {
   using Kind = plan::ReshardStepKind;
   for (Kind step : {Kind::AllGather, Kind::AllToAll, Kind::Permute})
@@ -71,9 +71,10 @@ static plan::ReshardStepKind stepKindOf(dist::CollectiveKind kind) {
   return Kind::Exchange;
 }
 
-/// Returns the sub-axes along which the members of a collective's group differ.
-/// A reduction has those that it makes whole; a collective that moves elements
-/// has those that the reshard planner computes. A local collective has none.
+/// Returns the sub-axes of the mesh along which the ranks of one group of the
+/// collective differ. For a reduction, these are the axes over which it
+/// reduces. For a collective that moves elements, the reshard planner computes
+/// them. Returns none for a collective that exchanges nothing.
 static dist::SubAxes groupAxes(dist::CollectiveOp collective,
                                const dist::Mesh &mesh) {
   dist::CollectiveKind kind = collective.getKind();
@@ -92,7 +93,8 @@ static dist::SubAxes groupAxes(dist::CollectiveOp collective,
       movement.groupAxes(stepKindOf(kind), movement.communicated()), mesh);
 }
 
-/// The context makes equal attributes unique.
+/// Returns the address of an attribute made of kind, shardings and shape. Equal
+/// attributes have equal addresses, because the context stores each once.
 const void *emit::keyOf(dist::CollectiveOp collective) {
   return ArrayAttr::get(collective.getContext(),
                         {collective.getKindAttr(), collective.getFrom(),
@@ -124,8 +126,9 @@ int ModelFacts::groupOf(dist::CollectiveOp collective) const {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Fills the facts, one list after another. Each method relies on the methods
-/// before it, and returns what the module lacks, or an empty string.
+/// Reads the facts from the module, one list after another. Each method uses
+/// the results of the methods before it, and returns an empty string or what is
+/// missing in the module.
 class FactReader {
 public:
   explicit FactReader(ModuleOp module)
@@ -184,9 +187,10 @@ private:
     return {};
   }
 
-  /// Reads the ports that the module attribute `list` describes. Returns false
-  /// if it is missing or malformed. A port without a sharding is whole on every
-  /// rank. Sets the number of samples from the batch dim of the ports.
+  /// Appends the inputs or outputs that the module attribute `list` describes
+  /// to `ports`. Returns false if the attribute is missing or malformed. A port
+  /// without a sharding is whole on every rank. Sets `facts.samples` to the
+  /// size of the batch dim of the ports.
   bool readPorts(StringRef list, std::vector<Port> &ports) {
     auto attribute = facts.module->getAttrOfType<ArrayAttr>(list);
     if (!attribute)
@@ -212,8 +216,9 @@ private:
     return true;
   }
 
-  /// Sorts the functions by stage. Every stage must have a forward function,
-  /// and at most one function per kind of action.
+  /// Sorts the functions of the module into `facts.functions` by stage. Returns
+  /// an error unless every stage has a forward function, and no stage has two
+  /// functions for the same kind of action.
   std::string readStages() {
     const int64_t count = integer(facts.module, "pipe.stages");
     facts.functions.resize(count);
@@ -239,7 +244,7 @@ private:
     return {};
   }
 
-  /// Reads the actions of the positions, and which position runs each stage.
+  /// Reads the actions of each position, and which position runs each stage.
   std::string readActions() {
     for (auto op : facts.module.getOps<pipe::ActionsOp>()) {
       const auto position = static_cast<int>(facts.actionsOfPosition.size());
@@ -256,7 +261,8 @@ private:
     return facts.actionsOfPosition.empty() ? "there are no actions" : "";
   }
 
-  /// Lists the sends of all functions; every receive must have its send.
+  /// Lists the sends of all functions as transfers. Returns an error if a
+  /// receive has no matching send.
   std::string readTransfers() {
     for (const auto &functions : facts.functions)
       for (func::FuncOp function : functions)
@@ -275,8 +281,9 @@ private:
     return {};
   }
 
-  /// Inserts the posts and waits of messages between the actions, exactly as
-  /// phase 6-schedule did for its deadlock check.
+  /// Inserts the posts and waits of messages between the actions of each
+  /// position, in the same way as phase 6-schedule did when it checked for
+  /// deadlocks.
   std::string orderExchanges() {
     plan::ActionTable table;
     table.numStages = facts.numStages();
@@ -300,7 +307,8 @@ private:
     return lowered.error;
   }
 
-  /// Assigns every collective its group. Collectives with equal keys share it.
+  /// Assigns a group of ranks to every collective. Collectives with equal keys
+  /// (see keyOf) have the same group.
   std::string readGroups() {
     for (auto function : facts.module.getOps<func::FuncOp>())
       for (auto collective : function.getOps<dist::CollectiveOp>()) {
@@ -312,8 +320,8 @@ private:
     return {};
   }
 
-  /// Returns the index of `group`; adds it if it is new. Returns -1 for a group
-  /// of one rank.
+  /// Returns the index of `group` in `facts.groups`, to which it appends a new
+  /// group. Returns -1 if the groups have one rank each.
   int numberOf(const runtime::GroupSpec &group) {
     if (group.parts.empty())
       return -1;
@@ -336,8 +344,8 @@ private:
     return {};
   }
 
-  /// Sets the bound of each input that indexes tables: that of the smallest
-  /// table.
+  /// Sets the index bound of each input that indexes tables to the number of
+  /// rows of the smallest of them.
   std::string readIndexBounds() {
     for (auto function : facts.module.getOps<func::FuncOp>())
       for (const IndexUse &use : findIndexUses(function)) {

@@ -19,132 +19,143 @@ struct Port {
   /// Global type.
   mlir::RankedTensorType type;
   dist::Sharding sharding;
-  /// For an input whose elements index a table: the number of rows, the
-  /// smallest one if there are several tables. 0 for other inputs. Random
-  /// inputs obey the bound.
+  /// For an input whose elements index tables: the number of rows of the
+  /// smallest table. 0 for other inputs. When a run fills inputs with random
+  /// numbers, they stay below this bound.
   int64_t indexBound = 0;
-  /// For an input: the dim of the batch; -1 if it has none.
+  /// For an input: the index of its batch dim; -1 if it has none.
   int batchDim = -1;
-  /// For an input: whether the loss compares an output with it.
+  /// For an input: whether it holds the labels that the loss compares an output
+  /// with.
   bool isLabels = false;
 };
 
-/// A value that one stage sends to another. The sending and the receiving side
-/// identify a transfer by the name of its value and the two stages.
+/// A value that one stage sends to another. The sending and the receiving stage
+/// identify it by its name and by the two stages.
 struct StageTransfer {
-  /// Name of the value.
+  /// Name of the value, as send and receive ops have it.
   std::string value;
   int fromStage = 0, toStage = 0;
-  /// Local type: the part of one rank.
+  /// Type of the part of the value that one rank holds.
   mlir::RankedTensorType type;
-  /// Kind and part of the action that sends the value.
+  /// Kind of the action that sends the value (forward, backward or update) and,
+  /// for an update, the number of its part.
   plan::SendPart kind = {};
-  /// Returns whether the value is sent once per step instead of once per
-  /// microbatch.
+  /// Returns whether the value is sent once per step. Otherwise it is sent once
+  /// per microbatch.
   bool isPerStep() const { return kind.kind == plan::TransferKind::Update; }
 };
 
-/// Facts about a bundle that the programs of all positions must agree on, read
-/// once from the module. All programs list groups, transfers, inputs and
-/// outputs in the order of this struct, so that indices mean the same on all
-/// ranks.
+/// Facts about a module that the programs of all positions must agree on, read
+/// once. All programs list groups, transfers, inputs and outputs in the order
+/// of this struct, so that an index means the same on all ranks.
 struct ModelFacts {
-  /// Only stores its arguments; readFacts() fills the rest.
+  /// Stores its arguments. readFacts() reads all other members.
   ModelFacts(mlir::ModuleOp module, RankMesh mesh)
       : module(module), mesh(std::move(mesh)) {}
 
   mlir::ModuleOp module;
   RankMesh mesh;
   int64_t microbatches = 1;
-  /// Samples of one step, over all ranks; 1 without a batch.
+  /// Number of samples (batch entries) of one step, over all ranks and
+  /// microbatches; 1 if no input has a batch dim.
   int64_t samples = 1;
-  /// Name of the pipeline schedule.
+  /// Name of the pipeline schedule, such as "1f1b".
   std::string schedule;
-  /// Directory that the paths of weight files are relative to.
+  /// Directory to which the paths of weight files are relative.
   std::string weightsRoot;
-  /// Path of the model's file; empty if it is unknown.
+  /// Path of the ONNX file of the model; empty if it is unknown.
   std::string model;
-  /// Seed of weights that no file holds.
+  /// Seed of the random numbers that fill weights without a file.
   uint64_t randomSeed = 0;
-  /// The functions of each stage, in the order in which a step first runs them:
-  /// what all microbatches share, forward, backward, update.
+  /// Functions of each stage, in the order in which a step first runs them: the
+  /// part that all microbatches share, forward, backward, update.
   std::vector<std::vector<mlir::func::FuncOp>> functions;
-  /// Position that runs each stage.
+  /// For each stage, the position (virtual pipeline rank) that runs it.
   std::vector<int> positionOfStage;
-  /// Actions of each position in one step, as text such as `0F3`.
+  /// Actions of each position in one step, in order, as text: `0F3` is the
+  /// forward pass of stage 0 for microbatch 3.
   std::vector<std::vector<std::string>> actionsOfPosition;
   /// Inputs and outputs of the model, in the model's order.
   std::vector<Port> inputs, outputs;
-  /// Transfers between stages, ordered by sending stage.
+  /// Values that stages send to each other, ordered by the sending stage.
   std::vector<StageTransfer> transfers;
-  /// The actions of all positions with the posts and waits of their messages.
+  /// Steps of all positions: their actions, and the posts and waits of messages
+  /// in between.
   plan::PipelineProgram pipeline;
-  /// Groups of ranks that communicate. Equal groups occur once, except those of
-  /// early reductions and prefetches (OverlapGroups).
+  /// Groups of ranks that communicate with each other. Equal groups occur once,
+  /// except that early reductions and prefetches have groups of their own
+  /// (OverlapGroups).
   std::vector<runtime::GroupSpec> groups;
-  /// Index of the group of every collective by keyOf(); -1 for a local one.
+  /// Maps the keyOf() of each collective to the index of its group in `groups`,
+  /// or to -1 if the collective exchanges nothing.
   std::map<const void *, int> groupOfKind;
-  /// Gradient reductions that start during the backward pass, in program order.
+  /// Reductions of gradients that start during the backward pass, in program
+  /// order.
   std::vector<EarlyReduction> earlyReductions;
-  /// Index in `earlyReductions` by the op of the collective.
+  /// Maps the op of a collective to its index in `earlyReductions`.
   llvm::DenseMap<mlir::Operation *, size_t> earlyOfCollective;
-  /// Weight gathers that start before their use, in program order.
+  /// All-gathers of weights that start before the weight is used, in program
+  /// order.
   std::vector<Prefetch> prefetches;
 
-  /// Returns the number of positions of the pipeline.
+  /// Returns the number of positions (virtual pipeline ranks).
   int numPositions() const {
     return static_cast<int>(actionsOfPosition.size());
   }
-  /// Returns the stages that `position` runs, ascending.
+  /// Returns the indices of the stages that `position` runs, in ascending
+  /// order.
   std::vector<int> stagesOf(int position) const;
   /// Returns the number of stages of the model.
   int numStages() const { return static_cast<int>(functions.size()); }
-  /// Returns the function that `action` runs; null if the stage has none of its
-  /// kind.
+  /// Returns the function that `action` runs. Returns null if the action's
+  /// stage has no function for actions of that kind.
   mlir::func::FuncOp functionOf(const plan::Action &action) const;
-  /// Returns the index of a transfer; -1 if there is none.
+  /// Returns the index in `transfers` of the value named `value` that stage
+  /// `from` sends to stage `to`; -1 if there is none.
   int findTransfer(llvm::StringRef value, int from, int to) const;
-  /// Returns the index of the group in which a collective of the module
-  /// communicates; -1 if the collective is local.
+  /// Returns the index in `groups` of the groups of ranks within which
+  /// `collective` communicates; -1 if it exchanges nothing.
   int groupOf(dist::CollectiveOp collective) const;
-  /// Returns the early reduction of a collective; null if it does not start
-  /// early.
+  /// Returns the early reduction whose op is `collective`; null if it does not
+  /// start early.
   const EarlyReduction *findEarly(dist::CollectiveOp collective) const;
-  /// Returns the index of the port that the attributes of an argument or result
-  /// of a stage function name; -1 if they name none.
+  /// Returns the index in `ports` of the port that `attributes`, those of an
+  /// argument or result of a stage function, name; -1 if they name none of
+  /// them.
   static int findPort(const std::vector<Port> &ports,
                       mlir::DictionaryAttr attributes);
-  /// Returns the index of the input that an argument of a stage function is; -1
-  /// if it is no input of the model.
+  /// Returns the index in `inputs` of the model's input that `argument`, an
+  /// argument of a stage function, stands for; -1 if it stands for none.
   int findInput(mlir::BlockArgument argument) const;
 };
 
-/// Groups for collectives that are split into start and finish, such as all
-/// prefetches. A split collective may be in flight while the ranks call other
-/// collectives. It therefore needs a communicator of its own, and gets a second
-/// group of the same ranks.
+/// Groups of ranks for one kind of collective that is split into start and
+/// finish, such as all prefetches. Between start and finish, ranks may call
+/// other collectives. So a split collective needs a communicator of its own,
+/// and a second group of the same ranks for it.
 class OverlapGroups {
 public:
-  /// Borrows `facts`, to which groups are added.
+  /// `facts`, to which the new groups are added, must outlive this object.
   explicit OverlapGroups(ModelFacts &facts) : facts(facts) {}
 
-  /// Returns the index of the second group with the ranks of `group`; adds it
-  /// at the first call.
+  /// Returns the index of the second group that has the same ranks as the group
+  /// with index `group`. Adds the second group at the first call.
   int of(int group);
 
 private:
   ModelFacts &facts;
-  /// Index of the second group, by index of the first group.
+  /// Maps the index of a group to the index of its second group.
   std::map<int, int> known;
 };
 
-/// Returns a pointer that is equal for collectives of equal kind, shardings and
-/// global shape.
+/// Returns a key for `collective`: a pointer that is the same for all
+/// collectives with equal kind, shardings and global shape.
 const void *keyOf(dist::CollectiveOp collective);
 
-/// Reads the facts of a module that phase 6-schedule has processed. If the
-/// module lacks any, returns std::nullopt and sets `error`; else clears
-/// `error`.
+/// Reads the facts of a module that phase 6-schedule has processed. Clears
+/// `error`. If the module lacks a fact, sets `error` to what is missing and
+/// returns std::nullopt.
 std::optional<ModelFacts> readFacts(mlir::ModuleOp module, std::string &error);
 
 } // namespace pcc::emit

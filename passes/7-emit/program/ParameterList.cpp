@@ -29,8 +29,8 @@ static std::vector<int64_t> toVector(ArrayRef<int64_t> list) {
   return {list.begin(), list.end()};
 }
 
-/// Returns one transform between the weight in its file and the tensor that the
-/// program uses: a transpose, a slice, a reshape or a cast.
+/// Returns one step by which the program turns a weight as its file stores it
+/// into the tensor that it uses: a transpose, a slice, a reshape or a cast.
 static std::unique_ptr<program::TransformStepT> makeStep(Attribute transform) {
   auto step = std::make_unique<program::TransformStepT>();
   TypeSwitch<Attribute>(transform)
@@ -66,7 +66,8 @@ int32_t ParameterList::add(graph::GetParameterOp get) {
   return add(get.getParameter(), dist::shardingOf(get.getResult()));
 }
 
-/// Returns whether an op of any position reads the weight.
+/// Returns whether an op of any position reads the weight with name
+/// `parameter`.
 static bool isRead(ModuleOp module, StringRef parameter) {
   return module
       .walk([&](graph::GetParameterOp get) {
@@ -87,9 +88,10 @@ int32_t ParameterList::add(graph::SetParameterOp set) {
   return isRead(facts.module, name) ? -1 : add(name, written);
 }
 
-/// A parameter describes three things: its origin (part of a file, seed or fill
-/// value), the transforms from the stored tensor to the one the program uses,
-/// and the layout of the latter.
+/// Describes a new parameter by three things: where its elements come from (a
+/// part of a file, a seed or a fill value), the steps that turn the stored
+/// tensor into the one that the program uses, and the layout of the latter over
+/// ranks.
 int32_t ParameterList::add(StringRef name, dist::ShardingAttr placement) {
   graph::ParameterOp declaration = declarations.lookup(name);
   auto global = cast<RankedTensorType>(declaration.getType());

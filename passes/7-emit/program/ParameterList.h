@@ -10,44 +10,50 @@
 
 namespace pcc::emit {
 
-/// Fills the list of parameters of a position's program, which tells each rank
-/// which part of which weight file to load. There is one parameter per weight
-/// and placement (sharding) that the position reads. A weight that the position
-/// reads in two placements therefore occupies memory twice. A weight that the
-/// module writes but never reads has a parameter as well.
+/// Fills the list of parameters of a position's program, by which each rank
+/// knows which part of which weight file to load. The list has one parameter
+/// for each weight and each sharding with which the position reads the weight.
+/// So a weight that the position reads with two shardings occupies memory
+/// twice. A weight that the module writes, but never reads, also has a
+/// parameter.
 class ParameterList {
 public:
-  /// Borrows `facts` and `program`.
+  /// `facts` and `program` must outlive this object.
   ParameterList(const ModelFacts &facts, program::ProgramT &program);
 
-  /// Returns the index of the parameter that `get` reads; adds it at the first
-  /// call.
+  /// Returns the index, in the program's list, of the parameter that `get`
+  /// reads. Adds the parameter at the first call.
   int32_t add(graph::GetParameterOp get);
-  /// Returns the index of the parameter that `set` writes; adds it if no
-  /// position reads the weight. Returns -1 if the weight is read, but by no op
-  /// of this position that has been added in this placement.
+  /// Returns the index, in the program's list, of the parameter that `set`
+  /// writes. If no position reads the weight, adds the parameter. Returns -1 if
+  /// some position reads the weight, but add() has not been called for an op
+  /// that reads it with the sharding of `set`.
   int32_t add(graph::SetParameterOp set);
 
-  /// Returns the declaration of a weight; null if the module has none of this
-  /// name.
+  /// Returns the declaration of the weight named `parameter`; null if the
+  /// module has none.
   graph::ParameterOp declarationOf(llvm::StringRef parameter) const {
     return declarations.lookup(parameter);
   }
 
 private:
-  /// Returns the index of the parameter for a weight and a placement; a null
-  /// placement is the whole tensor.
+  /// Returns the index of the parameter for the weight `name` and the sharding
+  /// `placement`, and adds it at the first call. A null `placement` means that
+  /// each rank holds the whole weight.
   int32_t add(llvm::StringRef name, dist::ShardingAttr placement);
-  /// Returns the index of a weight file; adds it at the first call.
+  /// Returns the index of the weight file with path `file` in the program's
+  /// list of files. Adds it at the first call.
   int32_t fileIndex(llvm::StringRef file);
 
   const ModelFacts &facts;
   program::ProgramT &program;
-  /// Declarations of the module's weights by name.
+  /// Declarations of all weights of the module, by name.
   llvm::StringMap<graph::ParameterOp> declarations;
-  /// Index of a parameter by weight name and placementKey().
+  /// Maps the name of a weight and the placementKey() of its sharding to the
+  /// index of the parameter.
   std::map<std::pair<std::string, std::string>, int32_t> known;
-  /// Index of a weight file by path.
+  /// Maps the path of a weight file to its index in the program's list of
+  /// files.
   llvm::StringMap<int32_t> files;
 };
 

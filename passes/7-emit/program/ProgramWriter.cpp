@@ -16,8 +16,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns the op after which the bytes of `value` are complete. A reshape
-/// writes no bytes: the op that computes the reshape's operand does.
+/// Returns the op that writes the bytes of `value`. A reshape writes none: if
+/// `value` is one, returns the op that computes the operand of the reshape.
 static Operation *writerOf(Value value) {
   Operation *op = value.getDefiningOp();
   while (isa<graph::ReshapeOp>(op) && op->getOperand(0).getDefiningOp())
@@ -25,28 +25,31 @@ static Operation *writerOf(Value value) {
   return op;
 }
 
-/// Appends a new table to a list and returns it.
+/// Appends a new, empty table to `list`, and returns it.
 template <typename Table>
 static Table &append(std::vector<std::unique_ptr<Table>> &list) {
   return *list.emplace_back(std::make_unique<Table>());
 }
 
 namespace {
-/// An early reduction that has been started and not yet finished.
+/// Early reduction whose start instruction has been written, but not yet its
+/// finish instruction.
 struct PendingReduction {
   const EarlyReduction *early;
-  /// The instruction that finishes the reduction.
+  /// Instruction that finishes the reduction.
   program::CollectiveT collective;
-  /// Ops that read the result; they are written after the finish.
+  /// Ops that read the reduced value. Their instructions are written after the
+  /// finish.
   llvm::SmallVector<Operation *, 1> readers;
 };
 
-/// Writes the program of one position. The instructions of a function follow
-/// the order of its ops, with two exceptions. Weight gathers start before their
-/// op (WeightPrefetches.h), and the ops that compute their inputs come with
-/// them. Gradient reductions start right after their gradient
-/// (EarlyReductions.h), and the ops that read their results come after the
-/// finish.
+/// Writes the program of one position (virtual pipeline rank). The instructions
+/// of a function are in the order of its ops, with two exceptions:
+///
+///   - The gather of a weight starts before the place of its op
+///     (WeightPrefetches.h). The ops that compute its input move along.
+///   - The reduction of a gradient starts right after its gradient
+///     (EarlyReductions.h). The ops that read its result follow the finish.
 class ProgramWriter {
 public:
   ProgramWriter(const ModelFacts &facts, int position, PositionProgram &written)
@@ -86,8 +89,8 @@ public:
   }
 
 private:
-  /// Writes what does not depend on instructions: target, mesh, stages and
-  /// groups.
+  /// Writes the parts of the program that do not depend on instructions:
+  /// target, microbatches, mesh, stages and groups.
   void writeHead() {
     program.format = runtime::kFormatVersion;
     program.target = dist::targetOf(facts.module).str();
@@ -109,8 +112,9 @@ private:
       append(program.groups) = runtime::toProgram(group);
   }
 
-  /// Returns the peak flops per second, in the cluster file that the user gave,
-  /// of the element type with the most operations. Returns 0 without a file.
+  /// Returns the peak flops per second of the element type with the most
+  /// operations, read from the cluster file that the user gave. Returns 0 if
+  /// the user gave none.
   double peakFlops(const FlopCounter &flops) const {
     const std::string_view text = dist::clusterOf(facts.module);
     const std::string type = flops.busiestType(facts);
@@ -120,8 +124,8 @@ private:
                      .peakOf(program.tf32 && type == "f32" ? "tf32" : type);
   }
 
-  /// Writes flops and bytes of the position's stages, for reports and
-  /// timelines.
+  /// Writes the flops and bytes of each stage of the position, which reports
+  /// and timelines show.
   void writeStages() {
     const FlopCounter flops(facts.module);
     program.peak_flops = peakFlops(flops);
@@ -137,7 +141,8 @@ private:
     }
   }
 
-  /// Returns the name of a function for messages, such as "Forward of stage 2".
+  /// Returns the name of a function for error messages, such as "Forward of
+  /// stage 2".
   static std::string nameOf(func::FuncOp function) {
     const auto action = plan::parseKind(pipe::actionOf(function).str());
     return std::string(program::EnumNameActionKind(
@@ -162,7 +167,8 @@ private:
     }
   }
 
-  /// Writes the instructions of one function of a stage.
+  /// Writes the instructions of `body`, a function of a stage, to a new
+  /// function of the program with name `name`.
   void writeFunction(func::FuncOp body, const std::string &name) {
     auto &function =
         program.functions.emplace_back(std::make_unique<program::FunctionT>());
@@ -194,7 +200,8 @@ private:
     pairAttentionGradients(function->instructions);
   }
 
-  /// Starts the first prefetched gather of a function.
+  /// Prepares the list of prefetched gathers of the function `body`, and starts
+  /// the first one.
   void beginPrefetches(func::FuncOp body) {
     isWritten.clear();
     const auto list = prefetchesOf.lookup(body);
@@ -202,8 +209,9 @@ private:
     startGatherOfNext();
   }
 
-  /// Starts the function's next prefetched gather, if there is one, after the
-  /// ops that compute its input.
+  /// Writes the ops that compute the input of the function's next prefetched
+  /// gather, then the instruction that starts the gather. Writes nothing if
+  /// there is no further gather.
   void startGatherOfNext() {
     if (nextPrefetches.empty())
       return;
@@ -215,22 +223,25 @@ private:
     gather = {&next, startGather(next, instructions)};
   }
 
-  /// Finishes the gather in flight and starts the next one.
+  /// Writes the instruction that finishes the current gather, and starts the
+  /// next one.
   void finishGather() {
     finish(gather->prefetch->collective, std::move(gather->collective));
     gather.reset();
     startGatherOfNext();
   }
 
-  /// Appends the instruction that finishes a split collective, and keeps the
-  /// collective's buffers live until then.
+  /// Appends `collective`, the instruction that finishes a collective that was
+  /// started earlier. Extends the live ranges of the collective's buffers to
+  /// this instruction.
   void finish(dist::CollectiveOp op, program::CollectiveT collective) {
     buffers.beginInstruction();
     buffers.useAgain(collective);
     instructions.emit(op, std::move(collective));
   }
 
-  /// Appends the instructions of an op, or notes that the device cannot run it.
+  /// Appends the instructions of an op. If the device cannot run the op, adds
+  /// it to the list of unsupported ops instead.
   void write(Operation &op) {
     buffers.beginInstruction();
     BuildInstruction build = InstructionTable::get(program.target).find(&op);
@@ -238,11 +249,13 @@ private:
       noteUnsupported(&op);
   }
 
-  /// Writes an op and starts the early reductions of its results.
+  /// Appends the instructions of an op, and starts the early reductions of its
+  /// results.
   void writeAndReduce(Operation &op) {
     write(op);
     for (const EarlyReduction *early : startsBehind.lookup(&op)) {
-      // Finishing one writes ops that may start another, hence the loop.
+      // A loop, since finishReduction() writes ops that may start another
+      // reduction.
       while (pending.size() >= mostPending)
         finishReduction();
       buffers.beginInstruction();
@@ -250,8 +263,9 @@ private:
     }
   }
 
-  /// Returns the last started reduction whose result `op` reads; null if there
-  /// is none. `op` is then written after the finish of that reduction.
+  /// Returns the most recent unfinished reduction whose result `op` reads; null
+  /// if there is none. `op` has to be written after the finish of that
+  /// reduction.
   PendingReduction *pendingFor(Operation &op) {
     for (PendingReduction &reduction : llvm::reverse(pending))
       if (llvm::is_contained(reduction.early->readers, &op))
@@ -259,7 +273,8 @@ private:
     return nullptr;
   }
 
-  /// Finishes the oldest reduction in flight, then writes the ops that read it.
+  /// Writes the finish of the oldest unfinished reduction, then the ops that
+  /// read its result.
   void finishReduction() {
     PendingReduction oldest = std::move(pending.front());
     pending.pop_front();
@@ -268,8 +283,8 @@ private:
       writeAndReduce(*reader);
   }
 
-  /// Appends the check that the elements of an input index a table within its
-  /// bounds.
+  /// Appends an instruction that checks at run time whether all elements of an
+  /// input are valid indices of the table that they index.
   void writeCheck(const IndexUse &use) {
     const int input = facts.findInput(use.input);
     if (input < 0)
@@ -278,7 +293,8 @@ private:
     const Port &port = facts.inputs[input];
     program::CheckIndicesT check;
     check.buffer = instructions.bufferOf(use.input);
-    // Labels are class numbers: negative ones do not count from the end.
+    // Labels are numbers of classes. Unlike indices, negative ones do not count
+    // from the end.
     check.low = port.isLabels ? 0 : -use.size;
     check.high = use.size;
     if (use.ignored)
@@ -290,8 +306,8 @@ private:
     instructions.emit(use.node, std::move(check));
   }
 
-  /// Adds an op and its node to the list of unsupported ops, unless the list
-  /// has it.
+  /// Adds the name of an op and of its ONNX node to the list of unsupported
+  /// ops, unless the list has them already.
   void noteUnsupported(Operation *op) {
     std::string text = op->getName().getStringRef().str();
     if (StringRef node = graph::nodeName(op->getLoc()); !node.empty())
@@ -333,7 +349,8 @@ private:
           output, buffers.outputBuffer(static_cast<int>(i))));
   }
 
-  /// Sets the kernels that generate random parameters, in a program for GPUs.
+  /// Tells each random parameter of a program for GPUs which kernel generates
+  /// it.
   void giveGenerators() {
     for (auto &parameter : program.parameters)
       instructions.setGenerator(
@@ -359,8 +376,8 @@ private:
     return made;
   }
 
-  /// Writes the actions of one step. An update has no microbatch; it runs as
-  /// the last one, whose values it reads.
+  /// Writes the actions of one step. An update belongs to no microbatch. It
+  /// gets the index of the last one, since it reads values of that microbatch.
   void writeActions() {
     for (const plan::ProgramStep &step : facts.pipeline.positions[position]) {
       auto &action =
@@ -384,8 +401,8 @@ private:
     }
   }
 
-  /// Gives a post or wait the stage and microbatch of its first message, by
-  /// which messages and reports call it.
+  /// Sets the stage and the microbatch of a post or wait to those of its first
+  /// message. Error messages and reports name the action by them.
   void nameExchange(program::ActionT &action) const {
     const bool receives = !action.receives.empty();
     const auto &messages = receives ? action.receives : action.sends;
@@ -403,34 +420,37 @@ private:
   program::ProgramT &program;
   BufferPlan buffers;
   InstructionWriter instructions;
-  /// Number of each function within the program.
+  /// Index of each function in the list of functions of the program.
   llvm::DenseMap<Operation *, int32_t> numberOf;
-  /// Early reductions by the op that writes their gradient.
+  /// Early reductions to start after each op: those whose gradient the op
+  /// computes.
   llvm::DenseMap<Operation *, llvm::SmallVector<const EarlyReduction *, 1>>
       startsBehind;
-  /// Largest number of reductions in flight. Each one occupies scratch in the
-  /// arena.
+  /// Largest number of reductions that may be unfinished at a time. Each
+  /// occupies temporary memory in the arena.
   static constexpr size_t mostPending = 2;
-  /// Reductions in flight, oldest first.
+  /// Reductions that have been started but not yet finished, oldest first.
   std::deque<PendingReduction> pending;
-  /// Prefetches of each function, in program order.
+  /// Prefetched gathers of each function, in program order.
   llvm::DenseMap<Operation *, llvm::SmallVector<const Prefetch *, 4>>
       prefetchesOf;
-  /// Prefetches of the current function that have not started, the next one
-  /// last.
+  /// Prefetched gathers of the current function that have not started, in
+  /// reverse order: the next one is the last entry.
   llvm::SmallVector<const Prefetch *> nextPrefetches;
-  /// Ops of the current function that were written ahead, at the start of a
-  /// gather.
+  /// Ops of the current function whose instructions have been written out of
+  /// order, before a gather that needs them.
   llvm::DenseSet<Operation *> isWritten;
-  /// A gather that has been started and not yet finished.
+  /// Gather whose start instruction has been written, but not yet its finish
+  /// instruction.
   struct PendingGather {
     const Prefetch *prefetch;
-    /// The instruction that finishes the gather.
+    /// Instruction that finishes the gather.
     program::CollectiveT collective;
   };
-  /// The gather in flight: at most one.
+  /// The gather that has been started and not yet finished. There is at most
+  /// one.
   std::optional<PendingGather> gather;
-  /// Ops that the device cannot run.
+  /// Names of the ops that the device cannot run, for the error message.
   std::vector<std::string> unsupported;
 };
 } // namespace

@@ -8,30 +8,34 @@
 
 namespace pcc::emit {
 
-/// The program of one position, with its constants and kernels.
+/// Program that all ranks of one position (virtual pipeline rank) execute, with
+/// its constants and kernels.
 struct PositionProgram {
-  /// The program in the form of the FlatBuffers schema
-  /// (runtime/program/Program.fbs).
+  /// The program's instructions, buffers and other tables, in the form of the
+  /// FlatBuffers schema runtime/program/Program.fbs.
   program::ProgramT tables;
-  /// Bytes of the constants that buffers point into.
+  /// Bytes of the program's constants. Buffers in constant memory are offsets
+  /// into them.
   std::vector<std::byte> constants;
-  /// Kernels that the program calls: entry n is the number within the module of
-  /// the program's kernel n.
+  /// Kernels that the program calls. The program's kernel i is kernel number
+  /// kernels[i] of the module.
   std::vector<int> kernels;
-  /// Bytes of the arena that hold gradients until the update, and sums of
+  /// Bytes of the arena that hold gradients until the update, or sums of
   /// gradients over microbatches.
   int64_t gradientBytes = 0;
 };
 
-/// Writes the program of `position`. The descriptions of weight files and all
-/// hashes stay empty. Returns exit code 4 if the device cannot run some ops,
-/// which the message names, and 1 if the check of the arena fails.
+/// Writes the program of `position` (virtual pipeline rank) to `written`.
+/// Leaves the descriptions of weight files and all hashes empty. Returns exit
+/// code 4 if the device cannot run some ops, which the message names. Returns
+/// exit code 1 if the check of the arena fails.
 runtime::Status writeProgram(const ModelFacts &facts, int position,
                              PositionProgram &written);
 
-/// Reads the facts of a module that phase 7-emit has processed, and writes the
-/// programs of all its positions, in order. Returns exit code 3 if the module
-/// lacks a fact, else as writeProgram().
+/// Reads the facts of `module`, which phase 7-emit must have processed, and
+/// writes the programs of all positions to `programs`, in order. Returns exit
+/// code 3 if the module lacks a fact. Other exit codes are those of
+/// writeProgram().
 runtime::Status writePrograms(mlir::ModuleOp module,
                               std::optional<ModelFacts> &facts,
                               std::vector<PositionProgram> &programs);

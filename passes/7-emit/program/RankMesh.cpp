@@ -34,7 +34,8 @@ runtime::GroupSpec RankMesh::groupOf(const dist::SubAxes &axes) const {
   return group;
 }
 
-/// A dim without factors is whole and keeps the one factor of wholeLayout().
+/// A dim that is not split has no factors in `sharding`. In the layout it keeps
+/// the one factor that wholeLayout() gives it.
 runtime::Layout RankMesh::layoutOf(const dist::Sharding &sharding,
                                    ArrayRef<int64_t> shape) const {
   runtime::Layout layout = runtime::wholeLayout(
@@ -52,7 +53,8 @@ runtime::Layout RankMesh::layoutOf(const dist::Sharding &sharding,
   return layout;
 }
 
-/// A dim without a window gets a view without blocks: the dim as it is.
+/// A dim without a window gets a view without blocks, which stands for the dim
+/// itself.
 std::vector<runtime::View> emit::viewsOf(const dist::Sharding &sharding) {
   std::vector<runtime::View> views;
   if (!dist::hasView(sharding))
@@ -69,7 +71,9 @@ std::vector<runtime::View> emit::viewsOf(const dist::Sharding &sharding) {
   return views;
 }
 
-/// Signless integers count as signed; i1 is Bool.
+/// Returns the runtime's type for an integer type; std::nullopt if the runtime
+/// has none of that width. A signless type becomes a signed one, and i1 becomes
+/// Bool.
 static std::optional<runtime::ElementType> integerType(IntegerType type) {
   using runtime::ElementType;
   const bool isUnsigned = type.isUnsigned();

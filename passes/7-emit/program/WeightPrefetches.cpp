@@ -9,14 +9,16 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns whether `op` reads a weight or is a constant.
+/// Returns whether `op` is a graph.get_parameter (which reads a weight) or a
+/// constant.
 static bool isLeaf(Operation *op) {
   return isa<graph::GetParameterOp, graph::ConstantOp>(op);
 }
 
-/// Appends the ops that compute `value` from weights and constants, operands
-/// first, each op once. Returns false if `value` depends on anything else, or
-/// on an op other than a reshape or a kernel launch.
+/// Appends to `makers` the ops that compute `value` from weights and constants,
+/// in execution order, each op once. Returns false if `value` depends on
+/// anything else, or on an op that is neither a reshape nor a launch of a
+/// kernel.
 static bool collectMakers(Value value, std::vector<Operation *> &makers) {
   Operation *op = value.getDefiningOp();
   if (!op)
@@ -33,9 +35,9 @@ static bool collectMakers(Value value, std::vector<Operation *> &makers) {
 }
 
 namespace {
-/// Collects the prefetches of all functions that run once per microbatch.
-/// Functions that run once per step hold gathers for all microbatches and are
-/// not searched.
+/// Finds the all-gathers of weights that can start early, in all functions that
+/// run once per microbatch. Does not search functions that run once per step,
+/// whose gathers serve all microbatches.
 class PrefetchFinder {
 public:
   explicit PrefetchFinder(ModelFacts &facts) : facts(facts), groups(facts) {}
@@ -50,8 +52,9 @@ public:
   }
 
 private:
-  /// Adds `gather` if it is an all-gather of whole tensors that communicates
-  /// and depends on weights and constants only.
+  /// Appends `gather` to `found` if it is an all-gather of a whole tensor
+  /// between several ranks whose input depends on weights and constants only.
+  /// Otherwise does nothing.
   void collect(dist::CollectiveOp gather) {
     if (gather.getKind() != dist::CollectiveKind::AllGather ||
         !gather.getRows().empty() || facts.groupOf(gather) < 0)

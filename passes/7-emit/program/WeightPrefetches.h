@@ -23,22 +23,23 @@ namespace pcc::emit {
 
 struct ModelFacts;
 
-/// One all-gather of a weight that is split into a start and a finish
-/// instruction.
+/// An all-gather of a sharded weight that becomes two instructions: one starts
+/// it early, the other finishes it where the weight is used.
 struct Prefetch {
-  /// The all_gather. Mutable because the op's accessors are not const.
+  /// The all-gather op. Mutable because the op's accessors are not const.
   mutable dist::CollectiveOp collective;
-  /// Ops that compute the gather's input from the weight, operands first, such
-  /// as a cast of the shard to a narrower type. They move to the start of the
-  /// gather.
+  /// Ops that compute the gather's input from the weight, such as a cast of the
+  /// rank's shard to a narrower type, in execution order. They run just before
+  /// the gather starts.
   std::vector<mlir::Operation *> makers;
-  /// Index in ModelFacts::groups: a group with the ranks of the collective's
-  /// group that only prefetches use.
+  /// Index in ModelFacts::groups of a group of ranks that is used by prefetches
+  /// only. It has the same ranks as the group of the collective.
   int group;
 };
 
-/// Returns all prefetches, in program order. Adds the groups for them to
-/// `facts`, which must be complete except for prefetches and index bounds.
+/// Returns all prefetches of the bundle (the module's programs), in program
+/// order. Adds groups of ranks for them to `facts`. All facts that readFacts()
+/// reads before the prefetches must be complete.
 std::vector<Prefetch> findPrefetches(ModelFacts &facts);
 
 } // namespace pcc::emit

@@ -19,7 +19,8 @@ static ArrayRef<int64_t> shapeOf(Type type) {
   return cast<RankedTensorType>(type).getShape();
 }
 
-/// Returns the tensor type with the element type of `type` and another shape.
+/// Returns the tensor type that has the element type of `type` and the shape
+/// `shape`.
 static Type withShape(Type type, ArrayRef<int64_t> shape) {
   return cast<RankedTensorType>(type).clone(shape);
 }
@@ -29,23 +30,26 @@ static Type withShape(Type type, ArrayRef<int64_t> shape) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Kernel over tiles that replaces a kernel over whole tensors.
+/// Kernel over tiles (blocks of a fixed number of elements) that computes the
+/// same as a kernel over whole tensors.
 struct TiledForm {
-  /// The kernel over tiles, whose arguments are shared ones, then tiles.
+  /// Kernel over tiles. Its arguments are the shared ones, then those that are
+  /// cut into tiles.
   rank::KernelOp kernel;
-  /// Numbers of the replaced kernel's arguments: those that all tensors of a
-  /// launch share, and those that are cut into tiles.
+  /// Indices of the arguments of the original kernel: `shared` are those with
+  /// one element, such as a learning rate, and `own` those that are cut into
+  /// tiles.
   SmallVector<unsigned> shared, own;
 };
 
-/// Creates the tiled form of an element-wise kernel. All its tensors must have
-/// one shape, or one element.
+/// Creates the tiled form of an element-wise kernel. Each tensor of the kernel
+/// must have either the shape of the results or exactly one element.
 class Tiling {
 public:
   explicit Tiling(rank::KernelOp kernel) : kernel(kernel) {}
 
   /// Returns the tiled form, whose kernel has no parent op. Returns
-  /// std::nullopt if the kernel is not element-wise.
+  /// std::nullopt if the kernel has none, since it is not element-wise.
   std::optional<TiledForm> run() {
     if (kernel.getResultTypes().empty() || kernel.getScalarsAttr() ||
         kernel.getInParts())
@@ -63,14 +67,15 @@ public:
   }
 
 private:
-  /// Returns whether tensors of `type` are cut into tiles.
+  /// Returns whether a tensor of `type` is cut into tiles: it has the shape of
+  /// the results.
   bool isOwn(Type type) const { return shapeOf(type) == whole; }
   bool isKnown(Type type) const {
     return isOwn(type) || ShapedType::getNumElements(shapeOf(type)) == 1;
   }
 
-  /// Returns whether each element of a result depends only on elements at the
-  /// same index and on tensors of one element.
+  /// Returns whether each element of a result depends only on the elements of
+  /// operands at the same index and on operands with one element.
   bool isElementWise() {
     auto isFine = [&](Operation &op) {
       return (readKindOf(&op) == ReadKind::ElementWise ||
@@ -86,13 +91,13 @@ private:
                         [&](Type type) { return isOwn(type); });
   }
 
-  /// Returns the type in the tiled kernel: a tile, or rank 0 for a tensor of
-  /// one element.
+  /// Returns the type that a tensor of `type` has in the tiled kernel: a tile
+  /// of rank 1, or rank 0 for a tensor of one element.
   Type tiled(Type type) const {
     return isOwn(type) ? withShape(type, {tile}) : withShape(type, {});
   }
 
-  /// Creates the tiled kernel.
+  /// Creates the tiled kernel in `form.kernel`.
   void build() {
     MLIRContext *context = kernel.getContext();
     OpBuilder builder(context);
@@ -111,7 +116,8 @@ private:
     writeBody(builder, arguments);
   }
 
-  /// Clones the body of the kernel into the tiled kernel, with tiled types.
+  /// Clones the body of the kernel into the tiled kernel, whose values are
+  /// tiles. `arguments` are the types of the tiled kernel's arguments.
   void writeBody(OpBuilder &builder, ArrayRef<Type> arguments) {
     Block *body = &form.kernel.getBody().emplaceBlock();
     Block &from = kernel.getBody().front();
@@ -138,7 +144,8 @@ private:
   }
 
   rank::KernelOp kernel;
-  /// Shape of the results, and number of elements of a tile.
+  /// `whole` is the shape of the kernel's results, and `tile` the number of
+  /// elements of a tile.
   ArrayRef<int64_t> whole;
   int64_t tile = 1;
   TiledForm form;
@@ -149,9 +156,11 @@ private:
 // Launches
 //===----------------------------------------------------------------------===//
 
-/// Returns keys of the tensors that a launch reads or writes tile by tile. Two
-/// parts of one joined launch must not have a key in common. The key of a
-/// parameter is its name, and a value is looked up through reshapes.
+/// Returns a key for each tensor that `launch` reads in tiles, and for each
+/// parameter that its results are written to. Two launches with a common key
+/// must not become one launch, since its parts run in any order. The key of a
+/// parameter is its name. The key of another tensor is its value, or the value
+/// that it is a reshape of.
 static SmallVector<const void *> tensorsOf(rank::LaunchOp launch,
                                            const TiledForm &form) {
   SmallVector<const void *> tensors;
@@ -170,21 +179,23 @@ static SmallVector<const void *> tensorsOf(rank::LaunchOp launch,
 }
 
 namespace {
-/// Launches that have the same tiled kernel and the same shared operands.
+/// Launches that one multi-tensor launch could replace: they have the same
+/// tiled kernel and the same shared operands.
 struct LaunchClass {
   TiledForm form;
   SmallVector<Value> shared;
   SmallVector<rank::LaunchOp> launches;
 };
 
-/// Joins the launches of one block.
+/// Joins launches of one block into multi-tensor launches.
 class LaunchJoiner {
 public:
   LaunchJoiner(Block &block,
                llvm::function_ref<rank::KernelOp(rank::KernelOp)> find)
       : block(block), find(find) {}
 
-  /// Returns by how many the number of launches decreased.
+  /// Joins all launches that can be joined. Returns by how many the number of
+  /// launches decreased.
   size_t run() {
     std::vector<LaunchClass> classes = classify();
     size_t numJoined = 0;
@@ -197,8 +208,9 @@ public:
   }
 
 private:
-  /// Returns the tiled form of the kernel of `launch`; std::nullopt if it has
-  /// none. Creates the form at the first call for each kernel.
+  /// Returns the tiled form of the kernel of `launch`; std::nullopt if the
+  /// kernel is not element-wise. Creates the form when it is called for a
+  /// kernel for the first time.
   const std::optional<TiledForm> &formOf(rank::LaunchOp launch) {
     auto [entry, isNew] = forms.try_emplace(launch.getKernelAttr().getAttr());
     if (!isNew)
@@ -211,7 +223,9 @@ private:
     return entry->second;
   }
 
-  /// Groups the launches of the block into classes, in the order of the block.
+  /// Returns the launches of the block that have a tiled form, divided into
+  /// classes of launches that could be joined. Classes and launches are in the
+  /// order of the block.
   std::vector<LaunchClass> classify() {
     std::vector<LaunchClass> classes;
     for (auto launch : block.getOps<rank::LaunchOp>()) {
@@ -231,9 +245,10 @@ private:
     return classes;
   }
 
-  /// Returns the launches of `same` by their depth: the largest number of other
-  /// launches of `same` on a path of uses that leads to the launch. Launches of
-  /// equal depth do not depend on one another.
+  /// Returns the launches of `same`, grouped by depth. The depth of a launch is
+  /// the largest number of other launches of `same` on a path of uses that
+  /// leads to it. Launches of equal depth do not depend on one another, so they
+  /// can be joined.
   llvm::MapVector<int64_t, SmallVector<rank::LaunchOp>>
   byDepth(const LaunchClass &same) {
     llvm::SmallPtrSet<Operation *, 16> members(same.launches.begin(),
@@ -251,8 +266,10 @@ private:
     return launches;
   }
 
-  /// Joins the launches of `same`. A joined launch has launches of one depth,
-  /// whose tensors differ, and no more of them than a TensorTable holds.
+  /// Joins launches of `same` that have equal depth and no tensor in common. A
+  /// joined launch replaces at most as many launches as a TensorTable, the
+  /// argument that lists its tensors, has room for. Returns by how many the
+  /// number of launches decreased.
   size_t joinClass(LaunchClass &same) {
     const int64_t most = runtime::TensorTable::mostParts(
         int64_t(same.form.own.size()) +
@@ -283,7 +300,8 @@ private:
     return numJoined;
   }
 
-  /// Replaces `launches` by one launch in place of the last one.
+  /// Replaces `launches` by one multi-tensor launch, which stands in place of
+  /// the last of them. Returns by how many the number of launches decreased.
   size_t join(LaunchClass &same, ArrayRef<rank::LaunchOp> launches) {
     rank::LaunchOp last = launches.back();
     OpBuilder builder(last);
@@ -307,7 +325,7 @@ private:
     return launches.size() - 1;
   }
 
-  /// Reshapes a tensor of one element to rank 0.
+  /// Returns `number`, a tensor of one element, reshaped to rank 0.
   static Value withoutDims(OpBuilder &builder, Value number) {
     if (shapeOf(number.getType()).empty())
       return number;
@@ -315,8 +333,9 @@ private:
                                     withShape(number.getType(), {}), number);
   }
 
-  /// Moves all writes of parameters to the end of the block: a joined launch
-  /// may read a parameter later than the original launch did.
+  /// Moves all graph.set_parameter ops, in their order, to the end of the
+  /// block. A joined launch may read a parameter later than the original launch
+  /// did, and must still read the old value.
   void setLast() {
     for (auto set : llvm::to_vector(block.getOps<graph::SetParameterOp>()))
       set->moveBefore(block.getTerminator());
@@ -324,7 +343,8 @@ private:
 
   Block &block;
   llvm::function_ref<rank::KernelOp(rank::KernelOp)> find;
-  /// Tiled forms by the name of the replaced kernel.
+  /// Tiled form of each kernel, by the name of the original kernel;
+  /// std::nullopt for a kernel that has none.
   llvm::DenseMap<StringAttr, std::optional<TiledForm>> forms;
 };
 } // namespace

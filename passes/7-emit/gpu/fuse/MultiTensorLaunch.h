@@ -23,13 +23,13 @@
 
 namespace pcc::emit {
 
-/// Joins launches of `block` that are independent of one another. Returns by
-/// how many the number of launches decreased.
+/// Joins launches of `block` that are independent of one another into
+/// multi-tensor launches. Returns by how many the number of launches decreased.
 ///
 /// `find` returns the kernel of the module that is equal to its argument. The
 /// argument has no parent op; `find` takes ownership of it.
 ///
-/// Afterwards `block` need not be in topological order: the producer of an
+/// Afterwards `block` may be out of topological order: the producer of an
 /// operand may follow its reader (see topologicalOrder). If any launches were
 /// joined, all graph.set_parameter ops are at the end of `block`.
 size_t joinLaunches(mlir::Block &block,

@@ -11,12 +11,14 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Largest number of warps of a block.
+/// Largest number of warps of a block of an attention kernel.
 static constexpr int64_t mostWarps = 4;
-/// Largest number of keys or queries in a tile in shared memory.
+/// Largest number of keys (or, in the gradient of keys, of queries) in one tile
+/// in shared memory.
 static constexpr int64_t mostOthers = 64;
 
-/// Rounds the size of a row up to a multiple of the depth of a warp product.
+/// Returns `size`, the number of elements of a row, rounded up to a multiple of
+/// 8, the group size of a warp product.
 static int64_t padded(int64_t size) {
   return int64_t(llvm::alignTo(uint64_t(size), WarpProduct::depth));
 }
@@ -37,8 +39,8 @@ AttentionPlan::AttentionPlan(graph::AttentionOpInterface op) {
   const int64_t wanted = llvm::divideCeil(rows(), WarpProduct::rows);
   while (warps < std::min(wanted, mostWarps))
     warps *= 2;
-  // Shared memory holds two tiles of others: keys and values, or queries and
-  // gradients.
+  // Shared memory holds two tiles: keys and values, or, in the gradient of
+  // keys, queries and gradients of the result.
   const int64_t bytesOfRow = (pitchOfRows(depth) + pitchOfRows(width)) *
                              element.getIntOrFloatBitWidth() / 8;
   otherTile = std::clamp(int64_t(llvm::PowerOf2Ceil(uint64_t(others()))),

@@ -23,39 +23,45 @@
 
 namespace pcc::emit {
 
-/// Sizes of one attention op, and its division over blocks and threads.
+/// Sizes of one attention op, and division of its work over blocks and threads.
+/// Each block owns a tile of *rows* (queries, or keys in the gradient of keys)
+/// and loops over all *others* (keys, or queries).
 struct AttentionPlan {
-  /// Plans `op`, which fitsFusedKernel() accepts.
+  /// Plans `op`, which the fused kernels must support (fitsFusedKernel).
   explicit AttentionPlan(graph::AttentionOpInterface op);
 
   /// Element type of queries, keys and values.
   mlir::Type element;
-  /// Size of the batch, number of key heads, and numbers of queries and keys
-  /// per head.
+  /// `queries` and `keys` are the numbers of queries and keys per head.
   int64_t batch, keyHeads, queries, keys;
-  /// Number of query heads that share a key head.
+  /// Number of query heads that share a key head: 1 unless `op` is
+  /// grouped-query attention.
   int64_t group;
-  /// Number of elements of a key, and of a value.
+  /// Number of elements of a key (and of a query), and of a value.
   int64_t depth, width;
-  /// Whether the rows are keys; otherwise they are queries.
+  /// Whether the rows that blocks own are keys. Otherwise they are queries.
   bool rowsAreKeys;
   /// Number of warps of a block.
   int64_t warps = 1;
-  /// Number of keys or queries (the others) in a tile in shared memory: a power
-  /// of two, at least 8.
+  /// Number of others (keys, or queries if blocks own keys) in a tile in shared
+  /// memory: a power of two, at least 8.
   int64_t otherTile = 8;
 
-  /// Returns the number of queries of one key head, over all its query heads.
-  /// Row h · queries + s is query s of the h-th query head of the key head.
+  /// Returns the number of queries that share one key head, over all its query
+  /// heads. They are numbered as rows of one matrix: row h · queries + s is
+  /// query s of the key head's h-th query head.
   int64_t queryRows() const { return group * queries; }
-  /// Returns the number of rows of one key head.
+  /// Returns the number of rows of one key head: its keys if blocks own keys,
+  /// else the queries that share it.
   int64_t rows() const { return rowsAreKeys ? keys : queryRows(); }
-  /// Returns the number of keys if rows are queries, and vice versa, of one key
-  /// head.
+  /// Returns the number of others of one key head: its keys if blocks own
+  /// queries, else the queries that share it.
   int64_t others() const { return rowsAreKeys ? queryRows() : keys; }
-  /// Returns the number of rows that one block owns.
+  /// Returns the number of rows (queries or keys) that one block owns: 16 per
+  /// warp.
   int64_t rowTile() const;
-  /// Returns the number of tiles of rows of one key head.
+  /// Returns the number of tiles into which the rows (queries or keys) of one
+  /// key head are divided, one per block.
   int64_t tiles() const;
   /// Returns the number of blocks of the launch.
   int64_t blocks() const { return batch * keyHeads * tiles(); }
@@ -63,21 +69,23 @@ struct AttentionPlan {
   int64_t threads() const { return warps * 32; }
 
   /// Returns the pitch of a tile in shared memory with rows of `size` elements:
-  /// the number of elements from one row to the next. The pitch includes
-  /// padding, so that the threads of a warp read from different banks. The rows
-  /// of the tile are columns of a right operand (WarpProduct::rightFromRows).
+  /// the number of elements from the start of one row to the start of the next.
+  /// It includes padding, so that the threads of a warp read from different
+  /// memory banks. For tiles whose rows become columns of a right operand
+  /// (WarpProduct::rightFromRows).
   int64_t pitchOfRows(int64_t size) const;
-  /// Returns the pitch of a tile whose columns are columns of a right operand
-  /// (WarpProduct::rightFromColumns).
+  /// Returns the pitch of a tile with rows of `size` elements, for tiles whose
+  /// columns become columns of a right operand (WarpProduct::rightFromColumns).
+  /// The padding that avoids bank conflicts differs from that of pitchOfRows().
   int64_t pitchOfColumns(int64_t size) const;
 };
 
-/// Returns whether the fused GPU kernel computes `op`. Otherwise `op` has to be
+/// Returns whether the fused GPU kernel computes `op`. If not, `op` has to be
 /// lowered to matmuls and a softmax.
 bool isFused(graph::AttentionOp op);
 
-/// Returns the attention or attention gradient that `kernel` computes; null if
-/// `kernel` holds none.
+/// Returns the attention op or attention gradient op in the body of `kernel`;
+/// null if there is none.
 graph::AttentionOpInterface attentionOf(rank::KernelOp kernel);
 
 } // namespace pcc::emit

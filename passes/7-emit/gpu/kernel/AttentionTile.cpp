@@ -9,8 +9,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// With a causal mask the last queries see most keys. The blocks of the last
-/// queries get the lowest numbers, so that they start first.
+/// With a causal mask the last queries see the most keys, so their blocks take
+/// longest. The mapping of blocks to tiles is therefore reversed: the blocks
+/// with the lowest indices, which start first, get the last queries.
 AttentionTile::AttentionTile(KernelWriter &w, graph::AttentionOpInterface op,
                              const Index &block, const Index &thread)
     : w(w), op(op), plan(op), product(w, plan.element, thread), thread(thread),
@@ -58,8 +59,8 @@ MultiIndex AttentionTile::queryPlace(const Index &row) {
   return {batch, head, w.indices.remainder(row, plan.queries)};
 }
 
-/// If the rows span several heads, one of the heads ends among them. The
-/// largest query number is then that of the last query of a head.
+/// If the rows span several heads, at least one head ends among them, so the
+/// largest index is that of the last query of a head.
 Value AttentionTile::lastQuery(const Index &first, int64_t count) {
   ScalarBuilder s = w.scalar();
   const Bounded last = bounded(plus(first, count - 1), plan.queryRows());
@@ -77,8 +78,9 @@ Value AttentionTile::numSeenTiles() {
   ScalarBuilder s = w.scalar();
   if (!op.getCausal())
     return s.integer(i64, llvm::divideCeil(plan.keys, plan.otherTile));
-  // With S queries and T keys, the last query sees query + 1 + T − S keys. The
-  // number of tiles is ⌈(query + 1 + T − S) / tile⌉, or 0 if that is negative.
+  // With S queries and T keys, query q sees the first q + 1 + T − S keys. With
+  // q the block's last query, the number of tiles is ⌈(q + 1 + T − S) / tile⌉,
+  // or 0 if that is negative.
   Value rounded =
       s.add(lastQuery(firstRow, plan.rowTile()),
             s.integer(i64, plan.keys - plan.queries + plan.otherTile));
@@ -91,7 +93,7 @@ Value AttentionTile::numSeenTiles() {
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// Returns the number of elements of a row of `tensor`.
+/// Returns the number of elements of a row of `tensor`, its last dim.
 static int64_t sizeOfRows(Value tensor) {
   return graph::tensorType(tensor).getShape().back();
 }
@@ -126,8 +128,8 @@ SharedMatrix AttentionTile::allocate(int64_t pitch) {
   return {allocateShared(w, plan.element, plan.otherTile * pitch), pitch};
 }
 
-/// Returns the number of elements that a thread copies at once: 16 bytes if
-/// that divides a row of `size` elements, else fewer.
+/// Returns the number of elements that a thread copies at once from a row of
+/// `size` elements: those of 16 bytes, halved until they divide `size`.
 static int64_t vectorFor(Type element, int64_t size) {
   int64_t vector = 128 / element.getIntOrFloatBitWidth();
   while (size % vector != 0)

@@ -12,8 +12,8 @@ using runtime::SharedLibrary;
 using runtime::Status;
 
 namespace {
-/// Functions of libnvJitLink, as documented for CUDA 13. All return 0 on
-/// success.
+/// Pointers to the functions of libnvJitLink, with the signatures of CUDA 13.
+/// All functions return 0 on success.
 struct JitLink {
   using Handle = void *;
   int (*create)(Handle *, uint32_t, const char *const *);
@@ -25,14 +25,15 @@ struct JitLink {
   int (*logSize)(Handle, size_t *);
   int (*log)(Handle, char *);
 
-  /// NVJITLINK_INPUT_PTX, the kind of PTX data.
+  /// Value of NVJITLINK_INPUT_PTX, which marks input data as PTX.
   static constexpr int ptx = 2;
 };
 
-/// Handle of one run of nvJitLink.
+/// One run of nvJitLink. Owns the library's handle of that run.
 class Assembly {
 public:
-  /// Creates the handle. If that fails, run() fails.
+  /// Creates the handle, for machine code of `arch`. If nvJitLink cannot create
+  /// it, run() returns false.
   Assembly(const JitLink &library, const std::string &arch) : library(library) {
     const std::string option = "-arch=" + arch;
     const std::array<const char *, 1> options = {option.c_str()};
@@ -45,7 +46,8 @@ public:
   Assembly(const Assembly &) = delete;
   Assembly &operator=(const Assembly &) = delete;
 
-  /// Assembles `ptx` into `cubin`. Returns whether that succeeded.
+  /// Assembles `ptx` to machine code, and stores it in `cubin`. Returns false
+  /// on failure.
   bool run(const std::string &ptx, std::vector<char> &cubin) {
     size_t size = 0;
     isSound = isSound &&
@@ -57,7 +59,8 @@ public:
     return isSound && library.cubin(handle, cubin.data()) == 0;
   }
 
-  /// Returns the first line of the error log, or an empty string.
+  /// Returns the first line of nvJitLink's error log, or an empty string if
+  /// there is none.
   std::string said() const {
     size_t size = 0;
     if (!handle || library.logSize(handle, &size) != 0 || size == 0)
@@ -74,9 +77,9 @@ private:
 };
 } // namespace
 
-/// Opens libnvJitLink and looks up its functions, which the library exports
-/// under versioned names. Returns false if the library or a function is
-/// missing.
+/// Opens libnvJitLink, looked for in `folders` first, and stores the addresses
+/// of its functions in `library`. The library exports them under names with a
+/// version. Returns false if the library or a function is missing.
 static bool openJitLink(const std::vector<std::string> &folders,
                         JitLink &library) {
   SharedLibrary opened("libnvJitLink.so.13", folders);

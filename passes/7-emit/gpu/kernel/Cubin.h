@@ -10,14 +10,14 @@
 
 namespace pcc::emit {
 
-/// Assembles `ptx` to machine code for GPUs of `arch`, such as "sm_90". Uses
-/// the library nvJitLink of CUDA 13, in this process, and searches `folders`
-/// for it before the standard folders.
+/// Assembles `ptx` to machine code for GPUs of architecture `arch`, such as
+/// "sm_90". Calls the library nvJitLink of CUDA 13 in this process, and looks
+/// for it in `folders`, then in the standard folders.
 ///
-/// Sets `cubin` to the code, or to std::nullopt if nvJitLink is not installed.
-/// The code is optional, because a GPU's driver can assemble the PTX when it
-/// loads it. Returns exit code 1 if nvJitLink rejects the PTX, with its message
-/// as a note.
+/// Sets `cubin` to the machine code, or to std::nullopt if nvJitLink is not
+/// installed. The machine code is optional, because a GPU's driver can assemble
+/// the PTX when it loads it. Returns exit code 1, with the message of nvJitLink
+/// as a note, if nvJitLink rejects the PTX.
 runtime::Status assemble(const std::string &ptx, const std::string &arch,
                          const std::vector<std::string> &folders,
                          std::optional<std::vector<char>> &cubin);

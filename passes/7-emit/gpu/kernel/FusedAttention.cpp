@@ -33,7 +33,8 @@ public:
         keys(allocate(plan.pitchOfRows(plan.depth))),
         values(allocate(plan.pitchOfColumns(plan.width))) {}
 
-  /// Emits the loop over the tiles of keys and the stores of O / l.
+  /// Emits the loop over the tiles of keys, then the stores of O / l, the
+  /// result. `outputs` are the pointers to the kernel's results.
   void write(Value result, ArrayRef<Value> outputs) {
     query = readRows(op.getQuery());
     auto tile = [&](const Index &number, ValueRange so) {
@@ -51,11 +52,13 @@ public:
   }
 
 private:
-  /// Values that the loop over tiles carries.
+  /// Values that the loop over tiles of keys carries from one iteration to the
+  /// next.
   struct Accumulator {
-    /// Largest score m and sum of weights l of each row.
+    /// Largest score m and sum of weights l of each of the thread's two rows.
     OnlineSoftmax softmax;
-    /// Weighted sums O of the values, with eight columns per entry.
+    /// This thread's elements of O, the weighted sums of the values. Each entry
+    /// covers eight columns.
     std::vector<Sums> sums;
 
     Values flat() const {
@@ -74,7 +77,7 @@ private:
     }
   };
 
-  /// Returns the accumulator before the first tile.
+  /// Returns the accumulator before the first tile: m is −∞, l and O are 0.
   Accumulator start() {
     return {
         OnlineSoftmax::start(w),
@@ -82,7 +85,9 @@ private:
                           product.zeros())};
   }
 
-  /// Emits one iteration of the loop: the tile of keys from `firstKey` on.
+  /// Emits one iteration of the loop: loads the tile of keys and values that
+  /// begins at key `firstKey` into shared memory, and adds its contribution to
+  /// `state`.
   Accumulator overTile(const Index &firstKey, Accumulator state) {
     syncThreads(w); // all threads have read the previous tile
     fetch(op.getKey(), firstKey, keys);
@@ -113,8 +118,8 @@ private:
     return state;
   }
 
-  /// Emits the scores of the thread's queries and eight keys of the tile, from
-  /// number `column` on.
+  /// Emits the scores of the thread's queries with eight keys: keys number
+  /// `column` to `column` + 7 of the tile that begins at key `firstKey`.
   Sums scoresAt(const Index &firstKey, int64_t column) {
     Sums scores = product.add(
         product.zeros(), query,
@@ -127,7 +132,8 @@ private:
 
   /// Tiles of keys and values in shared memory.
   const SharedMatrix keys, values;
-  /// The queries of this thread's rows.
+  /// This thread's elements of the queries that the block owns, as a left
+  /// operand.
   std::vector<Left> query;
 };
 } // namespace

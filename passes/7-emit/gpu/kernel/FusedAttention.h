@@ -8,25 +8,28 @@
 
 namespace pcc::emit {
 
-/// Emits the body of a kernel that holds `op` and layout ops around it. Reads
-/// and writes apply the layout ops as strides. `outputs` are the pointers to
-/// the kernel's results. `block` is the number of the current block in
-/// [0, AttentionPlan::blocks()), `thread` that of the current thread in its
-/// block.
+/// Emits the body of a kernel that holds the attention op `op` and layout ops
+/// (transposes, slices, reshapes) of its operands and results, which become
+/// strides. `outputs` are the pointers to the kernel's results. `block` is the
+/// index of the current block in [0, AttentionPlan::blocks()), and `thread`
+/// that of the current thread in its block.
 void writeFusedAttention(KernelWriter &w, graph::AttentionOpInterface op,
                          llvm::ArrayRef<mlir::Value> outputs,
                          const Index &block, const Index &thread);
 
-/// Emits graph.attention. Parameters are those of writeFusedAttention().
+/// Emits the body of a kernel that computes graph.attention. The parameters are
+/// those of writeFusedAttention().
 void writeAttention(KernelWriter &w, graph::AttentionOp op,
                     llvm::ArrayRef<mlir::Value> outputs, const Index &block,
                     const Index &thread);
-/// Emits graph.attention_query_gradient: the gradient of the queries, and three
-/// statistics per query that graph.attention_key_gradient reads.
+/// Emits the body of a kernel that computes graph.attention_query_gradient: the
+/// gradient of the queries, and three numbers per query that
+/// graph.attention_key_gradient reads.
 void writeQueryGradient(KernelWriter &w, graph::AttentionQueryGradientOp op,
                         llvm::ArrayRef<mlir::Value> outputs, const Index &block,
                         const Index &thread);
-/// Emits graph.attention_key_gradient: the gradients of keys and values.
+/// Emits the body of a kernel that computes graph.attention_key_gradient: the
+/// gradients of keys and values.
 void writeKeyGradient(KernelWriter &w, graph::AttentionKeyGradientOp op,
                       llvm::ArrayRef<mlir::Value> outputs, const Index &block,
                       const Index &thread);

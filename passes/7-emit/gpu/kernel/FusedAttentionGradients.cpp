@@ -28,35 +28,39 @@ using namespace pcc;
 using namespace pcc::emit;
 
 namespace {
-/// Base class of both kernels. A tile in shared memory is processed in chunks,
-/// which bounds the registers for scores and their gradients.
+/// Base class of both gradient kernels. A block processes a tile in shared
+/// memory in chunks of 16 rows, which limits the registers that the scores and
+/// their gradients take.
 class GradientTile : protected AttentionTile {
 protected:
-  /// Number of rows of a tile that make a chunk: the elements that one tensor
-  /// core instruction on bf16 or f16 contracts.
+  /// Number of rows of a tile in a chunk: as many elements as one tensor core
+  /// instruction on bf16 or f16 contracts.
   static constexpr int64_t chunk = 2 * WarpProduct::depth;
 
-  /// Allocates the two tiles in shared memory.
+  /// Allocates shared memory for the two tiles.
   GradientTile(KernelWriter &w, Operation *op, const Index &block,
                const Index &thread)
       : AttentionTile(w, cast<graph::AttentionOpInterface>(op), block, thread),
         ofKeys(allocate(plan.pitchOfRows(plan.depth))),
         ofValues(allocate(plan.pitchOfRows(plan.width))) {}
 
-  /// Scores, slopes and dP of this thread's rows with a chunk of a tile. Each
-  /// entry covers eight rows of the tile.
+  /// Products of this thread's rows with the rows of one chunk of a tile: the
+  /// scores S, the derivatives of the scores (slopes), and the gradients dP.
+  /// Each entry of a list covers eight rows of the chunk.
   struct ChunkProducts {
     std::vector<Sums> scores, slopes, products;
   };
 
-  /// Returns sums of 0 for `size` columns of a result.
+  /// Returns zeros, in the layout of this thread's sums, for `size` columns of
+  /// a result.
   std::vector<Sums> zeros(int64_t size) {
     return std::vector<Sums>(llvm::divideCeil(size, WarpProduct::columns),
                              product.zeros());
   }
 
-  /// Emits the products of the chunk that begins at number `column` of the
-  /// tile. `first` is the first other of the tile.
+  /// Emits the products of this thread's rows with the chunk of the current
+  /// tile that begins at row `column` of the tile. `first` is the index of the
+  /// key or query in the first row of the tile.
   ChunkProducts chunkAt(const Index &first, int64_t column) {
     ChunkProducts part;
     for (int64_t own = column; own < std::min(column + chunk, plan.otherTile);
@@ -80,20 +84,22 @@ protected:
     return part;
   }
 
-  /// Emits an element of P: exp(score − top) · share.
+  /// Emits an element of the softmax weights P: exp(score − top) · share. `top`
+  /// is the largest score of the row, and `share` the reciprocal of Σ exp(score
+  /// − top).
   Value weight(Value score, Value top, Value share) {
     return w.scalar().mul(weightOf(w, score, top), share);
   }
 
-  /// Emits an element of dS: slope · weight · (dP − mean), where `product` is
-  /// dP.
+  /// Emits an element of dS, the gradient of the dot product of query and key:
+  /// slope · weight · (dP − mean). `product` is dP.
   Value centred(Value weight, Value product, Value mean, Value slope) {
     ScalarBuilder s = w.scalar();
     return s.mul(s.mul(weight, s.sub(product, mean)), slope);
   }
 
-  /// Emits `sums` + `left` times a chunk of `matrix`: its rows from number
-  /// `row` on. Stores the result in `sums`.
+  /// Adds to `sums` the product of `left` and a chunk of `matrix`: the rows of
+  /// `matrix` from number `row` on.
   void addColumns(std::vector<Sums> &sums, ArrayRef<Left> left,
                   const SharedMatrix &matrix, int64_t row) {
     for (auto [group, own] : llvm::enumerate(sums))
@@ -103,12 +109,14 @@ protected:
                             int64_t(left.size()) * WarpProduct::depth));
   }
 
-  /// Appends all sums to a flat list, such as loop-carried values.
+  /// Appends all SSA values of `sums` to `values`, a flat list that a loop can
+  /// carry.
   static void append(Values &values, ArrayRef<Sums> sums) {
     for (const Sums &own : sums)
       llvm::append_range(values, own);
   }
-  /// Removes the first `count` entries from a flat list and returns them.
+  /// Removes the SSA values of the first `count` Sums, four each, from the
+  /// front of the flat list `values`, and returns these Sums.
   static std::vector<Sums> take(ValueRange &values, size_t count) {
     std::vector<Sums> sums;
     for (; sums.size() < count; values = values.drop_front(4))
@@ -116,15 +124,17 @@ protected:
     return sums;
   }
 
-  /// Tiles in shared memory: one with rows of the size of a key (keys or
-  /// queries), one with rows of the size of a value (values or gradients of the
-  /// result).
+  /// Tiles in shared memory. The rows of `ofKeys` have the size of a key: they
+  /// are keys or queries. The rows of `ofValues` have the size of a value: they
+  /// are values or gradients of the attention's result.
   const SharedMatrix ofKeys, ofValues;
-  /// This thread's rows of these two sizes, as left operands.
+  /// This thread's elements of the block's own rows, as left operands: those of
+  /// the size of a key, and those of the size of a value.
   std::vector<Left> leftOfKeys, leftOfValues;
 };
 
-/// Emitter of graph.attention_query_gradient: rows are queries.
+/// Emits graph.attention_query_gradient. Each block owns a tile of queries and
+/// loops over the keys.
 class QueryGradientWriter : GradientTile {
 public:
   QueryGradientWriter(KernelWriter &w, graph::AttentionQueryGradientOp op,
@@ -145,8 +155,10 @@ public:
   }
 
 private:
-  /// Emits a loop over the tiles of keys. `body` emits one iteration, with keys
-  /// and values in shared memory.
+  /// Emits a loop over the tiles of keys. Each iteration loads a tile of keys
+  /// and values into shared memory, then runs `body`. `start` are the values
+  /// passed to the first iteration. Returns the values that the last iteration
+  /// carries out.
   Values overKeys(ValueRange start,
                   llvm::function_ref<Values(const Index &, ValueRange)> body) {
     return w.loop(w.scalar().integer(i64, 0), numSeenTiles(),
@@ -161,8 +173,9 @@ private:
                   });
   }
 
-  /// Emits the first loop, which computes top, share and mean of the thread's
-  /// rows. Online softmax rescales the sum of P dP along with the sum of P.
+  /// Emits the first loop over the keys, which computes `top`, `share` and
+  /// `mean` of the thread's two queries. The online softmax rescales Σ P dP
+  /// along with Σ P whenever `top` grows.
   void describeRows() {
     ScalarBuilder s = w.scalar();
     Values start = OnlineSoftmax::start(w).flat();
@@ -189,7 +202,8 @@ private:
     }
   }
 
-  /// Emits the update of the softmax and of `sum`, Σ P dP, by one chunk.
+  /// Emits the update of the softmax state and of `sum`, which is Σ P dP, by
+  /// one chunk of keys.
   void addChunk(const ChunkProducts &part, OnlineSoftmax &softmax,
                 Halves &sum) {
     ScalarBuilder s = w.scalar();
@@ -205,7 +219,8 @@ private:
       }
   }
 
-  /// Emits the second loop, which computes dQ.
+  /// Emits the second loop over the keys, which computes dQ = dS K. Returns
+  /// this thread's elements of dQ.
   std::vector<Sums> walkAgain() {
     Values start;
     const std::vector<Sums> none = zeros(plan.depth);
@@ -238,7 +253,8 @@ private:
   Halves top, share, mean;
 };
 
-/// Emitter of graph.attention_key_gradient: rows are keys.
+/// Emits graph.attention_key_gradient. Each block owns a tile of keys and loops
+/// over the queries.
 class KeyGradientWriter : GradientTile {
 public:
   KeyGradientWriter(KernelWriter &w, graph::AttentionKeyGradientOp op,
@@ -276,9 +292,10 @@ public:
   }
 
 private:
-  /// Emits `body` under the condition that some query of the tile from `first`
-  /// on sees a key of the block. Otherwise the values stay `so`. Only a causal
-  /// mask hides whole tiles.
+  /// Emits `body` such that it is skipped if no query of the tile that begins
+  /// at `first` sees a key of the block, as under a causal mask. Returns the
+  /// values of `body`, or `so` if it is skipped. Without a causal mask, emits
+  /// `body` unconditionally.
   Values ifSeen(const Index &first, ValueRange so,
                 llvm::function_ref<Values()> body) {
     if (!op.getCausal())
@@ -291,8 +308,9 @@ private:
         body);
   }
 
-  /// Emits the contribution of the tile of queries from `first` on to dK and
-  /// dV.
+  /// Emits the addition of what the tile of queries that begins at `first`
+  /// contributes to dK and dV. Adds this thread's elements to `ofKey` and
+  /// `ofValue`.
   void overTile(const Index &first, std::vector<Sums> &ofKey,
                 std::vector<Sums> &ofValue) {
     syncThreads(w); // all threads have read the previous tile

@@ -9,26 +9,29 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Threads of a warp.
+/// Number of threads of a warp.
 static constexpr int64_t warp = 32;
-/// Threads of a block without reductions.
+/// Number of threads of a block of a kernel without reductions.
 static constexpr int64_t threadsOfMap = 256;
-/// Threads of a block with several teams over contiguous rows.
+/// Number of threads of a block in which several teams of threads each reduce
+/// one contiguous row.
 static constexpr int64_t threadsOfTeams = 128;
-/// Most threads of a block on any GPU.
+/// Largest number of threads of a block on any GPU.
 static constexpr int64_t mostThreads = 1024;
-/// Number of rounds that a team of more than a warp should need at most.
+/// Number of rounds over a row that a team of more than 32 threads should not
+/// exceed. A longer row gets more threads.
 static constexpr int64_t fewRounds = 8;
-/// If rows are columns: columns of a block, and threads of a team.
+/// If the reduced rows are columns of the tensor: number of columns per block,
+/// and largest number of threads that share a column.
 static constexpr int64_t rowsAcross = 32, teamAcross = 8;
 
 int64_t GpuPlan::rounds() const {
   return llvm::divideCeil(loops.rows->innerSize(), team * vector);
 }
 
-/// Returns how many elements of the narrowest operand or result of `kernel`
-/// make up the widest access. Ignores element types below 16 bits, such as
-/// booleans.
+/// Returns how many elements fit into the widest load or store (16 bytes), for
+/// the narrowest element type of the operands and results of `kernel`. Ignores
+/// types of less than 16 bits, such as booleans.
 static int64_t wantedVector(rank::KernelOp kernel) {
   int64_t narrowest = 8;
   auto see = [&](Type type) {
@@ -41,8 +44,9 @@ static int64_t wantedVector(rank::KernelOp kernel) {
   return widestAccess / narrowest;
 }
 
-/// Returns the largest number of elements, up to that of the widest access,
-/// that divides `groupSize`.
+/// Returns how many neighbouring elements a thread should compute together: as
+/// many as fit into the widest load or store, halved until they divide
+/// `groupSize`.
 static int64_t vectorFor(rank::KernelOp kernel, int64_t groupSize) {
   int64_t vector = wantedVector(kernel);
   while (groupSize % vector != 0)
@@ -50,12 +54,13 @@ static int64_t vectorFor(rank::KernelOp kernel, int64_t groupSize) {
   return vector;
 }
 
-/// Returns the smallest power of two that is at least `least`.
+/// Returns the smallest power of two that is not less than `least`.
 static int64_t powerOfTwo(int64_t least) {
   return int64_t(llvm::PowerOf2Ceil(uint64_t(std::max<int64_t>(1, least))));
 }
 
-/// Returns the number of elements of the dims that the innermost loop covers.
+/// Returns the product of the dims of `shape` that the innermost loop covers.
+/// `groups` lists how many dims each loop covers.
 static int64_t sizeOfLastGroup(ArrayRef<int64_t> shape,
                                ArrayRef<int64_t> groups) {
   return groups.empty()
@@ -74,8 +79,9 @@ int64_t pcc::emit::transposedDimOf(graph::TransposeOp op,
   return dim == last || isSmall ? -1 : dim;
 }
 
-/// Returns the bytes of shared memory for one tile of each operand whose
-/// innermost dim is dim `dim` of the results.
+/// Returns the bytes of shared memory that the kernel needs to transpose
+/// operands: one tile for each transpose whose operand is contiguous along dim
+/// `dim` of the results. `shape` is that of the results.
 static int64_t bytesOfTiles(rank::KernelOp kernel, int64_t dim,
                             ArrayRef<int64_t> shape) {
   int64_t bytes = 0;
@@ -86,9 +92,10 @@ static int64_t bytesOfTiles(rank::KernelOp kernel, int64_t dim,
   return bytes;
 }
 
-/// Plans square tiles if `kernel` transposes an operand and the tiles fit into
-/// shared memory. Returns whether it does. If operands are transposed
-/// differently, the first transpose determines the tiles.
+/// If `kernel` transposes an operand and the tiles fit into shared memory,
+/// plans one block per square tile of the results, and returns true. Otherwise
+/// returns false. If operands are transposed along different dims, only those
+/// that agree with the first one go through shared memory.
 static bool planTransposed(rank::KernelOp kernel, GpuPlan &plan) {
   ArrayRef<int64_t> shape = plan.loops.shape;
   int64_t transposed = -1;
@@ -108,7 +115,8 @@ static bool planTransposed(rank::KernelOp kernel, GpuPlan &plan) {
   return true;
 }
 
-/// Plans a kernel without reductions.
+/// Fills the plan of a kernel without reductions: one thread per `vector`
+/// elements, or square tiles if the kernel transposes.
 static void planMap(rank::KernelOp kernel, GpuPlan &plan) {
   if (planTransposed(kernel, plan))
     return;
@@ -120,8 +128,9 @@ static void planMap(rank::KernelOp kernel, GpuPlan &plan) {
   plan.blocks = llvm::divideCeil(elements / plan.vector, plan.threads);
 }
 
-/// Plans a kernel over contiguous rows. A short row gets as many threads as it
-/// has vectors; a long one gets whole warps.
+/// Fills the plan of a kernel over rows that are contiguous in memory. A short
+/// row gets as many threads as it has vectors of elements. A longer row gets
+/// one or more whole warps.
 static void planAlong(rank::KernelOp kernel, GpuPlan &plan) {
   const RowSpace &rows = *plan.loops.rows;
   plan.groupSize = sizeOfLastGroup(rows.innerShape(), rows.innerGroups);
@@ -132,12 +141,14 @@ static void planAlong(rank::KernelOp kernel, GpuPlan &plan) {
     plan.team = std::clamp(powerOfTwo(llvm::divideCeil(chunks, fewRounds)),
                            warp, mostThreads);
   plan.teams = std::max<int64_t>(1, threadsOfTeams / plan.team);
-  // Teams of several warps synchronize by barriers of the whole block.
+  // A team of several warps synchronizes by barriers of the whole block, so the
+  // block has no other team.
   if (plan.team > warp)
     plan.teams = 1;
 }
 
-/// Plans a kernel over rows that are columns.
+/// Fills the plan of a kernel whose reduced rows are columns of the tensor,
+/// strided in memory.
 static void planAcross(GpuPlan &plan) {
   const RowSpace &rows = *plan.loops.rows;
   plan.isAcross = true;

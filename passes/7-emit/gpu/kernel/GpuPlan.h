@@ -25,60 +25,67 @@
 
 namespace pcc::emit {
 
-/// Division of one kernel over blocks and threads.
+/// Division of the work of one kernel over the blocks and threads of a GPU.
 struct GpuPlan {
-  /// Loop nest or row space of the kernel.
+  /// Loops of the kernel or, for a kernel with reductions, its rows.
   KernelPlan loops;
-  /// Number of neighbouring elements that a thread computes at once, a divisor
-  /// of `groupSize`. If possible, `vector` elements of the narrowest operand or
-  /// result have `widestAccess` bytes.
+  /// Number of neighbouring elements that a thread computes together, so that
+  /// it can load and store them at once. If possible, these elements of the
+  /// narrowest operand or result have `widestAccess` bytes. `vector` divides
+  /// `groupSize`.
   int64_t vector = 1;
-  /// Number of elements of the dims that the innermost loop covers.
+  /// Number of iterations of the innermost loop: the product of the dims that
+  /// it covers.
   int64_t groupSize = 1;
-  /// In a kernel with reductions: number of threads of a team, and of teams of
-  /// a block. Both are powers of two.
+  /// Only for a kernel with reductions: `team` is the number of threads that
+  /// share a row, and `teams` the number of such teams in a block. Both are
+  /// powers of two.
   int64_t team = 1, teams = 1;
-  /// Whether rows are columns, strided in memory.
+  /// Whether the rows that are reduced are columns of the tensor, strided in
+  /// memory.
   bool isAcross = false;
-  /// In a kernel that transposes through shared memory: the dim of the results
-  /// along which transposed operands are contiguous. Otherwise -1.
+  /// For a kernel that transposes operands through shared memory: the dim of
+  /// the results that is contiguous in the transposed operands. Otherwise -1.
   int64_t transposedDim = -1;
-  /// Number of blocks of a launch, and of threads of a block. There are no
-  /// blocks if the results have no elements.
+  /// Number of blocks of a launch, and number of threads of a block. A kernel
+  /// whose results have no elements has 0 blocks.
   int64_t blocks = 1, threads = 1;
 
-  /// Returns the number of rounds in which a team computes a row. In each round
-  /// a thread computes `vector` neighbouring elements. In the last round some
-  /// threads may have none.
+  /// Returns the number of rounds that a team of threads takes for a row. In a
+  /// round each thread computes `vector` neighbouring elements. In the last
+  /// round some threads may have no elements left.
   int64_t rounds() const;
 };
 
-/// Returns the plan of `kernel`, which depends on the body and the types of the
-/// kernel only.
+/// Returns the division of `kernel` over blocks and threads. It depends on the
+/// body and the types of `kernel` only.
 GpuPlan gpuPlanOf(rank::KernelOp kernel);
 
-/// Number of bytes of the widest load or store of a thread.
+/// Largest number of bytes that a thread can load or store by one instruction.
 constexpr int64_t widestAccess = 16;
 
-/// Returns the number of elements of a tile of an `in_parts` kernel: each
-/// thread of a block computes as many neighbouring elements as the widest
-/// access has.
+/// Returns the number of elements of the tiles into which a multi-tensor kernel
+/// (`in_parts`) cuts its tensors. A block of 256 threads computes a tile; each
+/// thread computes as many elements as it can load at once.
 int64_t elementsPerTile(rank::KernelOp kernel);
 
-/// Bytes of shared memory of a block, without opting in to more.
+/// Bytes of shared memory that a block can use without a special launch
+/// attribute.
 constexpr int64_t sharedBytes = 48 << 10;
 
-/// Number of elements along a side of a square tile that is transposed.
+/// Number of elements along each side of the square tiles in which operands are
+/// transposed.
 constexpr int64_t tileSize = 32;
 
-/// Number of elements in shared memory from one row of such a tile to the next.
-/// One element of padding puts the elements of a column into different banks.
+/// Number of elements in shared memory from the start of one row of a
+/// transposed tile to the start of the next. One element of padding puts the
+/// elements of a column into different memory banks.
 constexpr int64_t tilePitch = tileSize + 1;
 
-/// Returns the dim of the result of `op` that is the innermost dim of its
-/// operand. Returns -1 if the result and the operand have the same innermost
-/// dim, if either innermost dim is too small for tiles, or if the result does
-/// not have shape `shape`.
+/// Returns the dim of the result of `op` that is the innermost dim of the
+/// operand of `op`: 0 for the transpose of a matrix. Returns -1 if no tiles are
+/// needed, since the innermost dim stays innermost, or if tiles do not fit: one
+/// of the two dims is too small, or the result does not have shape `shape`.
 int64_t transposedDimOf(graph::TransposeOp op, llvm::ArrayRef<int64_t> shape);
 
 } // namespace pcc::emit

@@ -23,8 +23,9 @@ using namespace pcc::emit;
 // One kernel
 //===----------------------------------------------------------------------===//
 
-/// Emits chunk number `chunk` of all results: the elements from
-/// `chunk` · `plan.vector` on, `plan.vector` of them.
+/// Emits the computation and the stores of one thread's elements of all
+/// results: `plan.vector` neighbouring elements from element number `chunk` ·
+/// `plan.vector` on.
 static void writeMap(KernelWriter &w, rank::KernelOp kernel,
                      const GpuPlan &plan, ArrayRef<Value> outputs,
                      const Index &chunk) {
@@ -35,8 +36,8 @@ static void writeMap(KernelWriter &w, rank::KernelOp kernel,
     places.push_back(
         w.indices.delineariseLane(start, lane, loops.shape, loops.groups));
   w.readAhead(places, loops.shape);
-  // Stores the elements of one result directly after another, so that LLVM
-  // merges them into wide stores.
+  // The stores of one result follow each other directly, so that LLVM merges
+  // them into wide stores.
   w.storeTogether([&] {
     for (auto [result, output] :
          llvm::zip_equal(kernel.getYield().getResults(), outputs))
@@ -46,14 +47,15 @@ static void writeMap(KernelWriter &w, rank::KernelOp kernel,
 }
 
 namespace {
-/// Numbers, as i64, of the current thread in its block and of the block.
+/// SSA values (i64) of the index of the current thread in its block, and of the
+/// index of the block.
 struct ThreadNumbers {
   Value thread, block;
 };
 } // namespace
 
-/// Emits the value of a special register as an i64. The value is in
-/// [0, `count`).
+/// Emits the read of a special register, such as the index of the thread, as an
+/// i64. Tells LLVM that the value lies in [0, count).
 template <typename Register>
 static Value readNumber(OpBuilder &builder, Location loc, int64_t count) {
   auto range = LLVM::ConstantRangeAttr::get(builder.getContext(), APInt(32, 0),
@@ -62,8 +64,8 @@ static Value readNumber(OpBuilder &builder, Location loc, int64_t count) {
   return arith::ExtUIOp::create(builder, loc, builder.getI64Type(), number);
 }
 
-/// Emits the body of a kernel without reductions. Threads behind the last chunk
-/// do nothing.
+/// Emits the body of a kernel without reductions. The last block may have more
+/// threads than there are elements left; these threads do nothing.
 static void writeMapKernel(KernelWriter &w, rank::KernelOp kernel,
                            const GpuPlan &plan, ArrayRef<Value> outputs,
                            const ThreadNumbers &at) {
@@ -86,11 +88,11 @@ static void writeMapKernel(KernelWriter &w, rank::KernelOp kernel,
   });
 }
 
-/// Emits the body of a kernel with reductions. In the last block there can be
-/// more teams than rows. The surplus teams repeat the last row, since all
-/// threads of a block must reach all barriers. The surplus teams store nothing:
-/// if a result shares the buffer of an operand, the row that they read may
-/// already be overwritten.
+/// Emits the body of a kernel with reductions, in which a team of threads
+/// reduces each row. The last block may have more teams than there are rows
+/// left. These surplus teams compute the last row once more, since all threads
+/// of a block must reach all barriers. They store nothing: if a result shares
+/// the buffer of an operand, the row that they read may already be overwritten.
 static void writeRowKernel(KernelWriter &w, TeamThreads &threads,
                            rank::KernelOp kernel, const GpuPlan &plan,
                            ArrayRef<Value> outputs, Value block) {
@@ -109,12 +111,12 @@ static void writeRowKernel(KernelWriter &w, TeamThreads &threads,
   writeRow(w, kernel, plan.loops, outputs, row);
 }
 
-/// Alignment in bytes of buffers in the arena and in shared memory: that of the
-/// widest access.
+/// Alignment, in bytes, of buffers in the arena and in shared memory. It
+/// suffices for the widest load and store.
 static constexpr int64_t alignmentOfBuffers = 16;
 
-/// Creates the entry of a kernel that is launched with `threads` threads per
-/// block.
+/// Creates the function `name`, still without a body, that the GPU launches
+/// with `threads` threads per block. `types` are its parameters.
 static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, ArrayRef<Type> types,
                                   int64_t threads, const Twine &name) {
   auto function = LLVM::LLVMFuncOp::create(
@@ -128,14 +130,14 @@ static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, ArrayRef<Type> types,
   return function;
 }
 
-/// Creates the entry of `kernel` with the alignment and aliasing of its
-/// pointers.
+/// Creates the function `name` of `kernel`, still without a body. Its pointers
+/// are marked with their alignment and, where it holds, noalias.
 static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, rank::KernelOp kernel,
                                   const GpuPlan &plan, const Twine &name) {
   LLVM::LLVMFuncOp function =
       makeEntry(builder, signatureOf(kernel), plan.threads, name);
-  // A result may share the buffer of an operand of the same type, so that their
-  // pointers alias. No other pointers do.
+  // A result may share the buffer of an operand of the same type, so such
+  // pointers may alias. All other pointers do not alias.
   SmallVector<Type> tensors(kernel.getArgumentTypes());
   llvm::append_range(tensors, kernel.getResultTypes());
   for (auto [i, tensor] : llvm::enumerate(tensors)) {
@@ -156,14 +158,16 @@ static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, rank::KernelOp kernel,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Emitter of reads from the tensor table of a joined launch.
+/// Emits reads from the tensor table, the argument of a multi-tensor kernel
+/// that lists its tensors. A part is the group of tensors that are computed
+/// together.
 struct TableReader {
   KernelWriter &w;
   runtime::TensorTable table;
-  /// Pointer to the table, in the parameters of the kernel.
+  /// Pointer to the table, which the kernel takes by value.
   Value words;
 
-  /// Emits the load of a word of the table. `word` is its index, an i64.
+  /// Emits the load of one word of the table, an i64. `word` is its index.
   Value at(Value word) {
     Type i64 = w.builder.getI64Type();
     Value address =
@@ -172,8 +176,10 @@ struct TableReader {
     return LLVM::LoadOp::create(w.builder, w.loc, i64, address);
   }
 
-  /// Emits a binary search for the part of `tile`: the last part whose first
-  /// tile is not behind `tile`.
+  /// Emits a binary search for the part that `tile` belongs to. Each part has a
+  /// range of tiles; the table lists the first tile of each part in ascending
+  /// order. The result is the last part whose first tile is not larger than
+  /// `tile`.
   Value findPart(Value tile) {
     ScalarBuilder s = w.scalar();
     Type i64 = tile.getType();
@@ -186,15 +192,15 @@ struct TableReader {
     return part;
   }
 
-  /// Emits the number of elements of a tensor of `part`.
+  /// Emits the load of the number of elements that each tensor of `part` has.
   Value elements(Value part) {
     ScalarBuilder s = w.scalar();
     return at(s.add(part, s.integer(part.getType(), table.elementsAt(0))));
   }
 
   /// Emits the address of element number `element` of tensor number `tensor` of
-  /// `part`. States that the tensor is in global memory and aligned to the
-  /// widest access.
+  /// `part`. Tells LLVM that the tensor is in global memory and that its start
+  /// is aligned to the widest load.
   Value address(Value part, int64_t tensor, Type storage, Value element) {
     ScalarBuilder s = w.scalar();
     Type i64 = part.getType();
@@ -212,8 +218,9 @@ struct TableReader {
 };
 } // namespace
 
-/// Creates the entry of an `in_parts` kernel, which takes the table by value,
-/// then pointers to the shared arguments.
+/// Creates the function `name` of a multi-tensor kernel (`in_parts`), still
+/// without a body. It takes the tensor table by value, then a pointer per
+/// operand that all tensors share.
 static LLVM::LLVMFuncOp
 makePartsEntry(OpBuilder &builder, rank::KernelOp kernel, const GpuPlan &plan,
                const runtime::TensorTable &table, const Twine &name) {
@@ -233,9 +240,10 @@ makePartsEntry(OpBuilder &builder, rank::KernelOp kernel, const GpuPlan &plan,
   return function;
 }
 
-/// Emits this thread's elements of a tile of an `in_parts` kernel. `left` is
-/// the number of elements from the start of the tile to the end of the tensor.
-/// If the thread's elements go beyond it, they are computed one by one.
+/// Emits the computation of this thread's elements of a tile of a multi-tensor
+/// kernel. `left` is the number of elements from the start of the tile to the
+/// end of the tensor. A thread whose elements go beyond that end computes only
+/// those before it, one by one.
 static void writeTile(KernelWriter &w, rank::KernelOp kernel,
                       const GpuPlan &plan, ArrayRef<Value> outputs,
                       const Index &thread, Value left) {
@@ -260,7 +268,9 @@ static void writeTile(KernelWriter &w, rank::KernelOp kernel,
       });
 }
 
-/// Emits an `in_parts` kernel. Each block finds its tile in the table.
+/// Emits the function `name` of a multi-tensor kernel (`in_parts`). Each block
+/// computes one tile, which it finds in the tensor table by the index of the
+/// block.
 static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
                              const Twine &name) {
   const GpuPlan plan = gpuPlanOf(kernel);
@@ -297,7 +307,8 @@ static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
   LLVM::ReturnOp::create(inside, loc, ValueRange());
 }
 
-/// Emits a kernel in the form that its plan chose.
+/// Emits the function `name` of `kernel`, in the form that suits its plan:
+/// fused attention, rows, transposed tiles or element-wise.
 static void writeKernel(OpBuilder &builder, rank::KernelOp kernel,
                         const Twine &name) {
   if (kernel.getInParts())
@@ -307,7 +318,8 @@ static void writeKernel(OpBuilder &builder, rank::KernelOp kernel,
   Location loc = function.getLoc();
   OpBuilder inside(kernel.getContext());
   inside.setInsertionPointToStart(function.addEntryBlock(inside));
-  // A kernel whose results have no elements has no blocks and does nothing.
+  // A kernel with 0 blocks is never launched, since its results have no
+  // elements. Its function stays empty.
   if (plan.blocks > 0) {
     const ThreadNumbers at{
         readNumber<NVVM::ThreadIdXOp>(inside, loc, plan.threads),
@@ -331,8 +343,9 @@ static void writeKernel(OpBuilder &builder, rank::KernelOp kernel,
   LLVM::ReturnOp::create(inside, loc, ValueRange());
 }
 
-/// Emits a kernel that generates random weights, one element per thread.
-/// `types` are the weight's element types (randomTypesOf).
+/// Emits the function `name` of a kernel that generates random weights. Each
+/// thread generates one element. `types` are the weight's element types
+/// (randomTypesOf).
 static void writeRandomKernel(OpBuilder &builder, ArrayRef<Type> types,
                               const Twine &name) {
   constexpr int64_t threads = runtime::RandomScalars::threads;
@@ -364,8 +377,8 @@ static void writeRandomKernel(OpBuilder &builder, ArrayRef<Type> types,
 // The module
 //===----------------------------------------------------------------------===//
 
-/// Renames calls of libm functions to those of libdevice: `expf` becomes
-/// `__nv_expf`.
+/// Renames the libm functions that `module` calls to those of libdevice,
+/// NVIDIA's math library: `expf` becomes `__nv_expf`.
 static void callLibdevice(ModuleOp module) {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
     if (function.isExternal() && !function.getSymName().starts_with("__nv_")) {
@@ -377,15 +390,15 @@ static void callLibdevice(ModuleOp module) {
 }
 
 /// Converts `module` to the LLVM and NVVM dialects. Math functions become calls
-/// of libdevice.
+/// of libdevice, NVIDIA's math library.
 static LogicalResult toNvvm(ModuleOp module) {
   callLibdevice(module);
   LLVMTypeConverter types(module.getContext());
   RewritePatternSet patterns(module.getContext());
   populateLibDeviceConversionPatterns(types, patterns);
   ConversionTarget target(*module.getContext());
-  // Other math ops, such as sqrt, have instructions with IEEE results.
-  // libdevice's versions of them are approximate.
+  // Keep other math ops, such as sqrt: LLVM has correctly rounded instructions
+  // for them, whereas libdevice's functions are approximate.
   target.addLegalDialect<LLVM::LLVMDialect, math::MathDialect>();
   target.addIllegalOp<math::ErfOp, math::ExpOp, math::LogOp, math::Log1pOp,
                       math::TanhOp>();

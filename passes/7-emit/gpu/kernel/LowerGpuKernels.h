@@ -11,9 +11,9 @@ namespace pcc::emit {
 /// Lowers the kernels of `module` for GPUs. Returns a new module in the LLVM
 /// and NVVM dialects, or null on failure.
 ///
-/// The entry of kernel number n is called `pcc_k_<n>`. The rank.kernel ops of
-/// `module` are numbered first, then the kernels of randomKernelsOf(). The
-/// parameters of an entry are
+/// The function of kernel number n is called `pcc_k_<n>`. The rank.kernel ops
+/// of `module` come first in the numbering, then the kernels of
+/// randomKernelsOf(). The parameters of a function are
 ///
 ///   rank.kernel              those of signatureOf()
 ///   rank.kernel, in_parts    a runtime::TensorTable by value, then a pointer
@@ -21,9 +21,9 @@ namespace pcc::emit {
 ///   random weights           a pointer, then the fields of RandomScalars
 ///
 /// All pointers must be aligned to 16 bytes. A rank.kernel has to be launched
-/// with the numbers of blocks and threads of gpuPlanOf(); for an `in_parts`
-/// kernel the number of blocks is the number of tiles. Functions of libdevice
-/// are declared, but not defined.
+/// with the numbers of blocks and threads of gpuPlanOf(), except that a
+/// multi-tensor kernel (`in_parts`) needs one block per tile. Functions of
+/// libdevice, NVIDIA's math library, are declared, but not defined.
 ///
 /// Loads dialects, so it must not run within a pass.
 mlir::OwningOpRef<mlir::ModuleOp> lowerGpuKernels(mlir::ModuleOp module);

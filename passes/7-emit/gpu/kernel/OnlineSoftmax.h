@@ -10,33 +10,34 @@ namespace pcc::emit {
 
 /// State of an online softmax (Milakov and Gimelshein 2018, arXiv 1805.02867):
 /// a softmax in one pass over scores that arrive in tiles. Each thread holds
-/// the state of its two rows (WarpProduct.h). Four threads share a row.
+/// the state of two rows of scores (WarpProduct.h). Four threads share a row.
 ///
-/// Invariant: `top` is the largest score of the row so far, and `total` this
-/// thread's part of Σ exp(score − top). All threads of a row have the same
-/// `top`.
+/// Invariant: `top` is the largest score of the row so far, and `total` is the
+/// sum of exp(score − top) over those scores that this thread holds. All four
+/// threads of a row have the same `top`.
 struct OnlineSoftmax {
-  /// One f32 for each of the thread's two rows.
+  /// Two values of type f32, one for each of the thread's two rows.
   using Halves = std::array<mlir::Value, 2>;
-  /// Number of values of a state.
+  /// Number of SSA values that make up a state.
   static constexpr unsigned size = 4;
 
   Halves top, total;
 
-  /// Returns the state before the first tile: top −∞, total 0.
+  /// Returns the state before the first tile: `top` is −∞ and `total` is 0.
   static OnlineSoftmax start(KernelWriter &w);
-  /// Returns the state with the values of flat().
+  /// Returns the state that consists of `values`, in the order of flat().
   static OnlineSoftmax from(mlir::ValueRange values);
-  /// Returns the values of the state, for instance to carry them through a
-  /// loop.
+  /// Returns the SSA values of the state in a fixed order, so that a loop can
+  /// carry them.
   llvm::SmallVector<mlir::Value> flat() const {
     return {top[0], top[1], total[0], total[1]};
   }
 
-  /// Emits the update of `top` by the scores of a tile, and rescales `total` to
-  /// the new top. Returns the factors exp(old top − new top), by which the
-  /// caller has to rescale its own sums. The caller also adds the weights of
-  /// the tile to `total`.
+  /// Emits the update of the state by `scores`, the scores of a tile: sets
+  /// `top` to the new largest score, and multiplies `total` by exp(old top −
+  /// new top). Returns these factors, by which the caller must multiply its own
+  /// sums as well. The caller must also add the weights exp(score − top) of the
+  /// tile to `total`.
   Halves update(KernelWriter &w, llvm::ArrayRef<WarpProduct::Sums> scores);
 };
 

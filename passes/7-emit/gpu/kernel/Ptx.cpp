@@ -22,17 +22,18 @@
 using namespace mlir;
 using namespace pcc::emit;
 
-/// Returns LLVM's feature for the PTX version. A kernel with parameters of more
-/// than 4352 bytes (TensorTable.h) needs PTX 8.1. For sm_100 and later, LLVM
-/// chooses a later version by default.
+/// Returns the LLVM feature that selects the PTX version. Up to sm_90 it is
+/// 8.1, the first version that allows kernel parameters of more than 4352 bytes
+/// (TensorTable.h). For sm_100 and later it is empty, since LLVM's default is a
+/// later version.
 static StringRef featuresOf(StringRef arch) {
   int number = 0;
   arch.ltrim("sm_").rtrim("af").getAsInteger(10, number);
   return number < 100 ? "+ptx81" : "";
 }
 
-/// Returns the code generator for `arch`; null, with `error`, if LLVM has no
-/// NVPTX target.
+/// Returns LLVM's code generator for the GPU architecture `arch`. Returns null,
+/// and sets `error`, if this LLVM cannot generate code for NVIDIA GPUs.
 static std::unique_ptr<llvm::TargetMachine> machineFor(StringRef arch,
                                                        std::string &error) {
   LLVMInitializeNVPTXTargetInfo();
@@ -59,8 +60,9 @@ bool pcc::emit::isGpuArch(StringRef arch) {
          machine->getMCSubtargetInfo()->isCPUStringValid("sm_" + arch.str());
 }
 
-/// Links `module` with the functions of libdevice that it calls, and makes them
-/// internal. Returns false, with `error`, on failure.
+/// Adds to `module` those functions of libdevice, the bitcode library at
+/// `path`, that it calls, and makes them internal to the module. Returns false,
+/// and sets `error`, on failure.
 static bool linkLibdevice(llvm::Module &module, StringRef path,
                           std::string &error) {
   llvm::SMDiagnostic diagnostic;
@@ -77,7 +79,8 @@ static bool linkLibdevice(llvm::Module &module, StringRef path,
       return !value.hasName() || !names.contains(value.getName());
     });
   };
-  // Makes libdevice keep subnormal numbers instead of flushing them to zero.
+  // This flag makes the functions of libdevice keep subnormal numbers instead
+  // of flushing them to zero.
   module.addModuleFlag(llvm::Module::Override, "nvvm-reflect-ftz", uint32_t{0});
   return !llvm::Linker::linkModules(module, std::move(library),
                                     llvm::Linker::Flags::LinkOnlyNeeded, hide);

@@ -8,17 +8,18 @@
 
 namespace pcc::emit {
 
-/// Returns whether `arch` is the name of a GPU architecture that kernels can be
-/// compiled for: one that LLVM knows, from "sm_80" on. The suffixes `a` and `f`
-/// are allowed.
+/// Returns whether kernels can be compiled for the GPU architecture named
+/// `arch`: "sm_80" or a later one that LLVM knows. The suffixes `a` and `f` are
+/// allowed, as in "sm_90a".
 bool isGpuArch(llvm::StringRef arch);
 
-/// Returns PTX with the entries of all kernels of `module` (LowerGpuKernels.h
-/// describes names and parameters). On failure emits an error.
+/// Returns the PTX of all kernels of `module`. LowerGpuKernels.h describes the
+/// names and parameters of its functions. On failure emits an error.
 ///
 /// `arch` must satisfy isGpuArch(). `libdevice` is the path of NVIDIA's bitcode
-/// library libdevice, whose functions become part of the PTX. Equal modules
-/// give equal text. Loads dialects, so it must not run within a pass.
+/// library libdevice, of which the PTX contains the functions that kernels
+/// call. Equal modules give equal text. Loads dialects, so it must not run
+/// within a pass.
 mlir::FailureOr<std::string>
 makePtx(mlir::ModuleOp module, llvm::StringRef arch, llvm::StringRef libdevice);
 

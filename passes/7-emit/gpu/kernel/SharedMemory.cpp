@@ -7,7 +7,8 @@
 using namespace mlir;
 using namespace pcc::emit;
 
-/// Number of the address space of shared memory in NVVM.
+/// Number by which LLVM's NVPTX target identifies the address space of shared
+/// memory.
 static constexpr unsigned shared = 3;
 
 Value pcc::emit::allocateShared(KernelWriter &w, Type element, int64_t count) {

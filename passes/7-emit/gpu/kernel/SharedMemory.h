@@ -7,14 +7,14 @@
 
 namespace pcc::emit {
 
-/// Allocates static shared memory for `count` elements, in the storage type of
-/// `element` and aligned to 16 bytes. Returns the pointer. Each call allocates
-/// memory of its own.
+/// Allocates static shared memory of the block for `count` elements of type
+/// `element`, aligned to 16 bytes. Returns the pointer. Each call allocates new
+/// memory.
 mlir::Value allocateShared(KernelWriter &w, mlir::Type element, int64_t count);
 
-/// Emits a barrier of all threads of the block. Afterwards each thread sees the
-/// earlier stores of all others. Every thread of the block must reach the
-/// barrier.
+/// Emits a barrier of all threads of the block: each thread waits until all
+/// have reached it. After the barrier each thread sees what the others stored
+/// before it. Every thread of the block must reach the barrier.
 void syncThreads(KernelWriter &w);
 
 } // namespace pcc::emit

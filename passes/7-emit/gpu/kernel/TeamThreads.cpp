@@ -10,8 +10,9 @@ using namespace pcc::emit;
 using Values = SmallVector<Value>;
 
 static constexpr int64_t warp = lanesOfWarp;
-/// Largest number of elements of a row that a thread keeps in registers. The
-/// loop over the rounds is unrolled if all elements are kept.
+/// Largest number of elements of a row for which a thread keeps all its
+/// elements in registers. If it does, the loop over the rounds is unrolled, so
+/// that each element has a register of its own.
 static constexpr int64_t mostInRegisters = 32;
 
 TeamThreads::TeamThreads(IndexSpace &indices, const GpuPlan &plan,
@@ -124,20 +125,23 @@ std::optional<Index> TeamThreads::slotOf(KernelWriter &,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Buffer in shared memory with one slot for each of `count` members of each of
-/// `stride` teams. Members are threads, or warps that have already merged the
-/// values of their threads.
+/// Buffer in shared memory through which the members of a team exchange values.
+/// It has one place for each of the `count` members of each of the `stride`
+/// teams. A member is a thread, or a warp whose threads have combined their
+/// values already.
 struct ExchangeBuffer {
   int64_t count, stride;
-  /// This thread's member and team.
+  /// Index in its team of the member that this thread is (part of), and index
+  /// of the team.
   Index member, team;
 };
 } // namespace
 
-/// Merges the values `own` of all members of this thread's team, in the order
-/// of the members. If a member has several threads, only the thread for which
-/// `mayStore` is true stores the values. `mayStore` is null if each member is a
-/// thread.
+/// Emits the combination of the values of all members of this thread's team, in
+/// the order of the members, and returns the result. `own` are the values of
+/// this thread's member. If a member is a warp, `mayStore` (an i1) is true for
+/// the one thread that stores its values. `mayStore` is null if each member is
+/// a thread.
 static Values joinShared(KernelWriter &w, ValueRange own,
                          const ExchangeBuffer &exchange, Value mayStore,
                          MergeBody merge) {

@@ -8,24 +8,26 @@
 
 namespace pcc::emit {
 
-/// Team of threads that share a row (GpuPlan.h). In each round, every thread
-/// computes `vector` neighbouring elements, in the order of the threads:
+/// Team of GPU threads that share a row (GpuPlan.h). In each round, every
+/// thread computes `vector` neighbouring elements, in the order of the threads:
 ///
 ///   team of 2, vector 2:   t0 t0 t1 t1 | t0 t0 t1 t1 | ...
 ///
-/// Threads merge values by shuffles within a warp, and through shared memory
-/// between warps, always in the same order. All threads of a block must reach
-/// every join().
+/// join() combines the values of the threads of a team by shuffles within a
+/// warp, and through shared memory between warps, always in the same order. All
+/// threads of a block must reach every join().
 class TeamThreads : public RowThreads {
 public:
-  /// `thread` is the number of the current thread in its block. `plan` is
-  /// borrowed.
+  /// `thread` is the index of the current thread in its block. `plan` must
+  /// outlive this object.
   TeamThreads(IndexSpace &indices, const GpuPlan &plan, const Index &thread);
 
-  /// Returns the number of this thread's team in the block.
+  /// Returns the index, within the block, of the team that this thread is part
+  /// of.
   const Index &teamNumber() const { return number; }
 
-  /// Restricts store() to threads for which `condition`, an i1, is true.
+  /// Makes store() emit code that only threads execute for which `condition`,
+  /// an i1, is true.
   void setIsWanted(mlir::Value condition) { isWanted = condition; }
 
   llvm::SmallVector<mlir::Value>
@@ -39,22 +41,26 @@ public:
                               llvm::ArrayRef<Index> inner) const override;
 
 private:
-  /// Emits round `number` of forEach(). Threads without elements skip the body.
+  /// Emits round `number` of forEach(). Threads without elements in this round
+  /// skip `body`.
   llvm::SmallVector<mlir::Value> round(KernelWriter &w, const Index &number,
                                        mlir::ValueRange carried, NestBody body);
-  /// Emits the elements of this thread in round `number`: the `vector`
-  /// neighbouring elements of the row from `chunk` · `vector` on.
+  /// Emits `body` for each of this thread's elements in round `number`: the
+  /// `vector` neighbouring elements of the row that begin at element `chunk` ·
+  /// `vector`.
   llvm::SmallVector<mlir::Value> turn(KernelWriter &w, const Index &number,
                                       const Index &chunk,
                                       mlir::ValueRange carried, NestBody body);
 
   const GpuPlan &plan;
-  /// Number of this thread in its team, and of its team in the block.
+  /// `member` is the index of this thread in its team, `number` the index of
+  /// the team in the block.
   Index member, number;
-  /// Whether this thread stores results, an i1; null if all threads do.
+  /// Whether this thread stores results, an i1. Null if all threads do.
   mlir::Value isWanted;
-  /// Multi-index of the element that turn() currently emits, and the slot in
-  /// which the thread can keep it. `current` is empty outside of turn().
+  /// `current` is the index, within the row, of the element that turn() is
+  /// emitting; empty outside of turn(). `currentSlot` is the index at which
+  /// this thread's buffer can keep that element.
   MultiIndex current;
   Index currentSlot;
 };

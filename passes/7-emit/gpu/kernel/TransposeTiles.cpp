@@ -9,7 +9,7 @@ using namespace pcc;
 using namespace pcc::emit;
 
 namespace {
-/// Operand that goes through shared memory.
+/// Operand of a transpose in the kernel, whose tile goes through shared memory.
 struct TransposedOperand {
   Value operand;
   /// Permutation of the transpose: dim i of the result is dim perm[i] of the
@@ -19,7 +19,8 @@ struct TransposedOperand {
   /// Pointer to the tile in shared memory.
   Value memory;
 
-  /// Returns the multi-index in the operand of element `at` of the result.
+  /// Returns the multi-index, in the operand, of the element that the transpose
+  /// puts at multi-index `at` of its result.
   MultiIndex operandPlace(ArrayRef<Index> at) const {
     MultiIndex place(at.size());
     for (auto [dim, from] : llvm::enumerate(perm))
@@ -28,10 +29,11 @@ struct TransposedOperand {
   }
 };
 
-/// Emitter of one kernel. The threads of a block form rows of 32 threads.
+/// Emits one kernel that transposes operands. A block computes one tile of 32 x
+/// 32 elements of the results; each 32 of its threads form a row of threads.
 class TileWriter {
 public:
-  /// Allocates shared memory for the transposed operands of `kernel`.
+  /// Allocates a tile in shared memory for each transposed operand of `kernel`.
   TileWriter(KernelWriter &w, rank::KernelOp kernel, const GpuPlan &plan,
              const Index &block, const Index &thread)
       : w(w), plan(plan), shape(plan.loops.shape) {
@@ -47,8 +49,9 @@ public:
     enter(block);
   }
 
-  /// Emits the loads of the operands' tiles into shared memory. `x` runs along
-  /// the transposed dim, in which operands are contiguous.
+  /// Emits the loads of one tile of each transposed operand into shared memory.
+  /// Neighbouring threads read elements that are neighbours along the
+  /// transposed dim, in which the operands are contiguous.
   void read() {
     overTile([&](const Index &row) { return elementAt(x, row); },
              [&](ArrayRef<Index> at, const Index &row) {
@@ -58,8 +61,9 @@ public:
              });
   }
 
-  /// Emits the computation and the stores of the results. `x` runs along the
-  /// last dim, in which results are contiguous.
+  /// Emits the computation and the stores of one tile of the results.
+  /// Neighbouring threads store elements that are neighbours along the last
+  /// dim, in which the results are contiguous.
   void write(rank::KernelOp kernel, ArrayRef<Value> outputs) {
     overTile([&](const Index &row) { return elementAt(row, x); },
              [&](ArrayRef<Index> at, const Index &row) {
@@ -73,7 +77,8 @@ public:
   }
 
 private:
-  /// Sets `start` for the tile of `block`.
+  /// Sets `start` to the multi-index of the first element of the tile that
+  /// `block` computes.
   void enter(const Index &block) {
     SmallVector<int64_t> counts(shape);
     for (int64_t dim : {plan.transposedDim, last()})
@@ -83,11 +88,12 @@ private:
       start[dim] = w.indices.scale(start[dim], tileSize);
   }
 
-  /// Returns the number of the last dim of the results.
+  /// Returns the index of the last dim of the results.
   int64_t last() const { return int64_t(shape.size()) - 1; }
 
-  /// Returns the multi-index of the element at the given offsets in the tile,
-  /// along the transposed dim and the last dim.
+  /// Returns the multi-index of an element of the tile. The offsets count from
+  /// the first element of the tile, along the transposed dim and along the last
+  /// dim.
   MultiIndex elementAt(const Index &transposedOffset, const Index &lastOffset) {
     MultiIndex at = start;
     at[plan.transposedDim] =
@@ -96,15 +102,16 @@ private:
     return at;
   }
 
-  /// Returns the position in shared memory of an element of a tile.
+  /// Returns where shared memory holds an element of a tile, in elements from
+  /// the start of the tile.
   Index cell(const Index &row, const Index &column) {
     return w.indices.add(w.indices.scale(row, tilePitch), column);
   }
 
-  /// Emits `body` for each element of the tile that this thread computes, which
-  /// is one element in some of the tile's rows. `placeOf` returns the element's
-  /// multi-index from the number of its row. Elements outside of the results
-  /// are skipped.
+  /// Emits `body` for each element of the tile that this thread computes: one
+  /// element in each of several rows of the tile. `placeOf` takes the index of
+  /// a row and returns the multi-index of this thread's element in it. Skips
+  /// elements that lie outside of the results.
   void overTile(llvm::function_ref<MultiIndex(const Index &)> placeOf,
                 llvm::function_ref<void(ArrayRef<Index>, const Index &)> body) {
     const int64_t rowsAtOnce = plan.threads / tileSize;
@@ -123,9 +130,9 @@ private:
     }
   }
 
-  /// Emits whether `at` is within the shape, an i1; returns null if it always
-  /// is. Replaces the indices of `at` by ones whose ranges are within the
-  /// shape.
+  /// Emits whether the multi-index `at` lies within the results, as an i1.
+  /// Returns null if it always does. Changes the indices of `at` to equal ones
+  /// whose known bounds lie within the results.
   Value boundsOf(MultiIndex &at) {
     Value all;
     for (int64_t dim : {plan.transposedDim, last()}) {
@@ -145,9 +152,10 @@ private:
   const GpuPlan &plan;
   ArrayRef<int64_t> shape;
   SmallVector<TransposedOperand> transposed;
-  /// Number of this thread in its row of threads, and number of that row.
+  /// `x` is the index of this thread in its row of 32 threads, and `y` the
+  /// index of that row in the block.
   Index x, y;
-  /// Multi-index of the first element of the tile.
+  /// Multi-index, in the results, of the first element of the tile.
   MultiIndex start;
 };
 } // namespace

@@ -16,9 +16,10 @@
 
 namespace pcc::emit {
 
-/// Emits the body of `kernel`, whose plan has a transposed dim. `outputs` are
-/// the pointers to the results. `block` is the number of the current block, and
-/// `thread` that of the current thread in its block.
+/// Emits the body of a kernel that transposes operands (its plan has a
+/// transposed dim). `outputs` are the pointers to the results. `block` is the
+/// index of the current block, and `thread` that of the current thread in its
+/// block.
 void writeTransposeTiles(KernelWriter &w, rank::KernelOp kernel,
                          const GpuPlan &plan,
                          llvm::ArrayRef<mlir::Value> outputs,

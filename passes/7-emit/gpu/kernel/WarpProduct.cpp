@@ -54,8 +54,8 @@ WarpProduct::Left WarpProduct::leftOf(ArrayRef<Value> sums) const {
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-/// In an ldmatrix instruction, lane i supplies the address of row i % 8 of
-/// square i / 8. Each lane gets two elements of every square.
+/// In an ldmatrix instruction, thread i of the warp supplies the address of row
+/// i % 8 of square number i / 8. Each thread gets two elements of every square.
 std::vector<WarpProduct::Pair>
 WarpProduct::loadSquares(const SharedMatrix &matrix, int64_t start,
                          int64_t step, int64_t count, bool isTransposed) const {
@@ -145,7 +145,8 @@ WarpProduct::Sums WarpProduct::multiply(ArrayRef<Value> sums,
   Type f32 = w.builder.getF32Type();
   auto all = LLVM::LLVMStructType::getLiteral(w.builder.getContext(),
                                               SmallVector<Type>(4, f32));
-  // The NVVM op takes two f16 as a vector, but two bf16 as an i32.
+  // The NVVM op takes two bf16 in an i32, as they are here, but two f16 in a
+  // vector.
   auto registers = [&](ArrayRef<Value> words) {
     Values given(words);
     if (element.isF16())
@@ -166,30 +167,34 @@ WarpProduct::Sums WarpProduct::multiply(ArrayRef<Value> sums,
   return results;
 }
 
-/// Returns the upper 11 bits of the significand of an f32, as the bits of a
-/// tf32.
+/// Emits the upper part of an f32: its sign, its exponent and the upper 11 bits
+/// of its significand. Returns them as the bits of a tf32.
 static Value upperPart(KernelWriter &w, Value value) {
   ScalarBuilder s = w.scalar();
   Type i32 = w.builder.getI32Type();
   Value bits = arith::BitcastOp::create(w.builder, w.loc, i32, value);
   return s.both(bits, s.integer(i32, ~int64_t(0x1fff)));
 }
-/// Returns the difference of an f32 and its upper part, as the bits of a tf32.
+/// Emits the difference of an f32 and its upper part. Returns it as the bits of
+/// a tf32.
 static Value lowerPart(KernelWriter &w, Value value, Value upper) {
   Type f32 = w.builder.getF32Type();
   Value number = arith::BitcastOp::create(w.builder, w.loc, f32, upper);
   return upperPart(w, w.scalar().sub(value, number));
 }
 
-/// Adds the three products from the smallest to the largest. A tensor core
-/// truncates the terms that it adds to a sum (Ootomo and Yokota 2022,
-/// arXiv:2203.03341), and the errors of many terms would accumulate. Long sums
-/// are therefore added outside of the tensor core, with correct rounding.
+/// Splits each f32 into an upper and a lower tf32, and adds three of their four
+/// products, the smallest first; that of two lower parts is too small to count.
+/// A tensor core truncates the terms that it adds to a sum (Ootomo and Yokota
+/// 2022, arXiv:2203.03341), and over many terms these errors would accumulate.
+/// So the products of each group start from 0 in the tensor core, and are added
+/// to `sums` outside of it, with correct rounding.
 WarpProduct::Sums WarpProduct::addWide(ArrayRef<Value> sums, const Left &left,
                                        const Pair &right) const {
-  // The instruction expects elements quad and quad + 4 of a group in a thread;
-  // the thread has 2 · quad and 2 · quad + 1. The order of the contraction does
-  // not matter, as long as both operands have the same.
+  // The instruction takes elements quad and quad + 4 of a group from each
+  // thread, but the thread holds elements 2 · quad and 2 · quad + 1. It may
+  // take these instead: the order of the contracted elements does not matter if
+  // it is the same in both operands.
   const Values a{left.top[0], left.bottom[0], left.top[1], left.bottom[1]},
       b(right.begin(), right.end());
   Values aUpper, aLower, bUpper, bLower;
@@ -219,7 +224,8 @@ WarpProduct::Sums WarpProduct::add(ArrayRef<Value> sums, ArrayRef<Left> left,
       so = addWide(so, a, b);
     return so;
   }
-  // An instruction takes two groups of eight elements, or the last single one.
+  // One instruction contracts two groups of eight elements, or a single one at
+  // the end.
   for (; !left.empty();) {
     const size_t count = std::min<size_t>(2, left.size());
     Values a, b;

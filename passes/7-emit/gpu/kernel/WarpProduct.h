@@ -28,109 +28,127 @@
 
 namespace pcc::emit {
 
-/// Matrix in shared memory.
+/// Matrix in the shared memory of a block of threads.
 struct SharedMatrix {
   /// Pointer to the first element, aligned to 16 bytes.
   mlir::Value memory;
-  /// Number of elements from one row to the next: a multiple of 16 bytes.
+  /// Number of elements from the start of one row to the start of the next.
+  /// The distance is a multiple of 16 bytes.
   int64_t pitch;
 };
 
-/// Emitter of products of small matrices. All threads of a warp must execute
-/// the emitted code together.
+/// Emits products of small matrices on tensor cores. Each matrix is distributed
+/// over the 32 threads of a warp, all of which must execute the emitted code
+/// together.
 class WarpProduct {
 public:
-  /// Number of rows of a left operand, of columns of a right operand, and of
-  /// elements of the contraction in a group.
+  /// Sizes of one product: a left operand has 16 rows, a right operand has 8
+  /// columns, and the contracted dim is divided into groups of 8 elements.
   static constexpr int64_t rows = 16, columns = 8, depth = 8;
-  /// Number of neighbouring lanes that share a row of sums.
+  /// Number of neighbouring threads (lanes) that share a row of the 16 x 8
+  /// sums.
   static constexpr int64_t lanesOfRow = 4;
 
-  /// Two neighbouring elements: one i32 for bf16 and f16, two values for f32.
+  /// Two neighbouring elements of an operand: one i32 that holds both for bf16
+  /// and f16, or two SSA values for f32.
   using Pair = llvm::SmallVector<mlir::Value, 2>;
-  /// This thread's part of a left operand of 16 rows and 8 elements of the
-  /// contraction: two elements of row g and two of row g + 8.
+  /// Elements that this thread holds of a left operand with 16 rows and one
+  /// group of 8 columns: two of row g (`top`) and two of row g + 8 (`bottom`).
   struct Left {
     Pair top, bottom;
   };
-  /// This thread's part of 16 x 8 sums, in f32: columns 2 · quad and
-  /// 2 · quad + 1 of row g, then of row g + 8.
+  /// Elements that this thread holds of a 16 x 8 result, all f32: columns 2 ·
+  /// quad and 2 · quad + 1 of row g, then the same columns of row g + 8. `quad`
+  /// is the number of the thread modulo 4.
   using Sums = llvm::SmallVector<mlir::Value, 4>;
 
-  /// `element` is f32, bf16 or f16. `thread` is the number of the current
-  /// thread in its block. `w` is borrowed.
+  /// `element` is the type of operands: f32, bf16 or f16. `thread` is the
+  /// number of the current thread in its block. `w` must outlive this object.
   WarpProduct(KernelWriter &w, mlir::Type element, const Index &thread);
 
-  /// Returns g, the first of this thread's two rows of a product: 0 to 7.
+  /// Returns g, the index of the first of this thread's two rows of a 16 x 8
+  /// result: 0 to 7. The second one is g + 8.
   const Index &row() const { return g; }
-  /// Returns 2 · quad, the first of this thread's two columns of a product: 0,
-  /// 2, 4 or 6.
+  /// Returns the index of the first of this thread's two neighbouring columns
+  /// of a 16 x 8 result: 0, 2, 4 or 6.
   const Index &pair() const { return twoQuads; }
-  /// Returns the number of this thread's warp in the block.
+  /// Returns the number, within the block, of the warp that this thread is part
+  /// of.
   const Index &warp() const { return warpNumber; }
 
-  /// Returns sums of 0.
+  /// Returns a 16 x 8 result that is 0.
   Sums zeros() const;
-  /// Converts two f32 to neighbouring elements of an operand.
+  /// Emits the conversion of two f32 to two neighbouring elements of an
+  /// operand.
   Pair pairOf(mlir::Value first, mlir::Value second) const;
-  /// Converts sums to the left operand of another product, which contracts the
-  /// eight columns of the sums.
+  /// Emits the conversion of `sums`, a 16 x 8 result, to the left operand of
+  /// another product, whose contracted dim has a group of these eight columns.
   Left leftOf(llvm::ArrayRef<mlir::Value> sums) const;
 
-  /// Emits the loads of a right operand whose column j is row `row` + j of
-  /// `matrix`. The contraction runs over the first `count` elements of the
-  /// rows; `count` is a multiple of 8. Returns one pair per group of eight.
+  /// Emits the loads of a right operand whose columns are rows of `matrix`:
+  /// column j is the start of row `row` + j. The contracted dim has `count`
+  /// elements, a multiple of 8. Returns one pair per group of 8.
   std::vector<Pair> rightFromRows(const SharedMatrix &matrix, int64_t row,
                                   int64_t count) const;
-  /// Emits the loads of a right operand whose column j is column `column` + j
-  /// of `matrix`. The contraction runs over the rows [row, row + count);
-  /// `count` is a multiple of 8.
+  /// Emits the loads of a right operand whose columns are columns of `matrix`:
+  /// column j is column `column` + j, of which the contraction takes the rows
+  /// [row, row + count). `count` is a multiple of 8. Returns one pair per group
+  /// of 8.
   std::vector<Pair> rightFromColumns(const SharedMatrix &matrix, int64_t column,
                                      int64_t row, int64_t count) const;
 
-  /// Emits sums + Σ left[i] · right[i], where i is the number of a group of
-  /// eight elements of the contraction. `left` and `right` have equal lengths.
+  /// Emits sums + left · right, and returns this thread's part of the result.
+  /// `left` and `right` have one entry per group of 8 elements of the
+  /// contracted dim, so their lengths must be equal.
   Sums add(llvm::ArrayRef<mlir::Value> sums, llvm::ArrayRef<Left> left,
            llvm::ArrayRef<Pair> right) const;
 
 private:
-  /// Returns whether elements are f32, so that each product needs three
-  /// instructions.
+  /// Returns whether the elements are f32. If so, a product takes three tensor
+  /// core instructions, else one.
   bool isWide() const { return element.isF32(); }
-  /// Converts an f32 to the narrow element type; returns its bits as an i16.
+  /// Emits the conversion of an f32 to bf16 or f16, and returns its bits as an
+  /// i16.
   mlir::Value bitsOf(mlir::Value value) const;
-  /// Emits sums + left · right for one group of f32 elements.
+  /// Emits sums + left · right for one group of 8 elements of the contracted
+  /// dim, with f32 elements.
   Sums addWide(llvm::ArrayRef<mlir::Value> sums, const Left &left,
                const Pair &right) const;
-  /// Emits one tensor core instruction. `left` and `right` are its registers.
+  /// Emits one tensor core instruction, which computes sums + left · right.
+  /// `left` and `right` hold the registers of this thread.
   Sums multiply(llvm::ArrayRef<mlir::Value> sums,
                 llvm::ArrayRef<mlir::Value> left,
                 llvm::ArrayRef<mlir::Value> right) const;
-  /// Layout of a right operand in a matrix, in elements: position of the first
-  /// element, step to the next element of the contraction, and step to the next
-  /// column.
+  /// Places of the elements of a right operand in a matrix, counted in
+  /// elements: `start` is the place of the first element, `inside` the distance
+  /// to the next element of the contracted dim, and `across` the distance to
+  /// the next column.
   struct Steps {
     int64_t start, inside, across;
   };
-  /// Emits the loads of a right operand with `count` elements of the
-  /// contraction.
+  /// Emits the loads of a right operand whose contracted dim has `count`
+  /// elements. `steps` are the places of its elements in `matrix`. Returns one
+  /// pair per group of 8.
   std::vector<Pair> load(const SharedMatrix &matrix, const Steps &steps,
                          int64_t count) const;
-  /// Emits the loads of two f32 elements of the group that begins at `start`.
+  /// Emits the loads of this thread's two f32 elements of one group of 8
+  /// elements of the contracted dim. `start` is the place of the first element
+  /// of the group.
   Pair loadPair(const SharedMatrix &matrix, const Steps &steps,
                 int64_t start) const;
-  /// Emits one ldmatrix instruction on 1, 2 or 4 square matrices of 8 x 8
-  /// elements of 16 bits. The first one begins at `start`, and each further one
-  /// `step` elements behind the one before. Transposes them if `isTransposed`.
-  /// Returns one pair per square.
+  /// Emits one ldmatrix instruction, which loads `count` (1, 2 or 4) squares of
+  /// 8 x 8 elements of 16 bits from `matrix`. The first square begins at
+  /// element `start`, and each further one `step` elements after the preceding
+  /// one. Transposes the squares if `isTransposed` is true. Returns this
+  /// thread's pair of each square.
   std::vector<Pair> loadSquares(const SharedMatrix &matrix, int64_t start,
                                 int64_t step, int64_t count,
                                 bool isTransposed) const;
 
   KernelWriter &w;
   const mlir::Type element;
-  /// Number of the thread in its warp, and what row(), pair() and warp()
-  /// return.
+  /// `lane` is the number of the thread in its warp. The other members are the
+  /// results of row(), pair() and warp().
   Index lane, g, twoQuads, warpNumber;
 };
 

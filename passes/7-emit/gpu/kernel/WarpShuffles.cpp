@@ -9,8 +9,8 @@ using namespace pcc::emit;
 
 using Values = SmallVector<Value>;
 
-/// Emits a butterfly shuffle of an i32 or f32: lane i gets the `value` of lane
-/// i xor `mask`.
+/// Emits a butterfly shuffle of `value`, an i32 or f32, within a warp: thread i
+/// gets the `value` of thread i xor `mask`.
 static Value shuffleWord(KernelWriter &w, Value value, int64_t mask) {
   ScalarBuilder s = w.scalar();
   Type i32 = w.builder.getI32Type();
@@ -20,8 +20,9 @@ static Value shuffleWord(KernelWriter &w, Value value, int64_t mask) {
                               NVVM::ShflKind::bfly, UnitAttr());
 }
 
-/// Emits the same shuffle for any type. Narrow integers are extended to i32;
-/// an i64 or f64 is shuffled as two halves.
+/// Emits a butterfly shuffle of `value`, of any type, within a warp: thread i
+/// gets the `value` of thread i xor `mask`. Narrower integers are extended to
+/// i32, and an i64 or f64 is shuffled in two halves.
 static Value shuffle(KernelWriter &w, Value value, int64_t mask) {
   Type type = value.getType(), i32 = w.builder.getI32Type(),
        i64 = w.builder.getI64Type();

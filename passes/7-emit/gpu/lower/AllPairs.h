@@ -20,37 +20,41 @@
 
 namespace pcc::emit {
 
-/// Reshapes `value` to [outer, size, inner] around dim `dim`: `outer` and
-/// `inner` are the products of the dims before and after it.
+/// Returns `value` reshaped to [outer, size, inner]: `size` is the size of dim
+/// `dim`, `outer` the product of the dims before it, and `inner` the product of
+/// the dims after it.
 mlir::Value around(LoweringBuilder &b, mlir::Value value, int64_t dim);
 
-/// Builds all pairs (each, other) of positions along one dim. The positions of
-/// `each` and of `other` may belong to different tensors, such as the rows and
-/// the updates of a scatter.
+/// Builds tensors with one element for each pair (each, other) of positions
+/// along one dim. The two positions may belong to different tensors, such as
+/// the rows and the updates of a scatter.
 class AllPairs {
 public:
-  /// `inner` is the product of the dims after the dim of the positions.
+  /// `inner` is the product of the dims that follow the dim of the positions.
   AllPairs(LoweringBuilder &b, int64_t inner) : b(b), isFlat(inner == 1) {}
 
-  /// Reshapes `value`, [outer, size, inner], so that it broadcasts along the
-  /// dim of `other`: each pair gets the element at its position `each`. Dims of
-  /// size 1 stay broadcastable.
+  /// Reshapes `value`, [outer, size, inner], so that each pair gets the element
+  /// at its position `each` by broadcasting. Dims of size 1 stay broadcastable.
   mlir::Value each(mlir::Value value);
-  /// Reshapes `value` likewise, so that each pair gets the element at its
-  /// position `other`.
+  /// Reshapes `value`, [outer, size, inner], so that each pair gets the element
+  /// at its position `other` by broadcasting. Dims of size 1 stay
+  /// broadcastable.
   mlir::Value other(mlir::Value value);
-  /// Returns the i64 position `each`, 0 to `size` - 1, of every pair.
+  /// Returns a tensor that holds, for every pair, its position `each` as an i64
+  /// in [0, size).
   mlir::Value eachPosition(int64_t size);
-  /// Returns the i64 position `other`, 0 to `size` - 1, of every pair.
+  /// Returns a tensor that holds, for every pair, its position `other` as an
+  /// i64 in [0, size).
   mlir::Value otherPosition(int64_t size);
 
-  /// Reduces a tensor of pairs over `other`. The result is [outer, each,
-  /// inner].
+  /// Reduces `pairs`, a tensor with one element per pair, over the positions
+  /// `other`. The result has the shape [outer, each, inner].
   mlir::Value reduce(graph::ReduceKind kind, mlir::Value pairs);
 
 private:
   LoweringBuilder &b;
-  /// Whether `inner` is 1, which determines the order of the dims of pairs.
+  /// Whether `inner` is 1. If so, the dim `other` comes after the dim `each`,
+  /// otherwise before it.
   bool isFlat;
 };
 

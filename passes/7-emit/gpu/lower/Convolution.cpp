@@ -8,10 +8,10 @@ using namespace pcc::emit;
 using namespace pcc::graph;
 
 namespace {
-/// Builder of one convolution. See convolve() for the shapes.
+/// Builds the ops of one convolution. convolve() describes the shapes.
 class Convolution {
 public:
-  /// Images with fewer outputs than this share one matmul.
+  /// If an image has fewer outputs than this, all images share one matmul.
   static constexpr int64_t fewOutputs = 128;
 
   Convolution(LoweringBuilder &b, Value input, Value filters,
@@ -35,8 +35,8 @@ public:
 private:
   using Dims = SmallVector<int64_t>;
 
-  /// Returns the result of im2col, or the input itself if im2col would only
-  /// copy it.
+  /// Returns the windows of the input as columns (im2col). Returns the input
+  /// itself if im2col would only copy it, as for a 1 x 1 convolution.
   Value columns() {
     bool isPlain = true;
     for (auto [dim, size] : llvm::zip_equal(dims, shapeOf(input).drop_front(2)))
@@ -44,8 +44,9 @@ private:
     return isPlain ? input : im2col(b, input, dims, 0);
   }
 
-  /// Multiplies the filters with the columns of each image and group:
-  /// [G, O, C · taps] by [N, G, C · taps, outputs].
+  /// Returns the product of the filters and the columns, as a matmul that is
+  /// batched over images and groups: [G, O, C · taps] times [N, G, C · taps,
+  /// outputs].
   Value productOfEach() {
     const int64_t depth = channels * taps;
     SmallVector<int64_t> rows{groups, numFilters, depth},
@@ -58,10 +59,11 @@ private:
                             b.reshape(columns(), right), false, false);
   }
 
-  /// Multiplies the filters with the columns of all images at once:
-  /// [O, C · taps] by [C · taps, N · outputs]. If windows are larger than the
-  /// result, as for the gradient of filters, the right operand is transposed:
-  /// neighbours in its rows are then neighbours in the input.
+  /// Returns the product of the filters and the columns of all images, as one
+  /// matmul: [O, C · taps] times [C · taps, N · outputs]. If windows are larger
+  /// than the result, as for the gradient of filters, the right operand is
+  /// stored transposed: then neighbours in its rows are neighbours in the
+  /// input, so that reads are contiguous.
   Value productOfAll() {
     const int64_t depth = channels * taps;
     Value seen = b.reshape(columns(), {batch, depth, outputs});
@@ -74,12 +76,14 @@ private:
     return b.transpose(b.reshape(all, {numFilters, batch, outputs}), {1, 0, 2});
   }
 
-  /// Returns whether a window has more elements than the result, along the
-  /// innermost dim.
+  /// Returns whether, along the innermost dim, a window has more elements than
+  /// the result.
   bool isTall() const { return dims.back().window > dims.back().output; }
 
-  /// Multiplies and sums inside a kernel, for one channel and one filter per
-  /// group. A matmul would have a single row, which a library computes slowly.
+  /// Returns the convolution for one channel and one filter per group
+  /// (depthwise): the sum of element-wise products, which becomes a kernel. In
+  /// a matmul each filter would be a matrix of one row, which a library
+  /// multiplies slowly.
   Value multiplied() {
     Type element = tensorType(input).getElementType();
     Value seen = b.reshape(columns(), {batch, groups, taps, outputs});

@@ -7,8 +7,8 @@
 
 namespace pcc::emit {
 
-/// Builds the convolution of `input` with `filters` by im2col (Chellapilla et
-/// al. 2006):
+/// Returns the convolution of `input` with `filters`, computed by im2col
+/// (Chellapilla et al. 2006):
 ///
 ///   input     [N, G · C, spatial…]    N images, G groups of C channels
 ///   filters   [G, O, C, taps…]        O filters per group
@@ -16,8 +16,8 @@ namespace pcc::emit {
 ///   result    [N, G · O, outputs…]
 ///
 /// The returned value has the elements of the result in row-major order, but
-/// possibly other dims. In general, the filters are the rows of a matmul that
-/// is batched over images and groups. Two cases differ:
+/// may have other dims. In general, the filters are the left operand of a
+/// matmul that is batched over images and groups. Two cases differ:
 ///
 ///   C = O = 1 (depthwise)            a kernel multiplies and sums, no matmul
 ///   G = 1, few outputs, N > 1        one matmul over the outputs of all images

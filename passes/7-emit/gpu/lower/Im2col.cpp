@@ -7,7 +7,8 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::graph;
 
-/// Pads or crops `input` to the elements that the windows cover.
+/// Returns `input`, padded with the value `padding`, or cropped, along each
+/// spatial dim to just the elements that the windows read.
 static Value padded(LoweringBuilder &b, Value input, ArrayRef<SlidingDim> dims,
                     double padding) {
   SmallVector<int64_t> low(2, 0), high(2, 0);
@@ -18,8 +19,8 @@ static Value padded(LoweringBuilder &b, Value input, ArrayRef<SlidingDim> dims,
   return b.pad(input, low, high, padding);
 }
 
-/// Returns the index in the padded input of each tap of each output along one
-/// dim: [window, output].
+/// Returns, for each tap of the window of each output along one dim, the index
+/// of the element of the padded input that it reads: [window, output].
 static Value placesOf(LoweringBuilder &b, const SlidingDim &dim) {
   Value tap = b.positions(dim.window, 0, 2);
   if (dim.reversed)
@@ -32,8 +33,9 @@ static Value placesOf(LoweringBuilder &b, const SlidingDim &dim) {
   return b.make<AddOp>(tap, output);
 }
 
-/// Moves all taps in front of all outputs. `columns` is [N, C, window 0,
-/// output 0, window 1, output 1, …] with `numDims` spatial dims.
+/// Returns `columns` with all dims of taps before all dims of outputs.
+/// `columns` has the shape [N, C, window 0, output 0, window 1, output 1, …]
+/// for `numDims` spatial dims.
 static Value tapsFirst(LoweringBuilder &b, Value columns, int64_t numDims) {
   SmallVector<int64_t> perm{0, 1};
   for (int64_t first : {2, 3})
@@ -45,8 +47,8 @@ static Value tapsFirst(LoweringBuilder &b, Value columns, int64_t numDims) {
 Value pcc::emit::im2col(LoweringBuilder &b, Value input,
                         ArrayRef<SlidingDim> dims, double padding) {
   Value columns = padded(b, input, dims, padding);
-  // Each gather replaces one dim by two. Going from the last dim to the first
-  // keeps the numbers of the dims that follow.
+  // Each gather replaces one dim by two. Start with the last dim, so that the
+  // numbers of the dims that are still to be replaced do not change.
   for (int64_t i = dims.size(); i-- > 0;)
     columns = b.make<GatherOp>(columns, placesOf(b, dims[i]),
                                static_cast<uint64_t>(i + 2));

@@ -7,8 +7,9 @@
 
 namespace pcc::emit {
 
-/// Windows along one spatial dim. Tap k of the window of output o reads the
-/// input at index
+/// Sliding windows along one spatial dim of a convolution or pool. Each output
+/// has one window; each element of a window is a tap. Tap k of the window of
+/// output o reads the input at index
 ///
 ///   o · stride + k · dilation − low                   if not reversed
 ///   o · stride + (window − 1 − k) · dilation − low    if reversed
@@ -16,31 +17,33 @@ namespace pcc::emit {
 /// Indices outside of the input read padding.
 struct SlidingDim {
   /// `output` is the number of windows, `window` the number of taps of a
-  /// window, `stride` the distance of windows, `low` the padding in front of
-  /// the input, and `dilation` the distance of taps.
+  /// window, `stride` the distance between windows, `low` the number of padding
+  /// elements before the input, and `dilation` the distance between taps.
   int64_t output, window, stride, low, dilation;
-  /// Whether the taps of a window are in reverse order.
+  /// Whether the taps of a window read the input in reverse order.
   bool reversed = false;
 
-  /// Returns the size of the padded input that the windows cover.
+  /// Returns the number of elements, padding included, from the first tap of
+  /// the first window to the last tap of the last window.
   int64_t reach() const {
     return (output - 1) * stride + (window - 1) * dilation + 1;
   }
-  /// Returns whether the windows are the elements of the input, whose size is
-  /// `input`: im2col would then be a copy.
+  /// Returns whether window i is just element i of the input, which has `input`
+  /// elements along this dim. In that case im2col() would only copy the input.
   bool isPlain(int64_t input) const {
     return window == 1 && stride == 1 && low == 0 && output == input;
   }
 };
 
-/// Gathers the windows of `input` into columns (im2col, Chellapilla et al.
-/// 2006):
+/// Returns the windows of `input` as columns of a matrix (im2col, Chellapilla
+/// et al. 2006):
 ///
 ///   input    [N, C, spatial…]
 ///   result   [N, C, taps…, outputs…]
 ///
-/// `dims` has one entry per spatial dim. `padding` is the value of elements
-/// outside of the input. The pass form-kernels fuses the ops into one kernel.
+/// `dims` describes the windows along each spatial dim. Elements outside of the
+/// input have the value `padding`. The pass form-kernels fuses the new ops into
+/// one kernel.
 mlir::Value im2col(LoweringBuilder &b, mlir::Value input,
                    llvm::ArrayRef<SlidingDim> dims, double padding);
 

@@ -9,9 +9,11 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::graph;
 
-/// Returns the source of each row r in [0, numRows): the first index at which
-/// the inclusive prefix sum `counts`, [size], is larger than r. For rows behind
-/// the last source the result is `size`.
+/// Returns, for each row r in [0, numRows), the index of the source that the
+/// row belongs to. Source i has some number of rows, and `counts`, [size],
+/// holds the inclusive prefix sums of these numbers. So the source of row r is
+/// the first index at which `counts` is larger than r. It is `size` for a row
+/// after the last source's rows.
 ///
 ///   counts [2, 2, 5]  ->  rows 0 to 5 have the sources 0 0 2 2 2 3
 static Value sourceOfRows(LoweringBuilder &b, Value counts, int64_t numRows) {
@@ -23,15 +25,17 @@ static Value sourceOfRows(LoweringBuilder &b, Value counts, int64_t numRows) {
   return b.reshape(sources, {numRows});
 }
 
-/// Returns the inclusive prefix sums of `vector`, [size].
+/// Returns the inclusive prefix sums of `vector`, [size]: [2, 0, 3] gives [2,
+/// 2, 5].
 static Value runningCount(LoweringBuilder &b, Value vector) {
   Value sums = runningSum(b, around(b, vector, 0), ScanForm());
   return b.reshape(sums, shapeOf(vector));
 }
 
-/// Returns 1 for each (token, expert) pair that has a row, else 0: [tokens,
-/// experts]. Pairs with a gate other than 0 have a row, but only the first
-/// `chosen` of a token.
+/// Returns, for each (token, expert) pair, 1 if the token is sent to the
+/// expert, else 0: [tokens, experts]. A token is sent to the experts whose gate
+/// (weight of the expert for the token) is not 0, but only to the first
+/// `chosen` of them in the order of experts.
 static Value takenOf(LoweringBuilder &b, Value gate, int64_t chosen) {
   Value isZero = b.compare(Predicate::Equal, gate,
                            b.scalar(tensorType(gate).getElementType(), 0));
@@ -44,8 +48,10 @@ static Value takenOf(LoweringBuilder &b, Value gate, int64_t chosen) {
   return b.selectOr(isFree, wants, 0);
 }
 
-/// Lowers graph.group_rows. In the transposed matrix of pairs, [experts,
-/// tokens], pair e · tokens + t is in the order of the rows.
+/// Replaces one graph.group_rows, which lists the (token, expert) pairs sorted
+/// by expert. No sort is needed: the rows of the transposed matrix of pairs,
+/// [experts, tokens], are in that order already. The pair of expert e and token
+/// t has the number e · tokens + t.
 static void lowerGroupRows(GroupRowsOp op) {
   LoweringBuilder b(op);
   const int64_t tokens = shapeOf(op.getGate())[0],
@@ -71,8 +77,9 @@ static void lowerGroupRows(GroupRowsOp op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Lowering of one graph.grouped_matmul. The rows of each expert are
-/// contiguous. Rows behind those of the last expert are padding and give zeros.
+/// Replaces one graph.grouped_matmul, which multiplies each row with the matrix
+/// of the row's expert. The rows of each expert are contiguous. Rows after
+/// those of the last expert are padding, for which the result is 0.
 class RowsByExpert {
 public:
   explicit RowsByExpert(GroupedMatmulOp op)
@@ -93,14 +100,15 @@ public:
   }
 
 private:
-  /// Rows of a tile.
+  /// Number of rows of a tile. All rows of a tile belong to one expert.
   static constexpr int64_t tile = 128;
 
-  /// Returns an upper bound of the number of tiles: each expert may have one
-  /// partial tile.
+  /// Returns an upper bound of the number of tiles: those that the rows fill,
+  /// and for each expert one that may be partly filled.
   int64_t numTiles() const { return numRows / tile + numExperts; }
 
-  /// Gathers along the first dim.
+  /// Returns the elements of `vector` at the indices `index` along its first
+  /// dim.
   Value at(Value vector, Value index) {
     return b.make<GatherOp>(vector, index, uint64_t(0));
   }
@@ -110,8 +118,9 @@ private:
                             op.getTransposeRhs());
   }
 
-  /// Multiplies all rows with all matrices, [experts, rows, n], and selects the
-  /// product of each row with the matrix of its expert.
+  /// Returns the product of each row with the matrix of its expert, [rows, n].
+  /// Multiplies all rows with the matrices of all experts, [experts, rows, n],
+  /// and selects from that.
   Value productsOfAll() {
     Value rows =
         b.reshape(op.getRows(), {1, numRows, shapeOf(op.getRows())[1]});
@@ -122,9 +131,11 @@ private:
                      {numRows, n});
   }
 
-  /// Copies the rows into tiles, multiplies each tile with the matrix of its
-  /// expert, [tiles, tile, n], and gathers the products of the rows. No tile
-  /// has rows of two experts; other elements of a tile are not used.
+  /// Returns the product of each row with the matrix of its expert, [rows, n].
+  /// Copies the rows into tiles such that no tile has rows of two experts,
+  /// multiplies each tile with the matrix of its expert, [tiles, tile, n], and
+  /// gathers the products of the rows. Unused elements of tiles hold copies of
+  /// some row; their products are not gathered.
   Value productsOfTiles() {
     Value size = b.integer(tile);
     Value tiles =
@@ -138,14 +149,14 @@ private:
     Value local = b.make<SubOp>(b.positions(numRows, 0, 1), at(starts, expert));
     Value place =
         b.make<AddOp>(b.make<MulOp>(at(tileStarts, expert), size), local);
-    // The place of a padding row may be outside of the tiles.
+    // A padding row has no place in the tiles, so take place 0, which exists.
     place = b.selectOr(isRow, place, 0);
     return at(b.reshape(made, {numTiles() * tile, n}), place);
   }
 
-  /// Returns the row that each element of a tile is copied from: [tiles, tile].
-  /// `owner` is the expert of each tile, `tileStarts` the first tile of each
-  /// expert.
+  /// Returns, for each place in each tile, the index of the row to copy there:
+  /// [tiles, tile]. `owner` is the expert of each tile, and `tileStarts` the
+  /// index of the first tile of each expert.
   Value rowsOfTiles(Value owner, Value tileStarts) {
     Value number =
         b.make<SubOp>(b.positions(numTiles(), 0, 1), at(tileStarts, owner));
@@ -153,7 +164,8 @@ private:
                                 b.make<MulOp>(number, b.integer(tile)));
     Value row = b.make<AddOp>(b.reshape(first, {numTiles(), 1}),
                               b.positions(tile, 1, 2));
-    // Tiles without an expert have indices out of range.
+    // Clamp the indices, since places that no row fills have indices out of
+    // range.
     return b.make<MaxOp>(b.make<MinOp>(row, b.integer(numRows - 1)),
                          b.integer(0));
   }
@@ -161,9 +173,10 @@ private:
   LoweringBuilder b;
   GroupedMatmulOp op;
   int64_t numExperts, numRows, n;
-  /// For each expert, [experts]: its number of rows, the end and the start of
-  /// its rows. For each row, [rows]: whether it is no padding, and its expert,
-  /// which is 0 for padding.
+  /// `counts`, `ends` and `starts` have one element per expert: its number of
+  /// rows, the index after its last row, and the index of its first row.
+  /// `isRow` and `expert` have one element per row: whether the row is no
+  /// padding, and the index of its expert (0 for padding).
   Value counts, ends, starts, isRow, expert;
 };
 } // namespace

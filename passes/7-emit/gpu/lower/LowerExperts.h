@@ -7,15 +7,15 @@
 
 namespace pcc::emit {
 
-/// Lowers the dropless mixture-of-experts ops (as in MegaBlocks, Gale et al.
-/// 2022) of `function`. Returns the number of ops.
+/// Replaces the ops of dropless mixture-of-experts layers (as in MegaBlocks,
+/// Gale et al. 2022) in `function`. Returns the number of replaced ops.
 ///
-/// graph.group_rows orders the (token, expert) pairs with a gate by expert.
-/// Prefix sums of the number of pairs give the place of each pair, so that no
-/// sort is needed.
+/// graph.group_rows lists the (token, expert) pairs whose gate is not 0, sorted
+/// by expert. Prefix sums of the number of pairs give the place of each pair,
+/// so that no sort is needed.
 ///
-/// graph.grouped_matmul multiplies each row with the matrix of its expert. The
-/// op becomes one of two batched matmuls, whichever needs less memory:
+/// graph.grouped_matmul multiplies each row with the matrix of the row's
+/// expert. It becomes one of two batched matmuls, whichever needs less memory:
 ///
 ///   all matrices   multiplies all rows with every matrix, and selects for each
 ///                  row the product with the matrix of its expert

@@ -10,10 +10,12 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::graph;
 
-/// Largest number of elements of a dim that is not cut into blocks.
+/// Largest number of elements of a dim whose prefix sums are computed without
+/// blocks.
 static constexpr int64_t longest = 256;
 
-/// Builds each prefix sum as a reduction over the elements that it includes.
+/// Returns the prefix sums along the middle dim of `value`. Computes each sum
+/// as a reduction over the elements that it includes.
 static Value sumOfPairs(LoweringBuilder &b, Value value, ScanForm form) {
   const int64_t size = shapeOf(value)[1];
   AllPairs pairs(b, shapeOf(value)[2]);
@@ -26,12 +28,12 @@ static Value sumOfPairs(LoweringBuilder &b, Value value, ScanForm form) {
                       b.selectOr(counts, pairs.other(value), 0));
 }
 
-/// Builds prefix sums by blocks of about √size elements:
+/// Returns the prefix sums along the middle dim of `value`, which is cut into
+/// blocks of about √size elements, the last one padded with zeros. Each result
+/// is the sum of two prefix sums:
 ///
 ///   [outer · blocks, block, inner]   prefix sums within each block
-///   [outer, blocks, inner]           totals of the blocks before each block
-///
-/// A result is the sum of both. Zeros pad the last block.
+///   [outer, blocks, inner]           sums over all preceding blocks
 static Value sumOfBlocks(LoweringBuilder &b, Value value, ScanForm form) {
   const int64_t outer = shapeOf(value)[0], size = shapeOf(value)[1],
                 inner = shapeOf(value)[2];

@@ -7,23 +7,24 @@
 
 namespace pcc::emit {
 
-/// Form of a prefix sum: `exclusive` leaves out the element itself, `reverse`
-/// sums from the last element to the first.
+/// Form of a prefix sum. If `exclusive` is true, each sum leaves out its own
+/// element. If `reverse` is true, each sum starts at the last element of the
+/// dim rather than at the first.
 struct ScanForm {
   bool exclusive = false, reverse = false;
 };
 
-/// Builds the prefix sums along the middle dim of `value`, [outer, size,
-/// inner]. The result has the same shape.
+/// Returns the prefix sums along the middle dim of `value`, [outer, size,
+/// inner], in the same shape.
 ///
-/// A short dim of n elements costs n² additions: sum i is a reduction over all
-/// pairs (i, j) with j ≤ i. A dim of more than 256 elements is cut into about
-/// √n blocks. The prefix sums of the blocks' totals are added to those within
-/// each block, so that the dim costs about n · √n additions.
+/// A dim of n ≤ 256 elements takes n² additions: sum i is a reduction over all
+/// pairs (i, j) with j ≤ i. A larger dim is cut into about √n blocks. To the
+/// prefix sums within each block, the total of all preceding blocks is added.
+/// The dim then takes about n · √n additions.
 mlir::Value runningSum(LoweringBuilder &b, mlir::Value value, ScanForm form);
 
-/// Replaces each graph.cumsum of `function` by the ops of runningSum(). Narrow
-/// floats are summed in f32. Returns the number of ops.
+/// Replaces each graph.cumsum of `function` by the ops of runningSum(). Sums of
+/// bf16 and f16 are computed in f32. Returns the number of replaced ops.
 int64_t lowerScans(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

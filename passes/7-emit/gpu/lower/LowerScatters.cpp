@@ -9,8 +9,8 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::graph;
 
-/// Converts indices of a dim of `size` elements to i64. Negative ones, which
-/// count from the end, become non-negative.
+/// Returns `indices` as i64, with `size` (the size of the indexed dim) added to
+/// the negative ones, which count from the end of the dim.
 static Value fromFront(LoweringBuilder &b, Value indices, int64_t size) {
   Value index = b.cast(indices, b.getI64Type());
   Value isNegative = b.compare(Predicate::Less, index, b.integer(0));
@@ -18,9 +18,9 @@ static Value fromFront(LoweringBuilder &b, Value indices, int64_t size) {
                           index);
 }
 
-/// Lowers one graph.scatter_elements. Pads indices and updates to the sizes of
-/// the data along all dims except `dim`. Padding has index -1, which is no row,
-/// so that it updates nothing.
+/// Replaces one graph.scatter_elements. Pads indices and updates to the sizes
+/// that the data has along all dims except `dim`. The padding of the indices is
+/// -1, which is no row of the data, so it updates nothing.
 static void lowerScatterElements(ScatterElementsOp op) {
   LoweringBuilder b(op);
   const int64_t dim = op.getDim();
@@ -35,9 +35,10 @@ static void lowerScatterElements(ScatterElementsOp op) {
                        around(b, places, dim), around(b, updates, dim)}));
 }
 
-/// Returns the row of each index tuple, [1, tuples, 1]: the row-major position
-/// of the tuple in the leading dims of `data`, the shape of the data. A tuple
-/// with an index out of range has row -1.
+/// Returns, for each index tuple of `indices`, the number of the row that it
+/// selects: [1, tuples, 1]. A tuple of k indices selects a row (slice) by the
+/// first k dims of the data; the rows are numbered in row-major order. `data`
+/// is the shape of the data. A tuple with an index out of range gets -1.
 static Value rowsOf(LoweringBuilder &b, Value indices, ArrayRef<int64_t> data) {
   const int64_t depth = shapeOf(indices).back();
   const int64_t tuples =
@@ -61,7 +62,7 @@ static Value rowsOf(LoweringBuilder &b, Value indices, ArrayRef<int64_t> data) {
   return row;
 }
 
-/// Lowers one graph.scatter_nd. Rows are the slices of the data that an index
+/// Replaces one graph.scatter_nd. A row is a slice of the data that one index
 /// tuple selects.
 static void lowerScatterNd(ScatterNdOp op) {
   LoweringBuilder b(op);

@@ -7,12 +7,13 @@
 
 namespace pcc::emit {
 
-/// Lowers graph.scatter_elements and graph.scatter_nd ops of `function`.
-/// Returns the number of ops.
+/// Replaces the graph.scatter_elements and graph.scatter_nd ops of `function`
+/// by reductions, which combine the updates of each element (RowwiseScatter.h).
+/// Returns the number of replaced ops.
 ///
-/// Reductions combine the updates of one place (RowwiseScatter.h). Results are
-/// deterministic, unlike those of atomic operations: the order in which updates
-/// are combined does not depend on the order in which threads run.
+/// Results are deterministic, unlike those of atomic operations: the order in
+/// which updates are combined does not depend on the order in which threads
+/// run.
 int64_t lowerScatters(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

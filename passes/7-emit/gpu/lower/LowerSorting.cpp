@@ -9,14 +9,16 @@ using namespace pcc::emit;
 using namespace pcc::graph;
 
 namespace {
-/// Order of a top-k: descending if `largest`, else ascending. NaN comes before
-/// all numbers.
+/// Order of a top-k: descending if `largest` is true, else ascending. NaN comes
+/// before all numbers in both orders.
 class SortOrder {
 public:
   SortOrder(LoweringBuilder &b, bool largest) : b(b), largest(largest) {}
 
-  /// Builds whether `other` comes before `each`, element by element. If both
-  /// are equal or both are NaN, the result is `standsInFront`.
+  /// Returns a boolean tensor: whether the element of `other` comes before that
+  /// of `each` in this order. Where the two elements are equal or both NaN, the
+  /// result is that of `standsInFront`, which says which one stands first in
+  /// the input.
   Value comesBefore(Value other, Value each, Value standsInFront) {
     Value wins =
         b.compare(largest ? Predicate::Greater : Predicate::Less, other, each);
@@ -32,7 +34,8 @@ public:
 private:
   Value isNanOf(Value value) { return b.make<IsNanOp>(value); }
 
-  /// Builds `condition` or (`nan` and `otherNan` == `second`).
+  /// Returns the boolean tensor `condition` or (`nan` and `otherNan` ==
+  /// `second`).
   Value both(Value condition, Value nan, Value otherNan, bool second) {
     Value other =
         second ? otherNan : b.make<NotOp>(otherNan.getType(), otherNan);
@@ -44,8 +47,8 @@ private:
 };
 } // namespace
 
-/// Builds the rank of each element of `value`, [outer, size, inner]: the number
-/// of elements along the middle dim that come before it.
+/// Returns the rank of each element of `value`, [outer, size, inner], along the
+/// middle dim: the number of elements that come before it in sorted order.
 static Value ranksOf(LoweringBuilder &b, Value value, bool largest) {
   const int64_t size = shapeOf(value)[1];
   AllPairs pairs(b, shapeOf(value)[2]);
@@ -57,8 +60,8 @@ static Value ranksOf(LoweringBuilder &b, Value value, bool largest) {
   return pairs.reduce(ReduceKind::Sum, b.indicatorOf(before));
 }
 
-/// Builds the indices of the elements of ranks 0 to `count` - 1 along the
-/// middle dim: [outer, count, inner].
+/// Returns the indices, along the middle dim, of the elements with ranks 0 to
+/// `count` - 1, in the order of their ranks: [outer, count, inner].
 static Value indicesOf(LoweringBuilder &b, Value ranks, int64_t count) {
   AllPairs pairs(b, shapeOf(ranks)[2]);
   Value isMeant = b.compare(Predicate::Equal, pairs.other(ranks),

@@ -10,7 +10,8 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::graph;
 
-/// Returns the sizes of the spatial dims of `value`, [N, C, spatial…].
+/// Returns the sizes of the spatial dims of `value`, whose shape is [N, C,
+/// spatial…].
 static ArrayRef<int64_t> spatial(Value value) {
   return shapeOf(value).drop_front(2);
 }
@@ -19,7 +20,8 @@ static ArrayRef<int64_t> spatial(Value value) {
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-/// Replaces one graph.conv. Filters [G · O, C, taps…] become [G, O, C, taps…].
+/// Replaces one graph.conv. Reshapes its filters from [G · O, C, taps…] to [G,
+/// O, C, taps…] for G groups.
 static void lowerConv(ConvOp op) {
   LoweringBuilder b(op);
   SmallVector<int64_t> shape(shapeOf(op.getFilter()));
@@ -44,9 +46,10 @@ static void lowerConvTranspose(ConvTransposeOp op) {
 // Pools
 //===----------------------------------------------------------------------===//
 
-/// Divides the sum of each window of an average pool by the number of elements
-/// that count (countedTaps). The number is a product of one factor per dim, so
-/// each dim has a constant table of factors and a division of its own.
+/// Returns the averages of an average pool: `sum`, the sum of each window,
+/// divided by the number of elements of the window that count (countedTaps).
+/// The number is a product of one factor per spatial dim. So `sum` is divided
+/// once per dim, by a constant table of that dim's factors.
 static Value dividedByCounts(LoweringBuilder &b, PoolOp op, Value sum) {
   Type element = tensorType(sum).getElementType();
   for (auto [dim, size] : llvm::enumerate(spatial(op.getResult()))) {
@@ -67,7 +70,8 @@ static Value dividedByCounts(LoweringBuilder &b, PoolOp op, Value sum) {
   return sum;
 }
 
-/// Replaces one graph.pool. Averages of narrow floats are summed in f32.
+/// Replaces one graph.pool by a reduction over the elements of each window. The
+/// sums of an average pool over bf16 or f16 are computed in f32.
 static void lowerPool(PoolOp op) {
   LoweringBuilder b(op);
   const bool isMax = op.getKind() == PoolKind::Max;

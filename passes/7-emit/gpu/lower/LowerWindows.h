@@ -7,13 +7,13 @@
 
 namespace pcc::emit {
 
-/// Lowers the convolutions, transposed convolutions and pools of `function`.
-/// Returns the number of ops.
+/// Replaces the convolutions, transposed convolutions and pools of `function`
+/// by ops that GPUs can run. Returns the number of replaced ops.
 ///
 /// A kernel gathers the windows of the padded input into columns (im2col). A
 /// convolution becomes a matmul of filters and columns (see convolve() and
 /// convolveTransposed() for exceptions). A pool becomes a reduction over the
-/// taps of each window.
+/// elements of each window.
 int64_t lowerWindows(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

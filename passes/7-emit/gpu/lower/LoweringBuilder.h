@@ -8,57 +8,61 @@
 
 namespace pcc::emit {
 
-/// Builds the ops that replace one op, directly in front of it. New ops get the
-/// location and the discardable attributes, such as the pipeline stage, of the
-/// replaced op. Tensors of positions and counts have element type i64.
+/// Builds the ops that replace one op, directly before that op. New ops get its
+/// location and its discardable attributes, such as the pipeline stage. Tensors
+/// of positions and counts have element type i64.
 class LoweringBuilder : public graph::TensorBuilder {
 public:
   explicit LoweringBuilder(mlir::Operation *op) : TensorBuilder(op), op(op) {}
 
-  /// If no result of the op has an element, replaces the results by empty
-  /// constants, erases the op and returns true. Otherwise does nothing and
+  /// If all results of the op are without elements, replaces them by empty
+  /// constants, erases the op, and returns true. Otherwise changes nothing and
   /// returns false.
   bool replaceEmpty();
-  /// Replaces result i by `values[i]`, reshaped to the shape of the result, and
-  /// erases the op. The builder must not create ops afterwards.
+  /// Replaces each result i of the op by `values[i]`, reshaped to the shape of
+  /// the result, and erases the op. The builder must not be used to create ops
+  /// afterwards.
   void replaceWith(mlir::ValueRange values);
 
-  /// Builds an i64 constant of rank 0.
+  /// Creates a scalar constant of type i64.
   mlir::Value integer(int64_t value) {
     return scalar(getI64Type(), static_cast<double>(value));
   }
-  /// Builds an i64 tensor of rank `rank` that holds the numbers 0 to `size` - 1
-  /// along dim `dim`. All other dims have size 1.
+  /// Creates an i64 tensor of rank `rank` that holds the numbers 0 to `size` -
+  /// 1 along dim `dim`. All its other dims have size 1.
   mlir::Value positions(int64_t size, int64_t dim, int64_t rank);
-  /// Builds a reduction over `dims`. The result lacks these dims.
+  /// Creates a reduction of `value` over `dims`, which the result lacks.
   mlir::Value reduce(graph::ReduceKind kind, mlir::Value value,
                      llvm::ArrayRef<int64_t> dims);
-  /// Builds a select: `value` where `condition` is true, else `number`.
+  /// Creates a tensor that has the elements of `value` where `condition` is
+  /// true, and `number` elsewhere.
   mlir::Value selectOr(mlir::Value condition, mlir::Value value, double number);
-  /// Converts a boolean tensor to i64: 1 for true, 0 for false.
+  /// Creates an i64 tensor that is 1 where the boolean tensor `condition` is
+  /// true, and 0 elsewhere.
   mlir::Value indicatorOf(mlir::Value condition);
-  /// Builds the transpose whose dim i is dim `perm[i]` of `value`.
+  /// Creates a transpose. Dim i of the result is dim `perm[i]` of `value`.
   mlir::Value transpose(mlir::Value value, llvm::ArrayRef<int64_t> perm);
-  /// Broadcasts `value` to `shape`.
+  /// Creates a broadcast of `value` to `shape`.
   mlir::Value broadcast(mlir::Value value, llvm::ArrayRef<int64_t> shape);
-  /// Pads dim i of `value` by `low[i]` elements in front and `high[i]` elements
-  /// behind, which have the value `number`. Negative counts crop. Returns
-  /// `value` itself if all counts are 0.
+  /// Pads dim i of `value` by `low[i]` elements before its first element and
+  /// `high[i]` elements after its last element. The new elements have the value
+  /// `number`. Negative counts crop. Returns `value` itself if all counts are
+  /// 0.
   mlir::Value pad(mlir::Value value, llvm::ArrayRef<int64_t> low,
                   llvm::ArrayRef<int64_t> high, double number);
 
 private:
-  /// Copies the discardable attributes of the replaced op.
+  /// Gives each new op the discardable attributes of the replaced op.
   void finish(mlir::Operation *made) override {
     made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   }
 
-  /// Op that is replaced.
+  /// The op that the new ops will replace.
   mlir::Operation *op;
 };
 
-/// Returns the element type of an accumulator for sums of `element`: f32 for
-/// narrower floats, otherwise `element` itself.
+/// Returns the type in which elements of type `element` are summed: f32 for
+/// bf16 and f16, otherwise `element` itself.
 mlir::Type sumType(mlir::Type element);
 
 /// Returns the shape of a tensor.
@@ -66,9 +70,9 @@ inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
   return graph::tensorType(value).getShape();
 }
 
-/// Calls `lower` for every op of type `Op` of `function`. `lower` may erase the
-/// op. Ops whose results are all empty become constants instead. Returns the
-/// number of ops of type `Op`.
+/// Calls `lower`, which replaces an op, for every op of class `Op` of
+/// `function`. Replaces an op whose results all lack elements by empty
+/// constants instead. Returns the number of replaced ops.
 template <typename Op>
 int64_t lowerEach(mlir::func::FuncOp function, void (*lower)(Op)) {
   llvm::SmallVector<Op> ops(function.getOps<Op>());

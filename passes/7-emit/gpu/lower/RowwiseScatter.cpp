@@ -31,7 +31,8 @@ using namespace pcc::graph;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Reduction that combines the updates of one place, and its neutral element.
+/// Reduction that combines the updates of one element, and the kind of its
+/// neutral element (0 for a sum).
 struct Combination {
   ReduceKind reduction;
   FactorKind neutral;
@@ -53,7 +54,9 @@ static Combination combinationOf(ScatterKind kind) {
   llvm_unreachable("unknown kind of scatter");
 }
 
-/// Builds the value of an element of the data after `update`.
+/// Returns the elements that result from applying `update` to the elements
+/// `old` of the data: their sum for ScatterKind::Add, `update` for
+/// ScatterKind::Set.
 static Value combine(LoweringBuilder &b, ScatterKind kind, Value old,
                      Value update) {
   switch (kind) {
@@ -76,7 +79,8 @@ static Value combine(LoweringBuilder &b, ScatterKind kind, Value old,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Builds one scatter in the cheapest of the three ways.
+/// Builds the ops of one scatter, in the way that takes the fewest operations
+/// of the three that the comment at the start of this file describes.
 class RowUpdates : RowwiseScatter {
 public:
   RowUpdates(LoweringBuilder &b, RowwiseScatter rows)
@@ -88,7 +92,7 @@ public:
   Value build() {
     if (kind == ScatterKind::Set)
       return taken();
-    // Estimated operations per update, for each way.
+    // Estimated operations per update for each of the three ways.
     const int64_t byRow = numRows * width,
                   byPairs = numUpdates * width + numRows,
                   byOrder =
@@ -105,11 +109,11 @@ public:
   }
 
 private:
-  /// Number of terms that one round of the scan combines.
+  /// Number of terms that one round of the scan combines into one.
   static constexpr int64_t radix = 16;
 
-  /// Returns the number of rounds of the scan: log(numUpdates) to base `radix`,
-  /// rounded up.
+  /// Returns the number of rounds that the scan over all updates takes: the
+  /// logarithm of `numUpdates` to base `radix`, rounded up.
   int64_t numRounds() const {
     int64_t rounds = 0;
     for (int64_t reach = 1; reach < numUpdates; reach *= radix)
@@ -117,16 +121,18 @@ private:
     return rounds;
   }
 
-  /// Combines the elements of `value` along `dim` for which `condition` holds.
+  /// Returns the reduction of `value` over `dim`, by the scatter's kind, that
+  /// takes only the elements for which `condition` is true.
   Value combineWhere(Value condition, Value value, int64_t dim) {
     auto [reduction, neutral] = combinationOf(kind);
     return b.reduce(reduction, b.selectOr(condition, value, neutralOf(neutral)),
                     {dim});
   }
 
-  /// Combines all updates of each requested place: [outer, places, inner]. `at`
-  /// returns the requested places as the `each` side of the pairs, whose
-  /// `other` side are the updates.
+  /// Returns, for each requested place, the combination of all updates of that
+  /// place: [outer, requested places, inner]. `at` returns the requested places
+  /// as positions `each` of a tensor of pairs; the updates are the positions
+  /// `other`.
   Value together(function_ref<Value(AllPairs &)> at) {
     AllPairs pairs(b, shapeOf(updates)[2]);
     auto [reduction, neutral] = combinationOf(kind);
@@ -135,14 +141,16 @@ private:
                                               neutralOf(neutral)));
   }
 
-  /// Combines each row with all of its updates.
+  /// Returns the data with all updates applied: reduces over all updates for
+  /// each row.
   Value combinedByRow() {
     Value all =
         together([&](AllPairs &pairs) { return pairs.eachPosition(numRows); });
     return combine(b, kind, data, all);
   }
 
-  /// Builds the number of the last update of each row; -1 if there is none.
+  /// Returns, for each row, the index of its last update; -1 for a row without
+  /// updates.
   Value lastOfRow() {
     AllPairs pairs(b, shapeOf(places)[2]);
     Value isHere = b.compare(Predicate::Equal, pairs.other(places),
@@ -152,8 +160,9 @@ private:
     return pairs.reduce(ReduceKind::Max, number);
   }
 
-  /// Combines each row with its last update. For kinds other than Set, the last
-  /// update of a place already includes the others.
+  /// Returns the data with the last update of each row applied. For kinds other
+  /// than Set, each row's last update must already be combined with its earlier
+  /// ones.
   Value taken() {
     Value last = lastOfRow();
     Value number =
@@ -164,7 +173,8 @@ private:
         combine(b, kind, data, update), data);
   }
 
-  /// Sorts places and updates by place. The sort is stable.
+  /// Sorts `updates` and `places` by place. Updates of one place keep their
+  /// order.
   void sort() {
     Value order = sortedIndices(b, places, /*largest=*/false, numUpdates);
     places = b.make<GatherElementsOp>(places, order, uint64_t(1));
@@ -172,9 +182,11 @@ private:
         updates, b.broadcast(order, shapeOf(updates)), uint64_t(1));
   }
 
-  /// Combines each sorted update with all earlier updates of its place.
-  /// Invariant: `so` of update u combines the updates u - reach + 1 to u of one
-  /// place. For one place, with radix 2:
+  /// Returns each update combined with all earlier updates of its place. The
+  /// updates must be sorted by place.
+  ///
+  /// Invariant: `so` of update u combines those of the updates u - reach + 1 to
+  /// u that have the place of u. For updates a to d of one place, with radix 2:
   ///
   ///   reach 1   a   b   c   d
   ///   reach 2   a   ab  bc  cd
@@ -200,8 +212,8 @@ private:
   }
 
   LoweringBuilder &b;
-  /// Number of rows, number of updates, and number of neighbouring elements of
-  /// an update that share one place.
+  /// Number of rows of the data, number of updates, and number of neighbouring
+  /// elements of an update that share one entry of `places`.
   int64_t numRows, numUpdates, width;
 };
 } // namespace

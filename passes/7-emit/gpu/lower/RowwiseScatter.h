@@ -7,22 +7,24 @@
 
 namespace pcc::emit {
 
-/// Scatter of `updates` along the middle dim of `data`:
+/// Scatter that applies `updates` to rows of `data`, that is, along its middle
+/// dim:
 ///
 ///   data      [outer, rows, inner]
 ///   updates   [outer, updates, inner]
 ///   places    [outer, updates, inner] or [outer, updates, 1], i64
 ///
-/// `places` holds the row of each update. An update whose place is not in
-/// [0, rows) has no effect.
+/// `places` holds, for each update, the index of the row to which it is
+/// applied. An update whose place is not in [0, rows) has no effect.
 struct RowwiseScatter {
   graph::ScatterKind kind;
   mlir::Value data, places, updates;
 };
 
-/// Builds `rows.data` with the updates applied: [outer, rows, inner]. For
-/// ScatterKind::Set, the last of several updates of one element remains. Sums
-/// and products of narrow floats are computed in f32.
+/// Returns `rows.data` with the updates applied: [outer, rows, inner]. If
+/// several updates have the same place, ScatterKind::Set keeps the last of
+/// them; other kinds combine them. Sums and products of bf16 and f16 are
+/// computed in f32.
 mlir::Value applyScatter(LoweringBuilder &b, RowwiseScatter rows);
 
 } // namespace pcc::emit

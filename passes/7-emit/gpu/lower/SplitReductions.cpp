@@ -10,25 +10,27 @@ using namespace pcc::emit;
 using namespace pcc::graph;
 
 namespace {
-/// Largest numbers of elements: of a row that one block reduces, and of a part
-/// of a longer row.
+/// `row` is the largest number of elements of a row that one block of threads
+/// reduces. A longer row is divided into parts of at most `part` elements.
 struct Lengths {
   int64_t row, part;
 };
-/// Reduced dims [first, first + count), which have `size` elements together and
-/// are reshaped to [parts, size / parts].
+/// Reduced dims [first, first + count) of a reduction, which have `size`
+/// elements in all and are reshaped to [parts, size / parts]. The first of the
+/// two reductions runs over the parts' elements, the second over the parts.
 struct Cut {
   int64_t first = 0, count = 0, size = 0, parts = 0;
   int64_t end() const { return first + count; }
 };
 } // namespace
 
-/// Lengths for rows that are contiguous in memory (`along`), which have up to
-/// 1024 threads each, and for columns (`across`), which have 8.
+/// Limits, in elements, for the lengths of rows and parts: `along` for rows
+/// that are contiguous in memory, which get up to 1024 threads each, and
+/// `across` for columns, which get 8 threads each.
 static constexpr Lengths along = {1 << 16, 1 << 14}, across = {1 << 11, 1 << 9};
 
-/// Returns the run of neighbouring dims among the reduced dims `dims` that has
-/// the most elements. `parts` of the result is not set.
+/// Returns the neighbouring dims among `dims`, the reduced dims of `shape`,
+/// that have the most elements together. Leaves `parts` of the result 0.
 static Cut largestNeighbours(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
   Cut largest, now;
   for (int64_t dim : dims) {
@@ -42,7 +44,7 @@ static Cut largestNeighbours(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
   return largest;
 }
 
-/// Returns the smallest divisor of `size` that is at least `least`.
+/// Returns the smallest divisor of `size` that is not less than `least`.
 static int64_t divisorFrom(int64_t size, int64_t least) {
   int64_t found = size;
   for (int64_t divisor = 1; divisor * divisor <= size; ++divisor)
@@ -53,8 +55,9 @@ static int64_t divisorFrom(int64_t size, int64_t least) {
   return found;
 }
 
-/// Returns the cut of a reduction; std::nullopt if its rows are short or have
-/// no suitable divisor.
+/// Returns how to cut the rows of a reduction into parts of equal size. Returns
+/// std::nullopt if its rows are short enough for one block, or if no divisor of
+/// their size gives parts of at least 16 elements.
 static std::optional<Cut> cutOf(ReduceOp op) {
   const auto rows = rowSpaceOf(op);
   if (!rows)
@@ -65,8 +68,8 @@ static std::optional<Cut> cutOf(ReduceOp op) {
     return std::nullopt;
   Cut cut = largestNeighbours(shapeOf(op.getInput()), op.getDims());
   cut.parts = divisorFrom(cut.size, llvm::divideCeil(length, most.part));
-  // With parts of fewer elements, the second reduction would read almost as
-  // much as the first one.
+  // Parts of fewer elements are not worth it: the second reduction, which reads
+  // one element per part, would read almost as much as the first one.
   constexpr int64_t shortest = 16;
   if (cut.parts > length / shortest)
     return std::nullopt;
@@ -74,14 +77,16 @@ static std::optional<Cut> cutOf(ReduceOp op) {
 }
 
 /// Returns whether a reduction of `kind` rounds, so that its intermediate
-/// results need f32.
+/// results should be f32: true for sums, means and products, false for maxima
+/// and minima.
 static bool isAddedUp(ReduceKind kind) {
   return kind == ReduceKind::Sum || kind == ReduceKind::Mean ||
          kind == ReduceKind::Prod;
 }
 
-/// Replaces `op` by a reduction of parts and a reduction over the parts. The
-/// mean of a row is the sum of its parts, divided in the second reduction.
+/// Replaces `op` by two reductions: the first reduces each part of a row, the
+/// second the parts of each row. For a mean, the first one sums and the second
+/// one also divides.
 static void split(ReduceOp op, const Cut &cut) {
   LoweringBuilder b(op);
   auto type = tensorType(op.getInput());
@@ -90,8 +95,9 @@ static void split(ReduceOp op, const Cut &cut) {
   SmallVector<int64_t> shape(type.getShape().take_front(cut.first));
   shape.append({cut.parts, cut.size / cut.parts});
   llvm::append_range(shape, type.getShape().drop_front(cut.end()));
-  // `dims` are the dims of the first reduction, without the dim of the parts.
-  // `place` is the dim of the parts in its result.
+  // `dims` are the dims that the first reduction runs over, all reduced dims
+  // but that of the parts. `place` is the number of the dim of the parts in its
+  // result.
   SmallVector<int64_t> dims;
   int64_t place = cut.first;
   for (int64_t dim : op.getDims())

@@ -17,11 +17,13 @@
 
 namespace pcc::emit {
 
-/// Replaces each reduction over long rows in `function` by two reductions. The
-/// intermediate sums and products of narrow floats are f32. The cut depends on
-/// the reduced dims and on whether rows are contiguous or columns, but not on
-/// the number of rows. Ranks with different numbers of rows thus get the same
-/// bits for the same row.
+/// Replaces each reduction over long rows in `function` by two: one over parts
+/// of rows, then one over the parts. Sums and products of bf16 and f16 stay in
+/// f32 between the two.
+///
+/// The size of the parts depends on the reduced dims and on whether rows are
+/// contiguous or columns, but not on the number of rows. Therefore ranks that
+/// hold different numbers of rows compute the same bits for the same row.
 void splitLongReductions(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

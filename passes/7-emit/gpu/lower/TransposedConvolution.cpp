@@ -25,12 +25,13 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::graph;
 
-/// Returns the sizes of the spatial dims of `value`, [N, C, spatial…].
+/// Returns the sizes of the spatial dims of `value`, whose shape is [N, C,
+/// spatial…].
 static ArrayRef<int64_t> spatial(Value value) {
   return shapeOf(value).drop_front(2);
 }
 
-/// Reshapes the filter of `op` from [G · C, O, taps…] to [G, C, O, taps…].
+/// Returns the filter of `op`, [G · C, O, taps…], reshaped to [G, C, O, taps…].
 static Value filtersOfGroups(LoweringBuilder &b, ConvTransposeOp op) {
   SmallVector<int64_t> shape(shapeOf(op.getFilter()));
   const int64_t group = op.getGroup();
@@ -43,8 +44,8 @@ static Value filtersOfGroups(LoweringBuilder &b, ConvTransposeOp op) {
 // Reversed windows
 //===----------------------------------------------------------------------===//
 
-/// Inserts `stride` − 1 zeros behind each element of `input` along each spatial
-/// dim.
+/// Returns `input` with `stride` − 1 zeros after each element along each
+/// spatial dim. `strides` has one stride per spatial dim.
 static Value dilate(LoweringBuilder &b, Value input,
                     ArrayRef<int64_t> strides) {
   SmallVector<int64_t> split(shapeOf(input)), whole(split), low, high;
@@ -59,8 +60,8 @@ static Value dilate(LoweringBuilder &b, Value input,
   return b.reshape(b.pad(b.reshape(input, split), low, high, 0), whole);
 }
 
-/// Builds the result as a convolution of the dilated input with reversed
-/// windows.
+/// Returns the result of `op` as a convolution: inserts `stride` − 1 zeros
+/// after each input, and convolves with reversed windows.
 static Value convolveSpread(LoweringBuilder &b, ConvTransposeOp op) {
   Value filters = filtersOfGroups(b, op);
   SmallVector<int64_t> perm =
@@ -83,8 +84,9 @@ static Value convolveSpread(LoweringBuilder &b, ConvTransposeOp op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Computes which products each output sums: for each tap and output,
-/// [taps…, outputs…], the index of a product.
+/// Finds the products that each output is the sum of. A product is that of one
+/// input and one tap of the filter. For each tap and output, [taps…, outputs…],
+/// computes the index of a product.
 class Sources {
 public:
   Sources(LoweringBuilder &b, ConvTransposeOp op) : b(b), op(op) {
@@ -95,32 +97,35 @@ public:
       appendInput(dim);
   }
 
-  /// Row-major index of the product in [taps…, inputs…], and whether this
-  /// product exists. The index is in range even if it does not.
+  /// `place` is the row-major index of the product in [taps…, inputs…].
+  /// `isThere` is whether the product exists: a tap may have no input for an
+  /// output. `place` is a valid index even then.
   Value place, isThere;
 
 private:
-  /// Returns the index of the tap along spatial dim `dim`.
+  /// Returns the index of the tap along spatial dim `dim`, for each tap and
+  /// output.
   Value tap(int64_t dim) {
     return b.positions(spatial(op.getFilter())[dim], dim,
                        2 * op.getStrides().size());
   }
 
-  /// Appends a dim of `size` elements to `place`.
+  /// Extends `place`, a row-major index, by one more dim of `size` elements,
+  /// along which the index is `index`.
   void append(int64_t size, Value index) {
     place = place ? b.make<AddOp>(b.make<MulOp>(place, b.integer(size)), index)
                   : index;
   }
 
-  /// Adds a condition to `isThere`.
+  /// Makes `isThere` false where the comparison of `lhs` and `rhs` is false.
   void require(Predicate predicate, Value lhs, Value rhs) {
     Value holds = b.compare(predicate, lhs, rhs);
     isThere = isThere ? b.make<AndOp>(isThere, holds) : holds;
   }
 
-  /// Appends the index of the input along spatial dim `dim`: the solution q of
-  /// q · stride = output + low − tap · dilation. Requires that q is an integer
-  /// within the input.
+  /// Extends `place` by the index of the input along spatial dim `dim`. It is
+  /// the solution q of q · stride = output + low − tap · dilation. Makes
+  /// `isThere` false where q is not an integer or lies outside of the input.
   void appendInput(int64_t dim) {
     const int64_t numDims = op.getStrides().size(),
                   size = spatial(op.getInput())[dim];
@@ -143,7 +148,8 @@ private:
 };
 } // namespace
 
-/// Builds the products of all inputs with all taps: [N, G, O · taps, inputs].
+/// Returns the products of all inputs with all taps of the filter, summed over
+/// the channels of each group: [N, G, O · taps, inputs].
 static Value productsOf(LoweringBuilder &b, ConvTransposeOp op) {
   Value filters = filtersOfGroups(b, op);
   ArrayRef<int64_t> shape = shapeOf(filters);
@@ -157,7 +163,8 @@ static Value productsOf(LoweringBuilder &b, ConvTransposeOp op) {
       /*transpose_lhs=*/true, /*transpose_rhs=*/false);
 }
 
-/// Builds the result by gathering the products of each output and summing them.
+/// Returns the result of `op`: multiplies all inputs with all taps by one
+/// matmul, gathers the products that belong to each output, and sums them.
 static Value gatherProducts(LoweringBuilder &b, ConvTransposeOp op) {
   const int64_t planes =
       shapeOf(op.getResult())[0] * shapeOf(op.getResult())[1];
@@ -173,9 +180,11 @@ static Value gatherProducts(LoweringBuilder &b, ConvTransposeOp op) {
   return b.reduce(ReduceKind::Sum, b.selectOr(sources.isThere, seen, 0), taps);
 }
 
-/// Returns whether to gather products rather than to convolve: only for strides
-/// above 1. Exceptions: products of narrow floats would be rounded before they
-/// are summed, and a matmul of single channels is slow.
+/// Returns whether to compute `op` by gatherProducts() rather than by
+/// convolveSpread(). This is so if a stride is larger than 1, with two
+/// exceptions: products of bf16 or f16, which would be rounded before they are
+/// summed, and groups of one channel and one filter, for which a matmul is
+/// slow.
 static bool hasProducts(ConvTransposeOp op) {
   Type element = tensorType(op.getInput()).getElementType();
   ArrayRef<int64_t> filter = shapeOf(op.getFilter());
