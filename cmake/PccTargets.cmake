@@ -75,6 +75,22 @@ function(pcc_mlir_library name)
   endif()
 endfunction()
 
+# pcc_attributes(NAME): the names and the table of the attributes that <NAME>DiscardableAttrs.td declares, for the next
+# add_public_tablegen_target.
+function(pcc_attributes name)
+  set(declared ${CMAKE_CURRENT_SOURCE_DIR}/${name}DiscardableAttrs.td)
+  set(base ${CMAKE_SOURCE_DIR}/dialects/attributes/DiscardableAttrs.td)
+  set(render ${CMAKE_SOURCE_DIR}/cmake/render_attributes.py)
+  set(records ${CMAKE_CURRENT_BINARY_DIR}/${name}DiscardableAttrs.json)
+  set(made ${CMAKE_CURRENT_BINARY_DIR}/${name}AttributeNames.h.inc ${CMAKE_CURRENT_BINARY_DIR}/${name}AttributeTable.cpp.inc)
+  add_custom_command(OUTPUT ${made}
+    COMMAND ${LLVM_TOOLS_BINARY_DIR}/llvm-tblgen --dump-json -I ${CMAKE_SOURCE_DIR} ${declared} -o ${records}
+    COMMAND ${PCC_PYTHON} ${render} ${records} ${made}
+    DEPENDS ${declared} ${base} ${render}
+    COMMENT "Rendering the attributes of ${name}" VERBATIM)
+  set(TABLEGEN_OUTPUT ${TABLEGEN_OUTPUT} ${made} PARENT_SCOPE)
+endfunction()
+
 # pcc_tool(NAME source... [DEPENDS lib...]): an executable of the compiler side.
 function(pcc_tool name)
   cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})

@@ -4,6 +4,7 @@
 #include "dialects/dist/DistDialect.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/reference/Fold.h"
+#include "dialects/pcc/PccDialect.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "dialects/rank/RankDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,7 +21,7 @@ using namespace mlir;
 
 void pcc::registerDialects(DialectRegistry &registry) {
   registry.insert<func::FuncDialect, graph::GraphDialect, dist::DistDialect,
-                  pipe::PipeDialect, rank::RankDialect>();
+                  PccDialect, pipe::PipeDialect, rank::RankDialect>();
   graph::registerConstantFolding(registry);
 }
 

@@ -1,7 +1,7 @@
 //===- Verify.cpp - comparison of a plan with the unpartitioned model -----===//
 
+#include "dialects/graph/GraphDialect.h"
 #include "dialects/rank/RankDialect.h"
-#include "passes/2-prepare/training/Precision.h"
 #include "passes/2-prepare/training/TrainingRequest.h"
 #include "passes/Compile.h"
 #include "passes/driver/Compilation.h"
@@ -77,20 +77,19 @@ static Outcome findWhole(Compilation &parts, CompileOptions &options) {
 /// the additional states would change the plan.
 static void keepGradients(mlir::ModuleOp module) {
   auto entries =
-      module->getAttrOfType<mlir::DictionaryAttr>(prepare::trainingName);
+      module->getAttrOfType<mlir::DictionaryAttr>(graph::trainingName);
   if (!entries || module->hasAttr(rank::memoryLimitName))
     return;
   mlir::NamedAttrList more(entries);
   more.set("sum_gradients", mlir::UnitAttr::get(module.getContext()));
-  module->setAttr(prepare::trainingName,
-                  more.getDictionary(module.getContext()));
+  module->setAttr(graph::trainingName, more.getDictionary(module.getContext()));
 }
 
 /// Returns the last phase that the unpartitioned model runs: 2-prepare if that
 /// phase adds training or changes the precision, otherwise 1-import.
 static Phase lastWhole(mlir::ModuleOp whole) {
   const bool isMade = prepare::TrainingRequest::of(whole) ||
-                      whole->hasAttr(prepare::precisionName);
+                      whole->hasAttr(graph::precisionName);
   return isMade ? Phase::Prepare : Phase::Import;
 }
 

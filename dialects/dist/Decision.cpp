@@ -12,14 +12,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/dist/Decision.h"
+#include "dialects/dist/DistDialect.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace pcc::dist;
-
-static constexpr StringLiteral decisionsKey = "dist.decisions";
-static constexpr StringLiteral causeKey = "dist.cause";
 
 int64_t Choice::receivedBytes() const {
   int64_t bytes = 0;
@@ -208,7 +206,7 @@ static Attribute metadataOf(Location location, StringRef key) {
 /// Returns `location` without the fused locations that this file has wrapped
 /// around it.
 static Location bare(Location location) {
-  while (metadataOf(location, decisionsKey) || metadataOf(location, causeKey))
+  while (metadataOf(location, decisionsName) || metadataOf(location, causeName))
     location = cast<FusedLoc>(location).getLocations().front();
   return location;
 }
@@ -217,14 +215,14 @@ Location pcc::dist::withDecisions(Location location,
                                   const std::vector<Decision> &decisions) {
   Writer writer(location.getContext());
   return decisions.empty() ? bare(location)
-                           : writer.wrap(bare(location), decisionsKey,
+                           : writer.wrap(bare(location), decisionsName,
                                          writer.write(decisions));
 }
 
 std::vector<Decision> pcc::dist::decisionsOf(Location location) {
   std::vector<Decision> decisions;
   if (auto list =
-          dyn_cast_or_null<ArrayAttr>(metadataOf(location, decisionsKey)))
+          dyn_cast_or_null<ArrayAttr>(metadataOf(location, decisionsName)))
     for (Attribute entry : list)
       read(entry, decisions.emplace_back());
   return decisions;
@@ -232,12 +230,12 @@ std::vector<Decision> pcc::dist::decisionsOf(Location location) {
 
 Location pcc::dist::withCause(Location location, const Cause &cause) {
   Writer writer(location.getContext());
-  return writer.wrap(bare(location), causeKey, writer.write(cause));
+  return writer.wrap(bare(location), causeName, writer.write(cause));
 }
 
 std::optional<Cause> pcc::dist::causeOf(Location location) {
   auto fields =
-      dyn_cast_or_null<DictionaryAttr>(metadataOf(location, causeKey));
+      dyn_cast_or_null<DictionaryAttr>(metadataOf(location, causeName));
   if (!fields)
     return std::nullopt;
   Cause cause;

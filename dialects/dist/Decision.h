@@ -119,11 +119,6 @@ mlir::Location withCause(mlir::Location location, const Cause &cause);
 /// Returns the cause attached to `location`, or nullopt if there is none.
 std::optional<Cause> causeOf(mlir::Location location);
 
-/// Discardable attribute that `4-shard` sets on an op, argument or result whose
-/// sharding is pinned. StringAttr with the origin of the pin:
-/// `--shard 'y=[-,tp]'` or `the model: 'y=[-,tp]'`.
-inline constexpr llvm::StringLiteral pinnedName = "dist.pinned";
-
 } // namespace pcc::dist
 
 #endif // PCC_DIALECTS_DIST_DECISION_H

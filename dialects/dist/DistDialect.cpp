@@ -41,6 +41,7 @@ struct DistAliases : OpAsmDialectInterface {
 } // namespace
 
 void DistDialect::initialize() {
+  declareAttributes();
   addOperations<
 #define GET_OP_LIST
 #include "dialects/dist/DistOps.cpp.inc"
@@ -118,6 +119,11 @@ Attribute ShardingAttr::parse(AsmParser &parser, Type) {
 StringRef pcc::dist::clusterOf(ModuleOp module) {
   auto text = module->getAttrOfType<StringAttr>(clusterName);
   return text ? text.getValue() : StringRef();
+}
+
+StringRef pcc::dist::targetOf(ModuleOp module) {
+  auto target = module->getAttrOfType<StringAttr>(targetName);
+  return target ? target.getValue() : "cpu";
 }
 
 Mesh pcc::dist::meshOf(ModuleOp module) {

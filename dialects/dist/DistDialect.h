@@ -9,6 +9,7 @@
 #ifndef PCC_DIALECTS_DIST_DISTDIALECT_H
 #define PCC_DIALECTS_DIST_DISTDIALECT_H
 
+#include "dialects/attributes/AttributeTable.h"
 #include "dialects/dist/Sharding.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -36,32 +37,14 @@ llvm::hash_code hash_value(const Sharding &sharding);
 
 namespace pcc::dist {
 
-/// MeshAttr on the module: the mesh that all shardings refer to.
-inline constexpr llvm::StringLiteral meshName = "dist.mesh";
-/// ArrayAttr on ops after `4-shard`: one ShardingAttr per result.
-inline constexpr llvm::StringLiteral shardingsName = "dist.shardings";
-/// ShardingAttr on arguments and results of functions: the sharding of the
-/// value after `4-shard`. Before, also on parameters: the sharding that the
-/// model's annotations request; absent if they request none.
-inline constexpr llvm::StringLiteral shardingName = "dist.sharding";
-
-/// ShardingAttr on every graph op after `4-shard`: the axes that split each
-/// factor of the op's sharding rule. Its dims are the factors of the rule; its
-/// partials are the partial sums that pass through the op.
-inline constexpr llvm::StringLiteral splitName = "dist.split";
-/// DenseI64ArrayAttr on ops with `dist.split`, one entry per partial of that:
-/// the operand from which the partial sum comes, or -1 if all operands are
-/// partial together. Absent if no partial sum passes.
-inline constexpr llvm::StringLiteral throughName = "dist.through";
-/// DenseI64ArrayAttr on ops with `dist.split`: indices of the windows of the
-/// op's sharding rule through which it reads (halo exchange). Absent if none.
-inline constexpr llvm::StringLiteral windowsName = "dist.windows";
-
-/// StringAttr on the module: text of the cluster file that prices the plan.
-inline constexpr llvm::StringLiteral clusterName = "dist.cluster";
+#include "dialects/dist/DistAttributeNames.h.inc"
 
 /// Returns the text in `dist.cluster`; empty if the module has none.
 llvm::StringRef clusterOf(mlir::ModuleOp module);
+
+/// Returns the device that the ranks of `module` drive: "cpu" unless
+/// `dist.target` says otherwise.
+llvm::StringRef targetOf(mlir::ModuleOp module);
 
 /// Returns the mesh of the module; a mesh without axes if it has none.
 Mesh meshOf(mlir::ModuleOp module);

@@ -47,6 +47,15 @@ def Dist_Dialect : Dialect {
     - `dist.global` (type): on arguments and results after `5-localize`, the global type.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
+  let extraClassDeclaration = [{
+    /// The attributes that DistDiscardableAttrs.td declares.
+    ::pcc::AttributeTable attributes;
+    /// Fills `attributes`.
+    void declareAttributes();
+  }];
 }
 
 /// Base class of the attributes of the dialect, which print and parse themselves.

@@ -13,10 +13,6 @@
 
 namespace pcc::dist {
 
-/// ShardingAttr on a `graph.set_parameter` after `5-localize`: the placement of
-/// the copy of the weight that is written. Without it, the copy that is whole.
-inline constexpr llvm::StringLiteral placementName = "dist.placement";
-
 /// Returns the placement of `sharding` as text, by which the copies of one
 /// weight are told apart. A null `sharding` means whole in all `rank` dims.
 inline std::string placementKey(ShardingAttr sharding, int64_t rank) {

@@ -188,6 +188,11 @@ SubAxes axesUsed(const Sharding &sharding);
 std::optional<std::string> findError(const Sharding &sharding, const Mesh &mesh,
                                      const Shape &shape);
 
+/// Checks that the mesh has every axis that `sharding` uses, and that its
+/// sub-axes divide them. Returns the first error, or nullopt.
+std::optional<std::string> findAxisError(const Sharding &sharding,
+                                         const Mesh &mesh);
+
 /// Returns a hash of all members; equal shardings have equal hashes.
 size_t hashValue(const Sharding &sharding);
 

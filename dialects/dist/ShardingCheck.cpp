@@ -41,6 +41,20 @@ static Error checkAxis(const AxisUse &use, const Mesh &mesh) {
   return std::nullopt;
 }
 
+/// Returns all uses of sub-axes in `sharding`: dim by dim, then partials, then
+/// replicated axes.
+static std::vector<AxisUse> usesOf(const Sharding &sharding) {
+  std::vector<AxisUse> uses;
+  for (size_t i = 0; i < sharding.rank(); ++i)
+    for (const SubAxis &axis : sharding.dims[i].axes())
+      uses.push_back({axis, "dim " + std::to_string(i)});
+  for (const Partial &partial : sharding.partials)
+    uses.push_back({partial.axis, "the partial list"});
+  for (const SubAxis &axis : sharding.replicated)
+    uses.push_back({axis, "the replicated list"});
+  return uses;
+}
+
 /// Checks that each sub-axis is valid, and that no two of one axis overlap or
 /// fail to align.
 static Error checkUses(const std::vector<AxisUse> &uses, const Mesh &mesh) {
@@ -97,21 +111,21 @@ std::optional<std::string> findError(const Sharding &sharding, const Mesh &mesh,
   if (sharding.rank() != shape.size())
     return "sharding has " + std::to_string(sharding.rank()) +
            " dims, the tensor has " + std::to_string(shape.size());
-  std::vector<AxisUse> uses;
-  for (size_t i = 0; i < shape.size(); ++i) {
-    std::string where = "dim " + std::to_string(i);
-    if (Error error = checkFactors(sharding.dims[i], shape[i], where))
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (Error error = checkFactors(sharding.dims[i], shape[i],
+                                   "dim " + std::to_string(i)))
       return error;
-    for (const SubAxis &axis : sharding.dims[i].axes())
-      uses.push_back({axis, where});
-  }
-  for (const Partial &partial : sharding.partials)
-    uses.push_back({partial.axis, "the partial list"});
-  for (const SubAxis &axis : sharding.replicated)
-    uses.push_back({axis, "the replicated list"});
-  if (Error error = checkUses(uses, mesh))
+  if (Error error = checkUses(usesOf(sharding), mesh))
     return error;
   return checkKinds(sharding);
+}
+
+std::optional<std::string> findAxisError(const Sharding &sharding,
+                                         const Mesh &mesh) {
+  for (const AxisUse &use : usesOf(sharding))
+    if (Error error = checkAxis(use, mesh))
+      return error;
+  return std::nullopt;
 }
 
 } // namespace pcc::dist

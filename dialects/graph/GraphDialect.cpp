@@ -8,6 +8,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
+using namespace pcc;
 using namespace pcc::graph;
 
 #include "dialects/graph/GraphDialect.cpp.inc"
@@ -16,7 +17,14 @@ using namespace pcc::graph;
 #define GET_ATTRDEF_CLASSES
 #include "dialects/graph/GraphAttributes.cpp.inc"
 
+static const DeclaredAttribute declared[] = {
+#include "dialects/graph/GraphAttributeTable.cpp.inc"
+};
+
+PCC_VERIFY_ATTRIBUTES(GraphDialect)
+
 void GraphDialect::initialize() {
+  attributes.declare(getContext(), declared);
   addOperations<
 #define GET_OP_LIST
 #include "dialects/graph/GraphOps.cpp.inc"

@@ -9,6 +9,7 @@
 #ifndef PCC_DIALECTS_GRAPH_GRAPHDIALECT_H
 #define PCC_DIALECTS_GRAPH_GRAPHDIALECT_H
 
+#include "dialects/attributes/AttributeTable.h"
 #include "dialects/graph/ShardingRule.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -26,17 +27,13 @@
 
 namespace pcc::graph {
 
+#include "dialects/graph/GraphAttributeNames.h.inc"
+
 class GradientBuilder;
 
 /// Returns the floating-point operations of an element-wise op: one per element
 /// of its largest result.
 double elementWiseFlops(mlir::Operation *op);
-
-/// IntegerAttr (i64) on an einsum that sums the outputs of experts, weighted by
-/// gates: the most experts for which one token can have a gate other than 0
-/// (top-k routing). The outputs of all other experts for that token may stay
-/// uncomputed.
-inline constexpr llvm::StringLiteral chosenName = "graph.chosen";
 
 /// Returns the type of an operand or result of a graph op, which is always a
 /// ranked tensor.

@@ -49,9 +49,13 @@ def Graph_Dialect : Dialect {
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
-  let discardableAttrs = (ins
-    "::mlir::StringAttr":$name
-  );
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
+  let extraClassDeclaration = [{
+    /// The attributes that GraphDiscardableAttrs.td declares.
+    ::pcc::AttributeTable attributes;
+  }];
 }
 
 /// Base class of the attributes of the dialect, all of which describe weights.

@@ -8,20 +8,11 @@
 
 namespace pcc::graph {
 
-/// IntegerAttr (i64) on a forward op that has a gradient, between `2-prepare`
-/// and `3-place`: a number by which its backward ops name it.
-inline constexpr llvm::StringLiteral numberName = "graph.number";
-/// IntegerAttr (i64) on a backward op: the `graph.number` of the forward op
-/// whose gradient it belongs to. `3-place` puts both on the same stage.
-inline constexpr llvm::StringLiteral mirrorsName = "graph.mirrors";
-/// FlatSymbolRefAttr on an op of the update: the weight that the op updates or
-/// whose gradient it processes. Absent if the op concerns all weights, such as
-/// the global gradient norm.
-inline constexpr llvm::StringLiteral updatesName = "graph.updates";
+/// Symbol of the parameter, an i64, that counts the steps which have changed
+/// the weights. Optimizers read it, and so does dropout, whose mask depends on
+/// the step.
+inline constexpr llvm::StringLiteral stepName = "pcc.step";
 
-/// UnitAttr on the module: sums over the batch and norms of gradients must be
-/// bitwise equal however the batch and the stored weights are divided.
-inline constexpr llvm::StringLiteral reproducibleName = "graph.reproducible";
 /// Returns whether the module around `op` has `graph.reproducible`.
 bool isReproducible(mlir::Operation *op);
 

@@ -2,18 +2,95 @@
 
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
+using namespace pcc;
 using namespace pcc::pipe;
 
 #include "dialects/pipe/PipeDialect.cpp.inc"
 #define GET_OP_CLASSES
 #include "dialects/pipe/PipeOps.cpp.inc"
 
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+static bool isStage(Attribute attribute) { return isNumber(attribute, 0); }
+
+/// Checks that a module with `pipe.stages` has the stage.
+static std::optional<std::string> checkStage(const AttributeSite &site,
+                                             Attribute attribute) {
+  const int64_t stage = cast<IntegerAttr>(attribute).getInt();
+  auto module = site.op->getParentOfType<ModuleOp>();
+  auto stages = module ? dyn_cast_or_null<IntegerAttr>(
+                             module->getDiscardableAttr(stagesName))
+                       : IntegerAttr();
+  if (!stages || stage < stages.getValue().getSExtValue())
+    return std::nullopt;
+  return ("needs one of " + Twine(stages.getValue().getSExtValue()) +
+          " stages, counted from 0, got " + Twine(stage))
+      .str();
+}
+
+/// Checks that the number of virtual stages divides that of all stages.
+static std::optional<std::string> checkVirtualStages(const AttributeSite &site,
+                                                     Attribute attribute) {
+  const int64_t perPosition = cast<IntegerAttr>(attribute).getInt();
+  auto stages = site.op->getAttrOfType<IntegerAttr>(stagesName);
+  const int64_t all = stages ? stages.getValue().getSExtValue() : 1;
+  if (all % perPosition == 0)
+    return std::nullopt;
+  return ("needs a divisor of " + Twine(all) + ", the number of stages, got " +
+          Twine(perPosition))
+      .str();
+}
+
+static bool isAction(Attribute attribute) {
+  auto text = dyn_cast<StringAttr>(attribute);
+  if (!text)
+    return false;
+  StringRef action = text.getValue();
+  unsigned part = 0;
+  return llvm::is_contained({"F", "B", "I", "W", unshardAction.data()},
+                            action) ||
+         (action.consume_front("U") && !action.getAsInteger(10, part));
+}
+
+static bool isHeld(Attribute attribute) {
+  auto held = dyn_cast<DictionaryAttr>(attribute);
+  return held && held.size() == 2 && held.getAs<FlatSymbolRefAttr>("by") &&
+         held.get("result") && isNumber(held.get("result"), 0);
+}
+
+static bool isRecompute(Attribute attribute) {
+  auto text = dyn_cast<StringAttr>(attribute);
+  return text && llvm::is_contained({"none", "full", "selective", "auto"},
+                                    text.getValue());
+}
+
+static const AttributeKind virtualStagesKind{
+    positiveKind.needs, positiveKind.fits, checkVirtualStages};
+static const AttributeKind stageKind{"an i64 of at least 0", isStage,
+                                     checkStage};
+static const AttributeKind actionKind{"F, B, I, W, UNSHARD or U and a number",
+                                      isAction};
+static const AttributeKind heldKind{
+    "{by = @function, result = i64 of at least 0}", isHeld};
+static const AttributeKind recomputeKind{"none, full, selective or auto",
+                                         isRecompute};
+
+static const DeclaredAttribute declared[] = {
+#include "dialects/pipe/PipeAttributeTable.cpp.inc"
+};
+
+PCC_VERIFY_ATTRIBUTES(PipeDialect)
+
 void PipeDialect::initialize() {
+  attributes.declare(getContext(), declared);
   addOperations<
 #define GET_OP_LIST
 #include "dialects/pipe/PipeOps.cpp.inc"

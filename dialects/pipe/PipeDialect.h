@@ -9,6 +9,7 @@
 #ifndef PCC_DIALECTS_PIPE_PIPEDIALECT_H
 #define PCC_DIALECTS_PIPE_PIPEDIALECT_H
 
+#include "dialects/attributes/AttributeTable.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -23,50 +24,11 @@
 
 namespace pcc::pipe {
 
-/// IntegerAttr (i64): the pipeline stage of an op after `3-place`, and of a
-/// stage function after `6-schedule`.
-inline constexpr llvm::StringLiteral stageName = "pipe.stage";
+#include "dialects/pipe/PipeAttributeNames.h.inc"
 
-/// StringAttr on the functions of a stage after `6-schedule`: the kind of
-/// action that runs the function, as in PyTorch's schedule files. Absent for
-/// the forward action `F`. The update consists of parts `U0`, `U1`, …, each of
-/// which runs on all stages before the next part begins.
-inline constexpr llvm::StringLiteral actionName = "pipe.action";
 /// Value of `pipe.action` on the function that computes, once per step, what
 /// all microbatches share, such as gathered weights.
 inline constexpr llvm::StringLiteral unshardAction = "UNSHARD";
-
-/// DictionaryAttr {by = @function, result = N} on an argument of a stage's
-/// function: the argument takes result N of another function of the stage. If
-/// `by` is the argument's own function, the argument takes the result for the
-/// microbatch before, and zeros for the first one.
-inline constexpr llvm::StringLiteral heldName = "pipe.held";
-
-/// IntegerAttr (i64) on ops, within `6-schedule` when training: the function of
-/// the stage that the op will be moved to, as a StagePart.
-inline constexpr llvm::StringLiteral partName = "pipe.part";
-
-/// IntegerAttr (i64) on the module: the most bytes of shared values that a
-/// stage may hold through a step. Values beyond that are computed or received
-/// again in every microbatch. Unlimited if absent.
-inline constexpr llvm::StringLiteral maxHeldBytesName = "pipe.max_held_bytes";
-
-/// StringAttr on the module when training: which activations the backward pass
-/// recomputes (activation checkpointing; Chen et al. 2016). One of none, full,
-/// selective and auto; none if absent.
-inline constexpr llvm::StringLiteral recomputeName = "pipe.recompute";
-
-/// DenseI64ArrayAttr on the module, one entry per pipeline position: the most
-/// bytes of activations that the position may keep if `pipe.recompute` is auto.
-/// If absent, each position keeps as few bytes as possible.
-inline constexpr llvm::StringLiteral activationBytesName =
-    "pipe.activation_bytes";
-
-/// DenseI64ArrayAttr on the module, one entry per stage, set by `6-schedule`
-/// when training: the floating-point operations that recomputation adds to one
-/// microbatch on one rank.
-inline constexpr llvm::StringLiteral recomputedFlopsName =
-    "pipe.recomputed_flops";
 
 /// Returns the stage of an op or function; 0 if it has none.
 inline int64_t stageOf(mlir::Operation *op) {

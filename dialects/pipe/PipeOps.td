@@ -40,6 +40,13 @@ def Pipe_Dialect : Dialect {
     - `pipe.held` (dictionary `by`, `result`): on an argument of a function, the function of the same stage whose result the
       argument takes. With the argument's own function, the argument takes the result for the microbatch before.
   }];
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
+  let extraClassDeclaration = [{
+    /// The attributes that PipeDiscardableAttrs.td declares.
+    ::pcc::AttributeTable attributes;
+  }];
 }
 
 def Pipe_Tensor : StaticShapeTensorOf<[AnyType]>;

@@ -8,6 +8,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
+using namespace pcc;
 using namespace pcc::rank;
 
 #include "dialects/rank/RankDialect.cpp.inc"
@@ -16,7 +17,14 @@ using namespace pcc::rank;
 #define GET_OP_CLASSES
 #include "dialects/rank/RankOps.cpp.inc"
 
+static const DeclaredAttribute declared[] = {
+#include "dialects/rank/RankAttributeTable.cpp.inc"
+};
+
+PCC_VERIFY_ATTRIBUTES(RankDialect)
+
 void RankDialect::initialize() {
+  attributes.declare(getContext(), declared);
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "dialects/rank/RankAttributes.cpp.inc"

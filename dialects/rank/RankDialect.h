@@ -9,8 +9,10 @@
 #ifndef PCC_DIALECTS_RANK_RANKDIALECT_H
 #define PCC_DIALECTS_RANK_RANKDIALECT_H
 
+#include "dialects/attributes/AttributeTable.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
@@ -26,14 +28,13 @@
 
 namespace pcc::rank {
 
-/// IntegerAttr (i64) on the module: the most bytes that the weights and the
-/// arena of a rank may take; unlimited if absent. Memory that libraries
-/// allocate is not counted.
-inline constexpr llvm::StringLiteral memoryLimitName = "rank.memory_limit";
+#include "dialects/rank/RankAttributeNames.h.inc"
 
-/// UnitAttr on the module: products of f32 may round their factors to tf32,
-/// with ten bits of mantissa, which GPUs multiply faster.
-inline constexpr llvm::StringLiteral tf32Name = "rank.tf32";
+/// Returns the GPU architecture that kernels of `module` are compiled for.
+inline llvm::StringRef gpuArchOf(mlir::ModuleOp module) {
+  auto arch = module->getAttrOfType<mlir::StringAttr>(gpuArchName);
+  return arch ? arch.getValue() : llvm::StringRef("sm_90");
+}
 
 } // namespace pcc::rank
 

@@ -30,6 +30,13 @@ def Rank_Dialect : Dialect {
     - `rank.tf32` (unit): products of f32 may round their factors to tf32.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
+  let extraClassDeclaration = [{
+    /// The attributes that RankDiscardableAttrs.td declares.
+    ::pcc::AttributeTable attributes;
+  }];
 }
 
 def Rank_OffsetAttr : AttrDef<Rank_Dialect, "Offset"> {

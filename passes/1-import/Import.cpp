@@ -2,7 +2,9 @@
 
 #include "passes/1-import/Import.h"
 #include "dialects/dist/DistDialect.h"
+#include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/reference/Fold.h"
+#include "dialects/pipe/PipeDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/1-import/build/BindInputs.h"
@@ -192,9 +194,9 @@ bool ModelImport::makeFunction() {
   Block *body = function.addEntryBlock();
   for (auto [i, input] : llvm::enumerate(binding.inputs)) {
     SmallVector<StringRef> names(input.names.begin(), input.names.end());
-    function.setArgAttr(i, "graph.name",
+    function.setArgAttr(i, graph::nameName,
                         builder.getStringAttr(asRef(input.info->name)));
-    function.setArgAttr(i, "graph.dims", builder.getStrArrayAttr(names));
+    function.setArgAttr(i, graph::dimsName, builder.getStrArrayAttr(names));
     body->getArgument(i).setLoc(
         NameLoc::get(builder.getStringAttr(asRef(input.info->name))));
     values.define(asRef(input.info->name), body->getArgument(i));
@@ -364,7 +366,7 @@ bool ModelImport::makeReturn() {
   function.setFunctionType(builder.getFunctionType(
       function.getArgumentTypes(), ValueRange(results).getTypes()));
   for (auto [i, name] : llvm::enumerate(names)) {
-    function.setResultAttr(i, "graph.name", name);
+    function.setResultAttr(i, graph::nameName, name);
     if (!annotated.markOutput(function, i, model.graph.outputs[i].name))
       return false;
   }
@@ -383,7 +385,7 @@ bool ModelImport::makeTrainingReturn(Emitter &emitter) {
   func::ReturnOp::create(builder, module.getLoc(), value);
   function.setFunctionType(
       builder.getFunctionType(function.getArgumentTypes(), value.getType()));
-  function.setResultAttr(0, "graph.name", builder.getStringAttr(loss));
+  function.setResultAttr(0, graph::nameName, builder.getStringAttr(loss));
   return true;
 }
 
@@ -408,12 +410,12 @@ void ModelImport::eraseUnused() {
 /// Sets the module attributes that Import.h declares.
 void ModelImport::describeModule() {
   StringRef file = llvm::sys::path::filename(model.path);
-  module->setAttr(modelAttrName, builder.getStringAttr(file));
-  module->setAttr(rootAttrName, builder.getStringAttr(weights.root()));
+  module->setAttr(graph::modelName, builder.getStringAttr(file));
+  module->setAttr(graph::rootName, builder.getStringAttr(weights.root()));
   SmallVector<NamedAttribute> dims;
   for (auto &[name, size] : binding.dims)
     dims.push_back(builder.getNamedAttr(name, builder.getI64IntegerAttr(size)));
-  module->setAttr(boundDimsAttrName, builder.getDictionaryAttr(dims));
+  module->setAttr(graph::boundDimsName, builder.getDictionaryAttr(dims));
   describePlacement();
 }
 
@@ -430,8 +432,9 @@ void ModelImport::describePlacement() {
   for (const auto &[node, stage] : plan.stageOfNodes())
     stages.push_back(
         builder.getNamedAttr(node, builder.getI64IntegerAttr(stage)));
-  module->setAttr(stageOfNodesAttrName, builder.getDictionaryAttr(stages));
-  module->setAttr("pipe.stages", builder.getI64IntegerAttr(plan.numStages()));
+  module->setAttr(pipe::stageOfNodesName, builder.getDictionaryAttr(stages));
+  module->setAttr(pipe::stagesName,
+                  builder.getI64IntegerAttr(plan.numStages()));
 }
 
 //===----------------------------------------------------------------------===//

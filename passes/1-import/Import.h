@@ -10,22 +10,6 @@
 
 namespace pcc {
 
-/// Name of the module attribute that holds the file name of the ONNX model,
-/// without its directory.
-inline constexpr llvm::StringLiteral modelAttrName = "graph.model";
-/// Name of the module attribute that holds the canonical directory to which
-/// weight references are relative.
-inline constexpr llvm::StringLiteral rootAttrName = "graph.root";
-/// Name of the module attribute that maps each bound dynamic dim, by name, to
-/// its size.
-inline constexpr llvm::StringLiteral boundDimsAttrName = "graph.bound_dims";
-/// Name of the module attribute that maps node names, as locations spell them,
-/// to pipeline stages. The import sets the attribute only if annotations assign
-/// stages. `pipe.stages` then holds the number of stages. `dist.mesh` is set
-/// whenever the user's options or the annotations give axes.
-inline constexpr llvm::StringLiteral stageOfNodesAttrName =
-    "pipe.stage_of_nodes";
-
 /// Reads the ONNX file at `path` into a module with one `graph.parameter` per
 /// weight that is used and a function @main:
 ///

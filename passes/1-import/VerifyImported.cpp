@@ -49,7 +49,7 @@ static LogicalResult checkFunction(func::FuncOp function) {
              << "; after '1-import' every value is a tensor of static "
                 "shape";
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    if (!function.getArgAttr(i, "graph.name"))
+    if (!function.getArgAttr(i, graph::nameName))
       return function.emitOpError("has an argument ")
              << i << " without graph.name";
   return success();

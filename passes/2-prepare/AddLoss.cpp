@@ -1,5 +1,6 @@
 //===- AddLoss.cpp - loss of a training step as the only result -----------===//
 
+#include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/StepParts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/2-prepare/Passes.h"
@@ -80,7 +81,7 @@ private:
                     loss.name + "'");
     BlockArgument labels = labelsNamed(expression.values[1], wanted);
     if (labels)
-      model.setArgAttr(labels.getArgNumber(), "graph.labels",
+      model.setArgAttr(labels.getArgNumber(), graph::labelsName,
                        UnitAttr::get(model.getContext()));
     return labels ? loss.build(builder, output, labels, expression) : Value();
   }
@@ -89,7 +90,7 @@ private:
   Value outputNamed(StringRef name) {
     std::string known;
     for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
-      auto own = model.getResultAttrOfType<StringAttr>(i, nameName);
+      auto own = model.getResultAttrOfType<StringAttr>(i, graph::nameName);
       if (own && own.getValue() == name)
         return value;
       if (own)
@@ -102,8 +103,8 @@ private:
   /// input of that type if the model has none of that name.
   BlockArgument labelsNamed(StringRef name, RankedTensorType wanted) {
     for (BlockArgument argument : model.getArguments()) {
-      auto own =
-          model.getArgAttrOfType<StringAttr>(argument.getArgNumber(), nameName);
+      auto own = model.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                    graph::nameName);
       if (!own || own.getValue() != name)
         continue;
       if (argument.getType() != wanted)
@@ -114,9 +115,9 @@ private:
     }
     const unsigned last = model.getNumArguments();
     NamedAttrList attributes;
-    attributes.append(nameName, builder.getStringAttr(name));
+    attributes.append(graph::nameName, builder.getStringAttr(name));
     if (ArrayAttr symbols = symbolsOf(wanted))
-      attributes.append("graph.dims", symbols);
+      attributes.append(graph::dimsName, symbols);
     (void)model.insertArgument(last, wanted,
                                attributes.getDictionary(model.getContext()),
                                model.getLoc());
@@ -129,7 +130,7 @@ private:
   ArrayAttr symbolsOf(RankedTensorType labels) {
     auto known = model.getNumArguments() == 0
                      ? ArrayAttr()
-                     : model.getArgAttrOfType<ArrayAttr>(0, "graph.dims");
+                     : model.getArgAttrOfType<ArrayAttr>(0, graph::dimsName);
     if (!known)
       return {};
     auto first = graph::tensorType(model.getArgument(0));
@@ -170,7 +171,8 @@ struct AddLoss : pcc::prepare::impl::AddLossBase<AddLoss> {
     // A model with an ONNX TrainingInfo returns its loss as the only result.
     StringRef text = request->text("loss");
     if (text.empty() && graph::isTraining(model.front()))
-      text = model.getResultAttrOfType<StringAttr>(0, nameName).getValue();
+      text =
+          model.getResultAttrOfType<StringAttr>(0, graph::nameName).getValue();
     Value loss = LossAdder(model, text).build();
     if (!loss)
       return signalPassFailure();
@@ -185,7 +187,7 @@ struct AddLoss : pcc::prepare::impl::AddLossBase<AddLoss> {
     model.setType(FunctionType::get(
         model.getContext(), model.front().getArgumentTypes(), loss.getType()));
     DictionaryAttr named =
-        onlyAttr(nameName, StringAttr::get(model.getContext(), "loss"));
+        onlyAttr(graph::nameName, StringAttr::get(model.getContext(), "loss"));
     model.setAllResultAttrs(ArrayRef(named));
   }
 };

@@ -1,6 +1,6 @@
 //===- ApplyOptimizer.cpp - update of weights from their gradients --------===//
 
-#include "dialects/graph/StepCounter.h"
+#include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/StepParts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/2-prepare/Passes.h"
@@ -162,7 +162,8 @@ private:
     Operation *terminator = model.front().getTerminator();
     loss = builder.make<graph::AccumulateOp>(terminator->getOperand(0));
     for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
-      auto of = model.getResultAttrOfType<FlatSymbolRefAttr>(i, gradientOfName);
+      auto of = model.getResultAttrOfType<FlatSymbolRefAttr>(
+          i, graph::gradientOfName);
       if (!of)
         continue;
       markFor(of.getAttr());
@@ -333,7 +334,8 @@ private:
     SmallVector<DictionaryAttr> attributes;
     for (auto [name, value] : metrics) {
       values.push_back(value);
-      attributes.push_back(onlyAttr(nameName, builder.getStringAttr(name)));
+      attributes.push_back(
+          onlyAttr(graph::nameName, builder.getStringAttr(name)));
     }
     model.front().getTerminator()->setOperands(values);
     model.setType(FunctionType::get(model.getContext(),

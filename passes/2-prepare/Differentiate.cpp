@@ -1,8 +1,9 @@
 //===- Differentiate.cpp - reverse-mode gradients of the loss -------------===//
 
 #include "dialects/graph/gradients/Differentiate.h"
-#include "dialects/dist/Target.h"
+#include "dialects/dist/DistDialect.h"
 #include "dialects/graph/FusedAttention.h"
+#include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/StepParts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/2-prepare/Passes.h"
@@ -76,7 +77,8 @@ private:
   /// gradient of `parameter`: a placeholder for it exists.
   bool isAskedFor(graph::ParameterOp parameter) {
     for (auto op : model.getOps<graph::LossGradientOp>())
-      if (auto name = op->getAttrOfType<FlatSymbolRefAttr>(gradientOfName);
+      if (auto name =
+              op->getAttrOfType<FlatSymbolRefAttr>(graph::gradientOfName);
           name && name.getValue() == parameter.getSymName())
         return true;
     return false;
@@ -186,7 +188,7 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
       numTrained += trained.insert(parameter).second;
       parameter.setTrained(true);
       results.push_back(gradient);
-      attributes.push_back(onlyAttr(gradientOfName, name));
+      attributes.push_back(onlyAttr(graph::gradientOfName, name));
     }
     if (results.size() == 1)
       return emitError(UnknownLoc::get(&getContext()))

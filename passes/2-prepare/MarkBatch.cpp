@@ -1,5 +1,7 @@
 //===- MarkBatch.cpp - batch and sequence dims of inputs ------------------===//
 
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/pipe/PipeDialect.h"
 #include "passes/2-prepare/Passes.h"
 #include "passes/2-prepare/match/RewriteFunctions.h"
 #include "llvm/Support/DebugLog.h"
@@ -13,17 +15,18 @@ namespace pcc::prepare {
 } // namespace pcc::prepare
 
 using namespace mlir;
+using namespace pcc;
 using namespace pcc::prepare;
 
 /// Returns the name of an input; empty if it has none.
 static StringRef inputName(func::FuncOp function, unsigned input) {
-  auto name = function.getArgAttrOfType<StringAttr>(input, nameName);
+  auto name = function.getArgAttrOfType<StringAttr>(input, graph::nameName);
   return name ? name.getValue() : "";
 }
 
 /// Returns the symbol of a dim of an input; empty if the dim has none.
 static StringRef symbolOf(func::FuncOp function, unsigned input, int64_t dim) {
-  auto symbols = function.getArgAttrOfType<ArrayAttr>(input, "graph.dims");
+  auto symbols = function.getArgAttrOfType<ArrayAttr>(input, graph::dimsName);
   if (!symbols || dim >= static_cast<int64_t>(symbols.size()))
     return "";
   auto symbol = dyn_cast<StringAttr>(symbols[dim]);
@@ -133,7 +136,7 @@ public:
       batch.spread(batch.dims.begin()->first);
     if (failed(checkSizes()) || failed(checkMicrobatches()))
       return failure();
-    batch.write("graph.batch_dim");
+    batch.write(graph::batchDimName);
     markSequence();
     return success();
   }
@@ -151,7 +154,7 @@ private:
 
   /// Sets the user's marks.
   LogicalResult readOverrides() {
-    auto overrides = module->getAttrOfType<ArrayAttr>("graph.batch_dims");
+    auto overrides = module->getAttrOfType<ArrayAttr>(graph::batchDimsName);
     for (Attribute text :
          overrides ? overrides.getValue() : ArrayRef<Attribute>())
       if (failed(readOverride(cast<StringAttr>(text).getValue())))
@@ -195,7 +198,7 @@ private:
   /// Checks that the number of microbatches divides the batch. The error
   /// suggests the nearest divisors.
   LogicalResult checkMicrobatches() {
-    auto attribute = module->getAttrOfType<IntegerAttr>("pipe.microbatches");
+    auto attribute = module->getAttrOfType<IntegerAttr>(pipe::microbatchesName);
     int64_t count = attribute ? attribute.getInt() : 1;
     if (count == 1)
       return success();
@@ -234,7 +237,7 @@ private:
     for (auto [input, dim] : batch.dims)
       if (sequence.has(input) && sequence.dims.at(input) == dim)
         sequence.dims.erase(input);
-    sequence.write("graph.sequence_dim");
+    sequence.write(graph::sequenceDimName);
   }
 
   ModuleOp module;

@@ -1,11 +1,11 @@
 //===- SetPrecision.cpp - mixed precision in f32, bf16 or f16 -------------===//
 
+#include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/TensorBuilder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/2-prepare/Passes.h"
 #include "passes/2-prepare/match/Pins.h"
 #include "passes/2-prepare/match/RewriteFunctions.h"
-#include "passes/2-prepare/training/Precision.h"
 #include "passes/2-prepare/training/TrainingRequest.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/DebugLog.h"
@@ -312,8 +312,8 @@ private:
     precisions[narrow] = Precision::Narrow;
     if (narrow == result)
       return;
-    if (Attribute name = op->removeAttr(nameName))
-      narrow.getDefiningOp()->setAttr(nameName, name);
+    if (Attribute name = op->removeAttr(graph::nameName))
+      narrow.getDefiningOp()->setAttr(graph::nameName, name);
     result.replaceAllUsesExcept(narrow, narrow.getDefiningOp());
   }
 
@@ -346,7 +346,7 @@ private:
     Value same = casts.of(op.getInput(), isWide ? wide : asked);
     const Precision to = isWide ? Precision::Wide : Precision::Narrow;
     precisions[same] = to;
-    if (!op->hasAttr(pinnedName)) {
+    if (!op->hasAttr(graph::pinnedName)) {
       op.replaceAllUsesWith(same);
       op.erase();
       return;
@@ -456,7 +456,7 @@ private:
 /// Implements `--set-precision`.
 struct SetPrecision : pcc::prepare::impl::SetPrecisionBase<SetPrecision> {
   void runOnOperation() override {
-    auto asked = getOperation()->getAttrOfType<TypeAttr>(precisionName);
+    auto asked = getOperation()->getAttrOfType<TypeAttr>(graph::precisionName);
     auto model = getOperation().lookupSymbol<func::FuncOp>("main");
     if (!asked || !model)
       return;

@@ -1,5 +1,7 @@
 //===- VerifyPrepared.cpp - verification gate of phase 2-prepare ----------===//
 
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/2-prepare/Passes.h"
 #include "passes/2-prepare/match/RewriteFunctions.h"
@@ -14,6 +16,7 @@ namespace pcc::prepare {
 } // namespace pcc::prepare
 
 using namespace mlir;
+using namespace pcc;
 using namespace pcc::prepare;
 
 /// Checks that `op` is not an op on constants that simplify-graph should have
@@ -35,25 +38,21 @@ static LogicalResult checkOp(Operation *op) {
 /// Checks that marked batch dims exist and have one size, which the number of
 /// microbatches divides.
 static LogicalResult checkBatch(ModuleOp module, func::FuncOp function) {
-  auto count = module->getAttrOfType<IntegerAttr>("pipe.microbatches");
+  auto count = module->getAttrOfType<IntegerAttr>(pipe::microbatchesName);
   std::optional<int64_t> batch;
   for (BlockArgument argument : function.getArguments()) {
     auto mark = function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(),
-                                                       "graph.batch_dim");
+                                                       graph::batchDimName);
     if (!mark)
       continue;
     auto shape = shapeOf(argument);
     int64_t dim = mark.getInt();
-    if (dim < 0 || dim >= static_cast<int64_t>(shape.size()))
-      return function.emitError("phase '2-prepare' marked dim ")
-             << dim << " of an input of " << argument.getType();
     if (batch.value_or(shape[dim]) != shape[dim])
       return function.emitError("phase '2-prepare' marked batches of ")
              << *batch << " and " << shape[dim];
     batch = shape[dim];
   }
-  if (!count || count.getInt() == 1 ||
-      (batch && count.getInt() > 0 && *batch % count.getInt() == 0))
+  if (!count || count.getInt() == 1 || (batch && *batch % count.getInt() == 0))
     return success();
   return function.emitError("phase '2-prepare' left a batch of ")
          << batch.value_or(0) << " for " << count.getInt()

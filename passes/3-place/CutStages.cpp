@@ -2,6 +2,7 @@
 
 #include "dialects/dist/DistDialect.h"
 #include "dialects/graph/StepParts.h"
+#include "dialects/pipe/PipeDialect.h"
 #include "dialects/rank/RankDialect.h"
 #include "mlir/IR/Builders.h"
 #include "passes/3-place/BackwardStages.h"
@@ -279,12 +280,12 @@ private:
 struct CutStages : pcc::place::impl::CutStagesBase<CutStages> {
   void runOnOperation() override {
     auto module = getOperation()->getParentOfType<ModuleOp>();
-    auto stages = module->getAttrOfType<IntegerAttr>("pipe.stages");
+    auto stages = module->getAttrOfType<IntegerAttr>(pipe::stagesName);
     StagePlacer placer(getOperation(),
                        stages ? static_cast<int>(stages.getInt()) : 1);
     if (failed(placer.run(
-            module->getAttrOfType<ArrayAttr>("pipe.stage_at"),
-            module->getAttrOfType<DictionaryAttr>("pipe.stage_of_nodes"))))
+            module->getAttrOfType<ArrayAttr>(pipe::stageAtName),
+            module->getAttrOfType<DictionaryAttr>(pipe::stageOfNodesName))))
       return signalPassFailure();
     numTransfers += placer.numTransfers;
     numClones += placer.numClones;

@@ -2,6 +2,7 @@
 
 #include "passes/3-place/ForwardChain.h"
 #include "dialects/dist/DistDialect.h"
+#include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/StepParts.h"
 #include "dialects/graph/TensorBytes.h"
 
@@ -136,7 +137,7 @@ plan::StageCutRequest ForwardChain::request(int numStages) const {
 std::optional<size_t> ForwardChain::findCut(StringRef name) const {
   bool found = false;
   for (Operation &op : function.front().without_terminator()) {
-    auto own = op.getAttrOfType<StringAttr>("graph.name");
+    auto own = op.getAttrOfType<StringAttr>(graph::nameName);
     found |=
         graph::nodeName(op.getLoc()) == name || (own && own.getValue() == name);
     if (found && positions.contains(&op))

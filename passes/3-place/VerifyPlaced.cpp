@@ -1,6 +1,7 @@
 //===- VerifyPlaced.cpp - verification gate of phase 3-place --------------===//
 
 #include "dialects/graph/StepParts.h"
+#include "dialects/pipe/PipeDialect.h"
 #include "passes/3-place/Passes.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -57,7 +58,7 @@ struct VerifyPlaced : pcc::place::impl::VerifyPlacedBase<VerifyPlaced> {
   void runOnOperation() override {
     auto stages =
         getOperation()->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>(
-            "pipe.stages");
+            pipe::stagesName);
     const graph::StepParts parts(getOperation().front());
     for (Operation &op : getOperation().front().without_terminator())
       if (++numOps; failed(checkOp(op, stages ? stages.getInt() : 1, parts)))

@@ -1,6 +1,7 @@
 //===- DecideShardings.cpp - choice of a sharding for every value ---------===//
 
-#include "dialects/dist/Target.h"
+#include "dialects/dist/DistDialect.h"
+#include "dialects/graph/GraphDialect.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Builders.h"
 #include "passes/4-shard/Passes.h"
@@ -46,8 +47,8 @@ static Operation *pin(Value value, const dist::Sharding &sharding,
   dist::setSharding(reshard, sharding);
   if (Attribute stage = op->getAttr(pipe::stageName))
     reshard->setAttr(pipe::stageName, stage);
-  if (Attribute name = op->removeAttr("graph.name"))
-    reshard->setAttr("graph.name", name);
+  if (Attribute name = op->removeAttr(graph::nameName))
+    reshard->setAttr(graph::nameName, name);
   return reshard;
 }
 
@@ -103,7 +104,7 @@ static void annotate(ShardedGraph &graph) {
 static FailureOr<dist::SubAxes> takeExperts(ShardedGraph &graph,
                                             const dist::Mesh &mesh) {
   auto module = graph.function->getParentOfType<ModuleOp>();
-  auto numParts = module->getAttrOfType<IntegerAttr>(expertsName);
+  auto numParts = module->getAttrOfType<IntegerAttr>(dist::expertsName);
   if (!numParts)
     return dist::SubAxes();
   if (!tagExperts(graph))

@@ -1,6 +1,7 @@
 //===- ExpandSplitOps.cpp - expansion of ops with a split Inner dim -------===//
 
 #include "dialects/dist/Decision.h"
+#include "dialects/graph/GraphDialect.h"
 #include "passes/4-shard/Passes.h"
 #include "passes/4-shard/expand/Expansions.h"
 #include "passes/4-shard/graph/Stripes.h"
@@ -46,7 +47,7 @@ struct ExpandSplitOps : pcc::shard::impl::ExpandSplitOpsBase<ExpandSplitOps> {
   /// to: its name and its pin. `to` must be the result of an op.
   static void takeName(Operation *from, Value to) {
     for (StringRef name :
-         {StringRef("graph.name"), StringRef(dist::pinnedName)})
+         {StringRef(graph::nameName), StringRef(dist::pinnedName)})
       if (Attribute value = from->getAttr(name))
         to.getDefiningOp()->setAttr(name, value);
   }

@@ -1,6 +1,6 @@
 //===- InsertReshards.cpp - insertion of reshards -------------------------===//
 
-#include "dialects/dist/Target.h"
+#include "dialects/dist/DistDialect.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Builders.h"
 #include "passes/4-shard/Passes.h"

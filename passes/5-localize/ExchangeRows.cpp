@@ -16,7 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/dist/Target.h"
+#include "dialects/dist/DistDialect.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/5-localize/CollectiveSteps.h"
 #include "passes/5-localize/LocalBuilder.h"

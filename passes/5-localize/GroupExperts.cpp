@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/graph/GraphDialect.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/5-localize/ExpertRowRewrites.h"
 #include "passes/5-localize/Passes.h"
@@ -141,8 +142,8 @@ struct GroupExperts : pcc::localize::impl::GroupExpertsBase<GroupExperts> {
     ExpertRowBuilder builder(sum);
     Value rows = region.build(sum.op->getOperand(1), sum.outputs, builder);
     Value result = builder.sumOf(rows);
-    if (Attribute name = sum.op->getAttr("graph.name"))
-      result.getDefiningOp()->setAttr("graph.name", name);
+    if (Attribute name = sum.op->getAttr(graph::nameName))
+      result.getDefiningOp()->setAttr(graph::nameName, name);
     if (dist::ShardingAttr sharding = dist::shardingOf(sum.op->getResult(0)))
       dist::setSharding(result, sharding.getSharding());
     graph::EinsumOp op = sum.op;

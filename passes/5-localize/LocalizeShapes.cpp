@@ -1,5 +1,6 @@
 //===- LocalizeShapes.cpp - conversion of global shapes to local shapes ---===//
 
+#include "dialects/dist/DistDialect.h"
 #include "dialects/dist/ParameterPlacement.h"
 #include "dialects/graph/ScalarAttr.h"
 #include "passes/5-localize/LocalOp.h"
@@ -158,6 +159,13 @@ private:
       return op->emitOpError("has no 'dist.split' that fits its rule; phase "
                              "'4-shard' must give it one"),
              failure();
+    if (auto windows = op->getAttrOfType<DenseI64ArrayAttr>(dist::windowsName))
+      for (int64_t window : windows.asArrayRef())
+        if (window >= static_cast<int64_t>(local.rule.windows.size()))
+          return op->emitOpError("reads through window ")
+                     << window << ", but its rule has "
+                     << local.rule.windows.size(),
+                 failure();
     llvm::append_range(local.splits, split.getSharding().dims);
     return local;
   }
@@ -248,11 +256,11 @@ private:
   /// tensors of these types.
   void finishSignature() {
     for (auto [i, argument] : llvm::enumerate(function.getArguments()))
-      function.setArgAttr(i, "dist.global",
+      function.setArgAttr(i, dist::globalName,
                           TypeAttr::get(globalType(argument)));
     Operation *terminator = function.front().getTerminator();
     for (auto [i, result] : llvm::enumerate(terminator->getOperands()))
-      function.setResultAttr(i, "dist.global",
+      function.setResultAttr(i, dist::globalName,
                              TypeAttr::get(globalType(result)));
     function.setType(FunctionType::get(function.getContext(),
                                        function.front().getArgumentTypes(),

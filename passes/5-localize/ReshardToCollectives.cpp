@@ -1,6 +1,7 @@
 //===- ReshardToCollectives.cpp - reshards as planned collectives ---------===//
 
-#include "dialects/dist/Target.h"
+#include "dialects/dist/DistDialect.h"
+#include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/TensorBytes.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Builders.h"
@@ -47,9 +48,9 @@ struct ReshardToCollectives
     if (auto known = dist::shardingOf(reshard.getResult());
         known && value != reshard.getInput())
       dist::setSharding(value, known.getSharding());
-    if (Attribute name = reshard->getAttr("graph.name");
+    if (Attribute name = reshard->getAttr(graph::nameName);
         name && value != reshard.getInput())
-      value.getDefiningOp()->setAttr("graph.name", name);
+      value.getDefiningOp()->setAttr(graph::nameName, name);
     reshard.replaceAllUsesWith(value);
     reshard.erase();
     return success();

@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/dist/Decision.h"
-#include "dialects/dist/Target.h"
+#include "dialects/dist/DistDialect.h"
 #include "dialects/graph/TensorBytes.h"
 #include "mlir/IR/Builders.h"
 #include "passes/6-schedule/Passes.h"

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/graph/TensorBytes.h"
+#include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/6-schedule/Passes.h"
@@ -216,13 +217,7 @@ struct HoistShared : pcc::schedule::impl::HoistSharedBase<HoistShared> {
   }
 
   void runOnOperation() override {
-    const int64_t microbatches = integer("pipe.microbatches", 1);
-    if (microbatches < 1) {
-      getOperation().emitError()
-          << "cannot share between " << microbatches << " microbatches";
-      return signalPassFailure();
-    }
-    if (microbatches == 1)
+    if (integer(pipe::microbatchesName, 1) == 1)
       return;
     const int64_t most = integer(pipe::maxHeldBytesName, INT64_MAX);
     for (auto stage : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {

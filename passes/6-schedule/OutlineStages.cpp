@@ -1,5 +1,7 @@
 //===- OutlineStages.cpp - one function per stage -------------------------===//
 
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/6-schedule/Passes.h"
@@ -170,7 +172,7 @@ struct OutlineStages : pcc::schedule::impl::OutlineStagesBase<OutlineStages> {
           << "phase '6-schedule' needs the model in @main";
       return signalPassFailure();
     }
-    auto stages = getOperation()->getAttrOfType<IntegerAttr>("pipe.stages");
+    auto stages = getOperation()->getAttrOfType<IntegerAttr>(pipe::stagesName);
     DenseMap<Value, std::string> names = nameTransfers(model);
     std::optional<StageParts> parts;
     if (graph::isTraining(model.front()))
@@ -198,8 +200,8 @@ struct OutlineStages : pcc::schedule::impl::OutlineStagesBase<OutlineStages> {
       inputs.push_back(orEmpty(model.getArgAttrDict(i)));
     for (unsigned i = 0; i < model.getNumResults(); ++i)
       outputs.push_back(orEmpty(model.getResultAttrDict(i)));
-    getOperation()->setAttr("graph.inputs", builder.getArrayAttr(inputs));
-    getOperation()->setAttr("graph.outputs", builder.getArrayAttr(outputs));
+    getOperation()->setAttr(graph::inputsName, builder.getArrayAttr(inputs));
+    getOperation()->setAttr(graph::outputsName, builder.getArrayAttr(outputs));
   }
 };
 } // namespace

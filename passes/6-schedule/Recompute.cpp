@@ -1,7 +1,6 @@
 //===- Recompute.cpp - the pass recompute (activation checkpointing) ------===//
 
 #include "dialects/dist/DistDialect.h"
-#include "dialects/dist/Target.h"
 #include "mlir/IR/Builders.h"
 #include "passes/6-schedule/ActivationCheckpointing.h"
 #include "passes/6-schedule/Passes.h"
@@ -44,8 +43,7 @@ static Chooser chooserOf(StringRef mode) {
       .Case("none", eachStage<plan::recomputeNothing>)
       .Case("selective", eachStage<plan::recomputeCheap>)
       .Case("full", eachStage<plan::recomputeAll>)
-      .Case("auto", plan::recomputeWithin)
-      .Default(nullptr);
+      .Default(plan::recomputeWithin);
 }
 
 namespace {
@@ -53,14 +51,9 @@ struct Recompute : pcc::schedule::impl::RecomputeBase<Recompute> {
   void runOnOperation() override {
     auto name = getOperation()->getAttrOfType<StringAttr>(pipe::recomputeName);
     const StringRef mode = name ? name.getValue() : "none";
-    Chooser choose = chooserOf(mode);
-    if (!choose) {
-      getOperation().emitError() << "no recomputation is called '" << mode
-                                 << "': it is none, full, selective or auto";
-      return signalPassFailure();
-    }
     if (!trains())
       return;
+    Chooser choose = chooserOf(mode);
     FailureOr<plan::ActionTable> table = actionTableOf(getOperation());
     if (failed(table))
       return signalPassFailure();

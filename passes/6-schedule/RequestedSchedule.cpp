@@ -1,6 +1,7 @@
 //===- RequestedSchedule.cpp - the action table that a module asks for ----===//
 
 #include "passes/6-schedule/RequestedSchedule.h"
+#include "dialects/pipe/PipeDialect.h"
 #include "passes/6-schedule/UserSchedule.h"
 
 using namespace mlir;
@@ -10,7 +11,7 @@ using namespace pcc;
 static FailureOr<plan::ActionTable> generate(ModuleOp module) {
   plan::ScheduleRequest request;
   request.kind = plan::ScheduleKind::ForwardOnly;
-  if (auto name = module->getAttrOfType<StringAttr>("pipe.schedule");
+  if (auto name = module->getAttrOfType<StringAttr>(pipe::scheduleName);
       name && name.getValue() != "forward") {
     auto kind = plan::scheduleByName(name.getValue().str());
     if (!kind)
@@ -19,10 +20,12 @@ static FailureOr<plan::ActionTable> generate(ModuleOp module) {
              failure();
     request.kind = *kind;
   }
-  request.virtualStages = schedule::moduleNumber(module, "pipe.virtual_stages");
+  request.virtualStages =
+      schedule::moduleNumber(module, pipe::virtualStagesName);
   request.numPositions =
-      schedule::moduleNumber(module, "pipe.stages") / request.virtualStages;
-  request.numMicrobatches = schedule::moduleNumber(module, "pipe.microbatches");
+      schedule::moduleNumber(module, pipe::stagesName) / request.virtualStages;
+  request.numMicrobatches =
+      schedule::moduleNumber(module, pipe::microbatchesName);
   plan::ActionTableOrError made = plan::makeSchedule(request);
   if (!made.error.empty())
     return module.emitError() << made.error, failure();

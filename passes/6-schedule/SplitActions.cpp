@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/6-schedule/Passes.h"
@@ -348,7 +349,7 @@ struct SplitActions : pcc::schedule::impl::SplitActionsBase<SplitActions> {
         userActionTable(getOperation());
     if (failed(table))
       return signalPassFailure();
-    auto name = getOperation()->getAttrOfType<StringAttr>("pipe.schedule");
+    auto name = getOperation()->getAttrOfType<StringAttr>(pipe::scheduleName);
     auto kind = name ? plan::scheduleByName(name.getValue().str())
                      : std::optional<plan::ScheduleKind>();
     auto splits = [&](int stage) {

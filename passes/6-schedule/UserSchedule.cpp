@@ -1,6 +1,7 @@
 //===- UserSchedule.cpp - schedules that users write as CSV ---------------===//
 
 #include "passes/6-schedule/UserSchedule.h"
+#include "dialects/pipe/PipeDialect.h"
 #include "passes/plan/schedule/ScheduleFile.h"
 
 using namespace mlir;
@@ -14,18 +15,17 @@ int schedule::moduleNumber(ModuleOp module, StringRef name) {
 
 FailureOr<std::optional<plan::ActionTable>>
 schedule::userActionTable(ModuleOp module) {
-  auto text = module->getAttrOfType<StringAttr>(scheduleTableName);
+  auto text = module->getAttrOfType<StringAttr>(pipe::tableName);
   if (!text)
     return std::optional<plan::ActionTable>();
   const int virtualStages =
-      std::max(1, moduleNumber(module, "pipe.virtual_stages"));
+      std::max(1, moduleNumber(module, pipe::virtualStagesName));
   plan::ActionTableOrError read = plan::readSchedule(
       text.getValue().str(),
-      {moduleNumber(module, "pipe.stages") / virtualStages, virtualStages,
-       moduleNumber(module, "pipe.microbatches")});
+      {moduleNumber(module, pipe::stagesName) / virtualStages, virtualStages,
+       moduleNumber(module, pipe::microbatchesName)});
   if (!read.error.empty())
-    return module.emitError()
-               << "'" << scheduleTableName << "': " << read.error,
+    return module.emitError() << "'" << pipe::tableName << "': " << read.error,
            failure();
   return std::optional(std::move(read.table));
 }

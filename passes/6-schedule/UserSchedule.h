@@ -10,10 +10,6 @@
 
 namespace pcc::schedule {
 
-/// StringAttr on the module if `pipe.schedule` is `csv`: a schedule in the CSV
-/// form of PyTorch's pipeline schedules, one line of actions per position.
-inline constexpr llvm::StringLiteral scheduleTableName = "pipe.table";
-
 /// Returns the integer attribute `name` of the module; 1 if absent.
 int moduleNumber(mlir::ModuleOp module, llvm::StringRef name);
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/pipe/PipeDialect.h"
 #include "passes/6-schedule/Passes.h"
 #include "passes/plan/schedule/DeadlockCheck.h"
 #include "passes/plan/schedule/ScheduleCheck.h"
@@ -36,8 +37,8 @@ struct VerifyScheduled
       auto attribute = getOperation()->getAttrOfType<IntegerAttr>(name);
       return attribute ? static_cast<int>(attribute.getInt()) : 1;
     };
-    table.numStages = number("pipe.stages");
-    table.numMicrobatches = number("pipe.microbatches");
+    table.numStages = number(pipe::stagesName);
+    table.numMicrobatches = number(pipe::microbatchesName);
     table.positionOfStage.assign(table.numStages, 0);
     for (auto op : getOperation().getOps<pipe::ActionsOp>()) {
       for (int64_t stage : op.getStages()) {

@@ -1,8 +1,7 @@
 //===- Emit.cpp - compilation of a module to a bundle on disk -------------===//
 
 #include "passes/7-emit/Emit.h"
-#include "dialects/dist/Target.h"
-#include "dialects/rank/GpuArch.h"
+#include "dialects/dist/DistDialect.h"
 #include "dialects/rank/RankDialect.h"
 #include "passes/7-emit/bundle/BundleFolder.h"
 #include "passes/7-emit/bundle/BundleJson.h"

@@ -1,7 +1,6 @@
 //===- FormKernels.cpp - fusion of ops into kernels and their launches ----===//
 
 #include "dialects/dist/DistDialect.h"
-#include "dialects/dist/Target.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"

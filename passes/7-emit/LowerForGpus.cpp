@@ -1,6 +1,6 @@
 //===- LowerForGpus.cpp - lowering of ops that have no GPU library call ---===//
 
-#include "dialects/dist/Target.h"
+#include "dialects/dist/DistDialect.h"
 #include "passes/7-emit/Passes.h"
 #include "passes/7-emit/gpu/lower/LowerExperts.h"
 #include "passes/7-emit/gpu/lower/LowerScans.h"

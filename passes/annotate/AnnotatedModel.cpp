@@ -2,6 +2,8 @@
 
 #include "passes/annotate/AnnotatedModel.h"
 #include "dialects/dist/ShardingText.h"
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/pipe/PipeDialect.h"
 #include "passes/1-import/Import.h"
 #include "passes/1-import/build/Locations.h"
 #include "passes/1-import/devices/DevicePlan.h"
@@ -71,8 +73,8 @@ ModelAnnotation::ModelAnnotation(const onnx::Model &model, ModuleOp module)
     : decided(module), mesh(dist::meshOf(module).spatial()) {
   std::erase_if(mesh.axes,
                 [](const dist::Axis &axis) { return axis.size == 1; });
-  numStages = numberOf(module, "pipe.stages");
-  numPositions = numStages / numberOf(module, "pipe.virtual_stages");
+  numStages = numberOf(module, pipe::stagesName);
+  numPositions = numStages / numberOf(module, pipe::virtualStagesName);
   for (const onnx::Tensor &tensor : model.graph.initializers)
     initializers.insert(tensor.name);
   annotation.configuration.name = writtenConfiguration;
@@ -213,8 +215,8 @@ static Outcome writeFile(const onnx::Model &model,
 
 Outcome pcc::writeAnnotatedModel(ModuleOp module, const std::string &path,
                                  const Listener &listener) {
-  auto file = module->getAttrOfType<StringAttr>(modelAttrName);
-  auto root = module->getAttrOfType<StringAttr>(rootAttrName);
+  auto file = module->getAttrOfType<StringAttr>(graph::modelName);
+  auto root = module->getAttrOfType<StringAttr>(graph::rootName);
   if (!file || !root)
     return {6,
             "cannot write an annotated model: this one was not made of an "

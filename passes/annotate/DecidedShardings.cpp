@@ -33,10 +33,10 @@ static std::string nameOf(Value value) {
   if (auto get = dyn_cast_or_null<graph::GetParameterOp>(op))
     return get.getParameter().str();
   if (op)
-    return op->getNumResults() == 1 ? textOf(op->getAttr("graph.name")) : "";
+    return op->getNumResults() == 1 ? textOf(op->getAttr(graph::nameName)) : "";
   auto argument = cast<BlockArgument>(value);
   auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-  return textOf(function.getArgAttr(argument.getArgNumber(), "graph.name"));
+  return textOf(function.getArgAttr(argument.getArgNumber(), graph::nameName));
 }
 
 DecidedShardings::DecidedShardings(ModuleOp module) {
@@ -66,7 +66,7 @@ void DecidedShardings::readSignature(func::FuncOp function) {
   for (unsigned i = 0; i < function.getNumResults(); ++i)
     if (auto sharding = function.getResultAttrOfType<dist::ShardingAttr>(
             i, dist::shardingName))
-      outputShardings[textOf(function.getResultAttr(i, "graph.name"))] =
+      outputShardings[textOf(function.getResultAttr(i, graph::nameName))] =
           dist::withoutTime(sharding.getSharding());
 }
 

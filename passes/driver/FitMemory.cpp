@@ -91,7 +91,8 @@ private:
   /// gathered once for all microbatches. Returns false if nothing changes: the
   /// module has one microbatch, or has a bound already.
   bool holdsNothing(const Listener &listener) {
-    auto microbatches = module->getAttrOfType<IntegerAttr>("pipe.microbatches");
+    auto microbatches =
+        module->getAttrOfType<IntegerAttr>(pipe::microbatchesName);
     if (module->hasAttr(pipe::maxHeldBytesName) || !microbatches ||
         microbatches.getInt() == 1)
       return false;
@@ -208,7 +209,7 @@ private:
   /// Records `chosen` in `dist.divided` of `module`.
   static void setDivided(ModuleOp module, const Names &chosen) {
     if (!chosen.empty())
-      module->setAttr(shard::dividedName,
+      module->setAttr(dist::dividedName,
                       Builder(module.getContext())
                           .getStrArrayAttr(SmallVector<StringRef>(
                               chosen.begin(), chosen.end())));

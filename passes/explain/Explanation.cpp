@@ -1,8 +1,9 @@
 //===- Explanation.cpp - causes and prices of all communication -----------===//
 
 #include "passes/explain/Explanation.h"
+#include "dialects/dist/DistDialect.h"
 #include "dialects/dist/ShardingText.h"
-#include "dialects/dist/Target.h"
+#include "dialects/graph/GraphDialect.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <tuple>
@@ -93,7 +94,7 @@ private:
   /// Reads the facts that hold for the whole model: mesh, target and schedule.
   void readHead() {
     auto model =
-        ModuleOp(facts.module)->getAttrOfType<StringAttr>("graph.model");
+        ModuleOp(facts.module)->getAttrOfType<StringAttr>(graph::modelName);
     explanation.model = model ? model.str() : "";
     explanation.world = facts.mesh.sizes().numRanks();
     for (auto [name, size] :

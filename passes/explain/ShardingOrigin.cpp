@@ -181,8 +181,8 @@ private:
   /// axis splits its batch or its sequence.
   bool isByRole(BlockArgument argument) const {
     const AxisRole role = shard::roleOf(axis.name);
-    StringRef name = role == AxisRole::Batch      ? "graph.batch_dim"
-                     : role == AxisRole::Sequence ? "graph.sequence_dim"
+    StringRef name = role == AxisRole::Batch      ? graph::batchDimName
+                     : role == AxisRole::Sequence ? graph::sequenceDimName
                                                   : "";
     auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
     auto dim = name.empty() ? IntegerAttr()

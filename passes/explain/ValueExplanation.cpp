@@ -29,15 +29,15 @@ forEachName(ModuleOp module,
             llvm::function_ref<void(const std::string &, Value)> use) {
   for (auto function : module.getOps<func::FuncOp>()) {
     for (auto [i, argument] : llvm::enumerate(function.getArguments()))
-      use(textOf(function.getArgAttr(i, "graph.name")), argument);
+      use(textOf(function.getArgAttr(i, graph::nameName)), argument);
     for (Operation &op : function.front().without_terminator())
       if (auto get = dyn_cast<graph::GetParameterOp>(op))
         use(get.getParameter().str(), get);
       else if (op.getNumResults() > 0)
-        use(textOf(op.getAttr("graph.name")), op.getResult(0));
+        use(textOf(op.getAttr(graph::nameName)), op.getResult(0));
     for (auto [i, result] :
          llvm::enumerate(function.front().getTerminator()->getOperands()))
-      use(textOf(function.getResultAttr(i, "graph.name")), result);
+      use(textOf(function.getResultAttr(i, graph::nameName)), result);
   }
 }
 

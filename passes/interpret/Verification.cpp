@@ -1,6 +1,7 @@
 //===- Verification.cpp - check of a partitioned model against whole ------===//
 
 #include "passes/interpret/Verification.h"
+#include "dialects/graph/GraphDialect.h"
 #include "passes/interpret/VerifyTraining.h"
 #include "passes/interpret/compare/FirstDifference.h"
 #include "passes/interpret/elements/NpyFiles.h"
@@ -30,7 +31,7 @@ Status Verification::expectOutputs() {
     return Status::error(runtime::Defect,
                          "the unpartitioned model cannot be run: " + error);
   for (auto [i, value, tensor] : llvm::enumerate(results(), *tensors)) {
-    auto name = model.getResultAttrOfType<StringAttr>(i, "graph.name");
+    auto name = model.getResultAttrOfType<StringAttr>(i, graph::nameName);
     found.outputs.push_back(
         {name.str(), graph::nodeName(value.getLoc()).str(),
          Comparison(*tensor, toleranceOf(value, found.numerics))});

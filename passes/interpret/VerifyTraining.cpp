@@ -1,6 +1,7 @@
 //===- VerifyTraining.cpp - check of partitioned training steps -----------===//
 
 #include "passes/interpret/VerifyTraining.h"
+#include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/StepParts.h"
 #include "passes/interpret/simulate/UnpartitionedRun.h"
 
@@ -64,7 +65,7 @@ private:
     Operation *terminator = model.front().getTerminator();
     outputsOf.clear();
     for (auto [i, tensor] : llvm::enumerate(outputs)) {
-      auto name = model.getResultAttrOfType<StringAttr>(i, "graph.name");
+      auto name = model.getResultAttrOfType<StringAttr>(i, graph::nameName);
       outputsOf[name.getValue()] = findings.outputs.size();
       add(name.str() + " of step " + std::to_string(step), *tensor,
           toleranceOf(terminator->getOperand(i), findings.numerics));

@@ -2,12 +2,14 @@
 
 #include "passes/options/OptionAttrs.h"
 #include "dialects/dist/DistDialect.h"
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/pcc/PccDialect.h"
 #include "dialects/pipe/PipeDialect.h"
+#include "dialects/rank/RankDialect.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "passes/1-import/Import.h"
-#include "passes/2-prepare/training/Precision.h"
 #include "passes/6-schedule/UserSchedule.h"
 #include "passes/options/OptionText.h"
 #include "passes/options/OptionValueAttrs.h"
@@ -180,7 +182,7 @@ static Outcome checkBatchDims(ModuleOp module, const CompileOptions &options) {
     for (BlockArgument argument :
          model ? model.getArguments() : Block::BlockArgListType())
       if (auto own = model.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
-                                                        "graph.name");
+                                                        graph::nameName);
           own && own.getValue() == name)
         input = argument;
     std::string given = "--batch-dim '" + text.str() + "': ";
@@ -220,22 +222,22 @@ static Outcome checkTf32(ModuleOp module, const CompileOptions &options) {
 static Outcome recordPipeline(ModuleOp module, const CompileOptions &options) {
   Builder builder(module.getContext());
   const int64_t virtualStages = numVirtualStages(options);
-  if (!module->hasAttr(stageOfNodesAttrName))
-    module->setAttr("pipe.stages", builder.getI64IntegerAttr(
-                                       options.axis("pp") * virtualStages));
+  if (!module->hasAttr(pipe::stageOfNodesName))
+    module->setAttr(pipe::stagesName, builder.getI64IntegerAttr(
+                                          options.axis("pp") * virtualStages));
   else if (!options.stageAt.empty())
     return {6,
             "the model's annotations say which nodes are on which stage, so "
             "--stage-at cannot",
             {}};
-  module->setAttr("pipe.virtual_stages",
+  module->setAttr(pipe::virtualStagesName,
                   builder.getI64IntegerAttr(virtualStages));
-  module->setAttr("pipe.microbatches",
+  module->setAttr(pipe::microbatchesName,
                   builder.getI64IntegerAttr(options.numMicrobatches()));
-  module->setAttr("pipe.schedule",
+  module->setAttr(pipe::scheduleName,
                   builder.getStringAttr(options.scheduleName()));
   if (!options.scheduleTable.empty())
-    module->setAttr(schedule::scheduleTableName,
+    module->setAttr(pipe::tableName,
                     builder.getStringAttr(options.scheduleTable));
   return {};
 }
@@ -244,7 +246,7 @@ static Outcome recordPipeline(ModuleOp module, const CompileOptions &options) {
 static void recordPrecision(ModuleOp module, const CompileOptions &options) {
   if (!options.dtype.empty())
     module->setAttr(
-        prepare::precisionName,
+        graph::precisionName,
         TypeAttr::get(mlir::parseType(options.dtype, module.getContext())));
 }
 
@@ -252,7 +254,7 @@ static void recordPrecision(ModuleOp module, const CompileOptions &options) {
 /// --ep, --dp, --cp and --preset.
 static void recordExperts(ModuleOp module, const CompileOptions &options) {
   if (int64_t experts = options.axis("ep"); experts > 1)
-    module->setAttr("dist.experts",
+    module->setAttr(dist::expertsName,
                     Builder(module.getContext()).getI64IntegerAttr(experts));
 }
 
@@ -321,10 +323,10 @@ static Outcome checkRepeated(ModuleOp module, const CompileOptions &options) {
 static void recordRoot(ModuleOp module, StringRef model) {
   SmallString<128> root;
   StringRef folder = llvm::sys::path::parent_path(model);
-  if (module->hasAttr(rootAttrName) ||
+  if (module->hasAttr(graph::rootName) ||
       llvm::sys::fs::real_path(folder.empty() ? "." : folder, root))
     return;
-  module->setAttr(rootAttrName, StringAttr::get(module.getContext(), root));
+  module->setAttr(graph::rootName, StringAttr::get(module.getContext(), root));
 }
 
 Outcome pcc::resumeFromDump(ModuleOp module, const CompileOptions &options) {
@@ -369,17 +371,17 @@ static std::vector<int64_t> parseSizes(StringRef text) {
 }
 
 Outcome pcc::restoreImportOptions(ModuleOp module, CompileOptions &options) {
-  auto file = module->getAttrOfType<StringAttr>(modelAttrName);
-  auto root = module->getAttrOfType<StringAttr>(rootAttrName);
+  auto file = module->getAttrOfType<StringAttr>(graph::modelName);
+  auto root = module->getAttrOfType<StringAttr>(graph::rootName);
   if (!file || !root)
     return {3, "the dump does not say which model it was made of", {}};
   options.model = (root.getValue() + "/" + file.getValue()).str();
   // Without annotations, the model is imported for one device.
   options.configuration = "none";
-  if (auto seed = module->getAttrOfType<IntegerAttr>("rank.random_weights"))
+  if (auto seed = module->getAttrOfType<IntegerAttr>(rank::randomWeightsName))
     options.randomWeights = seed.getInt();
   restoreTrainingOptions(module, options);
-  if (auto type = module->getAttrOfType<TypeAttr>(prepare::precisionName))
+  if (auto type = module->getAttrOfType<TypeAttr>(graph::precisionName))
     llvm::raw_string_ostream(options.dtype) << type.getValue();
   auto recorded = module->getAttrOfType<DictionaryAttr>(optionsName);
   if (!recorded)

@@ -9,13 +9,6 @@
 
 namespace pcc {
 
-/// IntegerAttr (i64) on the module: the last phase that it has passed, by
-/// number.
-inline constexpr llvm::StringLiteral phaseName = "pcc.phase";
-/// DictionaryAttr on the module: every option that shapes the result, as text.
-/// The keys are the names on the command line, such as "--tp".
-inline constexpr llvm::StringLiteral optionsName = "pcc.options";
-
 /// Records `options` on `module`: as the attributes that passes read (mesh,
 /// stages, microbatches, seeds, …), and all of them in `pcc.options`. A dump
 /// can therefore be resumed without repeating the options. Returns exit code 2

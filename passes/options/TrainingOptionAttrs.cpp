@@ -1,6 +1,7 @@
 //===- TrainingOptionAttrs.cpp - options of training as attributes --------===//
 
 #include "passes/options/TrainingOptionAttrs.h"
+#include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/StepParts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -85,13 +86,13 @@ void pcc::recordTraining(ModuleOp module, const CompileOptions &options) {
   static constexpr const char *betas[] = {"beta1", "beta2"};
   for (auto [entry, beta] : llvm::zip(betas, training.betas))
     entries.append(entry, builder.getF64FloatAttr(beta));
-  module->setAttr(prepare::trainingName,
+  module->setAttr(graph::trainingName,
                   entries.getDictionary(module.getContext()));
 }
 
 void pcc::restoreTrainingOptions(ModuleOp module, CompileOptions &options) {
   options.training = {};
-  auto entries = module->getAttrOfType<DictionaryAttr>(prepare::trainingName);
+  auto entries = module->getAttrOfType<DictionaryAttr>(graph::trainingName);
   if (!entries)
     return;
   options.training.train = true;

@@ -61,7 +61,7 @@ LAYERS = [
     *rooms("passes", {"options": "", "annotate": "", "driver": "options annotate"},
            COMPILER, DIALECTS, PLAN, r"passes/\d-[^/]+/.*", PROGRAM),
     (r"passes/[^/]+",                    [r"passes/.*", DIALECTS, PROGRAM]),
-    (r"dialects/.*",                     [OWN]),
+    (r"dialects/.*",                     [OWN, r"dialects/attributes/.*"]),
     (r"runtime/base/.*",                 [ROOM]),
     (r"runtime/tensor/.*",               [ROOM, r"runtime/base/.*"]),
     (r"runtime/program/.*",              [ROOM, BASE]),

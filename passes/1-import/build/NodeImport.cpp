@@ -2,6 +2,7 @@
 
 #include "passes/1-import/build/NodeImport.h"
 #include "dialects/dist/DistDialect.h"
+#include "dialects/graph/GraphDialect.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -221,9 +222,9 @@ void NodeImport::set(size_t i, Value value) {
   // name.
   bool named = !op ||
                isa<graph::ConstantOp, graph::GetParameterOp, dist::PinOp>(op) ||
-               op->hasAttr("graph.name");
+               op->hasAttr(graph::nameName);
   if (!named && op->getNumResults() == 1)
-    op->setAttr("graph.name", builder.getStringAttr(name));
+    op->setAttr(graph::nameName, builder.getStringAttr(name));
 }
 
 void NodeImport::setSequence(size_t i, ArrayRef<Value> elements) {

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/graph/StepCounter.h"
+#include "dialects/graph/StepParts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/1-import/build/OpTable.h"
 #include "llvm/Support/xxhash.h"

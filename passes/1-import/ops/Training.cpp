@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/graph/GradientOf.h"
+#include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/gradients/Differentiate.h"
 #include "mlir/IR/Diagnostics.h"
 #include "passes/1-import/build/OpTable.h"
@@ -172,7 +172,7 @@ static Value gradientPlaceholder(NodeImport &n, Value weight, StringRef name) {
   Value seed = n.makeTyped<LossGradientOp>(tensorType(weight));
   if (n.failed())
     return {};
-  seed.getDefiningOp()->setAttr(gradientOfName, get.getParameterAttr());
+  seed.getDefiningOp()->setAttr(graph::gradientOfName, get.getParameterAttr());
   return n.makeTyped<AccumulateOp>(tensorType(weight), seed);
 }
 

@@ -1,11 +1,13 @@
 //===- Pins.cpp - scope guard that marks values named by seeds ------------===//
 
 #include "passes/2-prepare/match/Pins.h"
+#include "dialects/dist/DistDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/2-prepare/match/RewriteFunctions.h"
 #include "llvm/Support/GlobPattern.h"
 
 using namespace mlir;
+using namespace pcc;
 using namespace pcc::prepare;
 
 /// Returns whether a seed "NAME=[…]" matches `name`. NAME may be a glob. A
@@ -25,18 +27,18 @@ static bool names(StringRef seed, StringRef name) {
 Pins::Pins(func::FuncOp function) : function(function) {
   auto module = function->getParentOfType<ModuleOp>();
   auto seeds =
-      module ? module->getAttrOfType<ArrayAttr>("dist.seeds") : ArrayAttr();
+      module ? module->getAttrOfType<ArrayAttr>(dist::seedsName) : ArrayAttr();
   if (!seeds)
     return;
   for (Operation &op : function.front())
-    if (auto name = op.getAttrOfType<StringAttr>(nameName))
+    if (auto name = op.getAttrOfType<StringAttr>(graph::nameName))
       if (llvm::any_of(seeds.getAsRange<StringAttr>(), [&](StringAttr seed) {
             return names(seed.getValue(), name.getValue());
           }))
-        op.setAttr(pinnedName, UnitAttr::get(op.getContext()));
+        op.setAttr(graph::pinnedName, UnitAttr::get(op.getContext()));
 }
 
 Pins::~Pins() {
   for (Operation &op : function.front())
-    op.removeAttr(pinnedName);
+    op.removeAttr(graph::pinnedName);
 }

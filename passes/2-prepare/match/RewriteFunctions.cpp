@@ -60,12 +60,13 @@ LogicalResult prepare::replaceNamed(Operation *op, Value value,
     return failure();
   Operation *source = value.getDefiningOp();
   bool canTakeName = source && source->getNumResults() == 1 &&
-                     !source->hasAttr(nameName) && !isa<GetParameterOp>(source);
-  if (op->hasAttr(pinnedName) && !canTakeName)
+                     !source->hasAttr(graph::nameName) &&
+                     !isa<GetParameterOp>(source);
+  if (op->hasAttr(graph::pinnedName) && !canTakeName)
     return failure();
   if (canTakeName && !isa<ConstantOp>(source))
     rewriter.modifyOpInPlace(source, [&] {
-      for (StringRef name : {nameName, pinnedName})
+      for (StringRef name : {graph::nameName, graph::pinnedName})
         if (Attribute attribute = op->getAttr(name))
           source->setAttr(name, attribute);
     });

@@ -23,13 +23,6 @@
 
 namespace pcc::prepare {
 
-/// UnitAttr on an op whose value a seed of the user names. Present only while a
-/// pass of phase 2-prepare holds a `Pins` guard.
-inline constexpr llvm::StringLiteral pinnedName = "graph.pinned";
-/// StringAttr on an op, argument or result: the name of the value in the model.
-/// Seeds refer to values by this name.
-inline constexpr llvm::StringLiteral nameName = "graph.name";
-
 /// Returns a dictionary with the one entry `name` = `value`.
 inline mlir::DictionaryAttr onlyAttr(llvm::StringRef name,
                                      mlir::Attribute value) {
@@ -44,7 +37,7 @@ inline mlir::DictionaryAttr onlyAttr(llvm::StringRef name,
 /// that nothing is simplified across a pinned value.
 template <typename Op> Op definedBy(mlir::Value value) {
   auto op = value.getDefiningOp<Op>();
-  return op && !op->hasAttr(pinnedName) ? op : Op();
+  return op && !op->hasAttr(graph::pinnedName) ? op : Op();
 }
 
 /// Returns the shape of a ranked tensor. The array belongs to the type.

@@ -41,7 +41,7 @@ int64_t pcc::prepare::eliminateCommonSubexpressions(Block &block) {
     if (op.hasTrait<OpTrait::IsTerminator>() || !isMemoryEffectFree(&op))
       continue;
     auto [first, isNew] = seen.insert(&op);
-    if (isNew || op.hasAttr(pinnedName))
+    if (isNew || op.hasAttr(pcc::graph::pinnedName))
       continue;
     op.replaceAllUsesWith(*first);
     op.erase();

@@ -1,8 +1,8 @@
 //===- LossScale.cpp - loss scaling for gradients in f16 ------------------===//
 
 #include "passes/2-prepare/training/LossScale.h"
+#include "dialects/graph/GraphDialect.h"
 #include "passes/2-prepare/training/LossExpression.h"
-#include "passes/2-prepare/training/Precision.h"
 #include "passes/2-prepare/training/StateParameters.h"
 #include "passes/2-prepare/training/TrainingRequest.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -48,7 +48,7 @@ static std::optional<LossScale> parseDynamic(StringRef text,
 
 std::optional<LossScale> LossScale::of(ModuleOp module, std::string &error) {
   auto request = TrainingRequest::of(module);
-  auto precision = module->getAttrOfType<TypeAttr>(precisionName);
+  auto precision = module->getAttrOfType<TypeAttr>(graph::precisionName);
   StringRef text = request ? request->text("loss_scale") : "";
   if (text.empty())
     return precision && precision.getValue().isF16()

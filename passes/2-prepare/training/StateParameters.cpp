@@ -1,7 +1,7 @@
 //===- StateParameters.cpp - parameters that hold training state ----------===//
 
 #include "passes/2-prepare/training/StateParameters.h"
-#include "dialects/graph/StepCounter.h"
+#include "dialects/graph/StepParts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 //===- TrainingInfoUpdate.cpp - the update of an ONNX TrainingInfo --------===//
 
 #include "passes/2-prepare/training/TrainingInfoUpdate.h"
-#include "dialects/graph/GradientOf.h"
+#include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/StepParts.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 

@@ -1,13 +1,15 @@
 //===- TrainingRequest.cpp - training options of a module -----------------===//
 
 #include "passes/2-prepare/training/TrainingRequest.h"
+#include "dialects/graph/GraphDialect.h"
 #include "llvm/Support/GlobPattern.h"
 
 using namespace mlir;
 using namespace pcc::prepare;
 
 std::optional<TrainingRequest> TrainingRequest::of(ModuleOp module) {
-  if (auto entries = module->getAttrOfType<DictionaryAttr>(trainingName))
+  if (auto entries =
+          module->getAttrOfType<DictionaryAttr>(pcc::graph::trainingName))
     return TrainingRequest(entries);
   return std::nullopt;
 }

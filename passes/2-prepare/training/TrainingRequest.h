@@ -3,20 +3,11 @@
 #ifndef PCC_PASSES_2_PREPARE_TRAINING_TRAININGREQUEST_H
 #define PCC_PASSES_2_PREPARE_TRAINING_TRAININGREQUEST_H
 
-#include "dialects/graph/GradientOf.h"
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace pcc::prepare {
-
-/// DictionaryAttr on the module with the training options of the command line;
-/// see `TrainingRequest`. Absent if the model is compiled for inference.
-inline constexpr llvm::StringLiteral trainingName = "graph.training";
-
-/// FlatSymbolRefAttr on a result of @main between `differentiate` and
-/// `apply-optimizer`: the weight whose gradient the result is.
-inline constexpr llvm::StringLiteral gradientOfName = graph::gradientOfName;
 
 /// Read access to the entries of `graph.training`. Entries are strings
 /// (`optimizer`, `loss`), f64 numbers (`lr`, `clip_norm`) and lists of strings

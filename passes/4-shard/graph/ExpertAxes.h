@@ -7,10 +7,6 @@
 
 namespace pcc::shard {
 
-/// Name of the module attribute with the number of ranks among which `--ep`
-/// divides the experts. Without `--ep`, the attribute is absent.
-inline constexpr llvm::StringLiteral expertsName = "dist.experts";
-
 /// Returns the sub-axes of dp and cp that divide the experts into `numParts`
 /// parts: the minor ones of `dp`, then those of `cp`. Ranks that differ only
 /// along minor sub-axes are close to each other, and these ranks exchange

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/graph/GraphDialect.h"
 #include "passes/4-shard/graph/ShardedGraph.h"
 #include "passes/4-shard/graph/Stripes.h"
 
@@ -259,13 +260,13 @@ void ShardedGraph::tagBatchAndSequence(int64_t sequenceParts) {
       auto index = function.getArgAttrOfType<IntegerAttr>(i, name);
       return index ? ops[i].rule->results[0][index.getInt()] : DimFactors();
     };
-    if (DimFactors dim = factorsOf("graph.sequence_dim"); !dim.empty()) {
+    if (DimFactors dim = factorsOf(graph::sequenceDimName); !dim.empty()) {
       const int factor = sequenceFactor(*ops[i].rule, dim, sequenceParts);
       if (factor != dim.front())
         tags[i][dim.front()] = FactorTag::Stripe;
       tags[i][factor] = FactorTag::Sequence;
     }
-    for (int factor : factorsOf("graph.batch_dim"))
+    for (int factor : factorsOf(graph::batchDimName))
       tags[i][factor] = FactorTag::Batch;
   }
   for (unsigned user = numArguments; user < ops.size(); ++user) {

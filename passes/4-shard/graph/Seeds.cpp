@@ -1,6 +1,7 @@
 //===- Seeds.cpp - shardings that the user or the model pins --------------===//
 
 #include "passes/4-shard/graph/Seeds.h"
+#include "dialects/dist/DistDialect.h"
 #include "dialects/dist/Lints.h"
 #include "dialects/dist/ShardingText.h"
 #include "dialects/graph/GraphDialect.h"
@@ -42,7 +43,7 @@ static StringRef textOf(Attribute attribute) {
 static StringRef nameOf(Operation *op) {
   if (auto parameter = dyn_cast<graph::GetParameterOp>(op))
     return parameter.getParameter();
-  return textOf(op->getAttr("graph.name"));
+  return textOf(op->getAttr(graph::nameName));
 }
 
 /// Returns whether `value` is a function result with the name `name`. If a user
@@ -52,7 +53,7 @@ static bool isOutputOf(func::FuncOp function, Value value, StringRef name) {
   for (auto [i, result] :
        llvm::enumerate(function.front().getTerminator()->getOperands()))
     if (result == value &&
-        textOf(function.getResultAttr(i, "graph.name")) == name)
+        textOf(function.getResultAttr(i, graph::nameName)) == name)
       return true;
   return false;
 }
@@ -104,8 +105,8 @@ LogicalResult Seeds::takeAnnotations(func::FuncOp function,
   for (auto [i, argument] : llvm::enumerate(function.getArguments()))
     if (auto annotation = function.getArgAttrOfType<dist::ShardingAttr>(
             i, dist::shardingName))
-      take(annotation, textOf(function.getArgAttr(i, "graph.name")), argument,
-           values[argument]);
+      take(annotation, textOf(function.getArgAttr(i, graph::nameName)),
+           argument, values[argument]);
   for (Operation &op : function.front().without_terminator())
     if (auto annotation = annotationOf(op, parameters)) {
       auto pin = dyn_cast<dist::PinOp>(op);
@@ -116,8 +117,8 @@ LogicalResult Seeds::takeAnnotations(func::FuncOp function,
        llvm::enumerate(function.front().getTerminator()->getOperands()))
     if (auto annotation = function.getResultAttrOfType<dist::ShardingAttr>(
             i, dist::shardingName))
-      take(annotation, textOf(function.getResultAttr(i, "graph.name")), result,
-           outputs[i]);
+      take(annotation, textOf(function.getResultAttr(i, graph::nameName)),
+           result, outputs[i]);
   return success(isSound);
 }
 
@@ -157,7 +158,7 @@ LogicalResult Seeds::resolveText(func::FuncOp function, const dist::Mesh &mesh,
   };
   for (auto [i, argument] : llvm::enumerate(function.getArguments()))
     if (auto seed =
-            seedFor(textOf(function.getArgAttr(i, "graph.name")), argument))
+            seedFor(textOf(function.getArgAttr(i, graph::nameName)), argument))
       values[argument] = *seed;
   for (Operation &op : function.front().without_terminator())
     if (op.getNumResults() > 0 &&
@@ -167,7 +168,7 @@ LogicalResult Seeds::resolveText(func::FuncOp function, const dist::Mesh &mesh,
   for (auto [i, result] :
        llvm::enumerate(function.front().getTerminator()->getOperands()))
     if (auto seed =
-            seedFor(textOf(function.getResultAttr(i, "graph.name")), result))
+            seedFor(textOf(function.getResultAttr(i, graph::nameName)), result))
       outputs[i] = *seed;
   Location nowhere = UnknownLoc::get(function.getContext());
   if (!error.empty())
@@ -185,7 +186,7 @@ FailureOr<Seeds> Seeds::resolve(func::FuncOp function, const dist::Mesh &mesh) {
     return failure();
   const Seeds asked = seeds;
   auto texts = function->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(
-      "dist.seeds");
+      dist::seedsName);
   for (Attribute text : texts ? texts.getValue() : ArrayRef<Attribute>())
     if (failed(seeds.resolveText(function, mesh,
                                  cast<StringAttr>(text).getValue())))
@@ -208,7 +209,7 @@ LogicalResult Seeds::collectFacts(func::FuncOp function,
   for (const dist::Axis &axis : mesh.axes)
     cuts[axis.name] = {1, axis.size};
   auto module = function->getParentOfType<ModuleOp>();
-  if (auto experts = module->getAttrOfType<IntegerAttr>(expertsName))
+  if (auto experts = module->getAttrOfType<IntegerAttr>(dist::expertsName))
     for (const dist::SubAxis &part : expertAxes(mesh, experts.getInt()))
       cuts[part.axis].insert({part.pre, part.end()});
   for (const auto &[value, seed] : values)

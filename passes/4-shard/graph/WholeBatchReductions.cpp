@@ -1,6 +1,7 @@
 //===- WholeBatchReductions.cpp - reductions over the whole batch ---------===//
 
 #include "passes/4-shard/graph/WholeBatchReductions.h"
+#include "dialects/dist/DistDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/4-shard/graph/ShardedGraph.h"
@@ -9,12 +10,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Attribute of the clones that read the whole batch. It exists only while
-/// shardings are decided.
-static constexpr llvm::StringLiteral oncePerStepName = "dist.once_per_step";
-
 bool pcc::shard::seesWholeBatch(Operation *op) {
-  return op && op->hasAttr(oncePerStepName);
+  return op && op->hasAttr(dist::oncePerStepName);
 }
 
 bool pcc::shard::isReadByWholeBatchOp(Value argument) {
@@ -74,7 +71,7 @@ private:
       if (Operation *maker = operand.getDefiningOp())
         map.map(maker->getResults(), cloneWhole(maker)->getResults());
     Operation *clone = OpBuilder(op).clone(*op, map);
-    clone->setAttr(oncePerStepName, UnitAttr::get(op->getContext()));
+    clone->setAttr(dist::oncePerStepName, UnitAttr::get(op->getContext()));
     return clones[op] = clone;
   }
 
@@ -113,5 +110,5 @@ void pcc::shard::separateWholeBatchReductions(func::FuncOp function,
 
 void pcc::shard::eraseWholeBatchMarks(func::FuncOp function) {
   for (Operation &op : function.front())
-    op.removeAttr(oncePerStepName);
+    op.removeAttr(dist::oncePerStepName);
 }

@@ -1,6 +1,7 @@
 //===- ExpertDims.cpp - dims of experts, and the ops around experts -------===//
 
 #include "passes/4-shard/policy/ExpertDims.h"
+#include "dialects/dist/DistDialect.h"
 #include "dialects/graph/TensorBytes.h"
 #include "passes/4-shard/policy/ContractionWeights.h"
 #include "passes/plan/reshard/ExpertTraffic.h"
@@ -202,7 +203,7 @@ static std::optional<plan::ExpertTraffic> trafficOf(const ShardedGraph &graph,
       sum ? sum->getAttrOfType<IntegerAttr>(graph::chosenName) : nullptr;
   auto module = sum ? sum->getParentOfType<ModuleOp>() : nullptr;
   auto parts =
-      module ? module->getAttrOfType<IntegerAttr>(expertsName) : nullptr;
+      module ? module->getAttrOfType<IntegerAttr>(dist::expertsName) : nullptr;
   if (!chosen || !parts)
     return {};
   plan::ExpertTraffic traffic{parts.getInt(), 1, chosen.getInt()};

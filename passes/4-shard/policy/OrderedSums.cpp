@@ -1,6 +1,8 @@
 //===- OrderedSums.cpp - reproducible sums over the batch, as binary trees ===//
 
 #include "passes/4-shard/policy/OrderedSums.h"
+#include "dialects/dist/DistDialect.h"
+#include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/TensorBuilder.h"
 #include "passes/4-shard/graph/AxisRole.h"
 #include "passes/4-shard/graph/ShardedGraph.h"
@@ -14,23 +16,19 @@ using namespace pcc::shard;
 
 using graph::ShardingRule;
 
-/// Attribute that marks the ops of an ordered sum. It exists only while
-/// shardings are decided.
-static constexpr llvm::StringLiteral orderedName = "dist.ordered";
-
 bool pcc::shard::mayDivideSum(Operation *op) {
-  return !op || op->hasAttr(orderedName);
+  return !op || op->hasAttr(dist::orderedName);
 }
 
 bool pcc::shard::mayPassSum(Operation *op) {
-  return !op || (op->hasAttr(orderedName) && isa<graph::ReduceOp>(op)) ||
+  return !op || (op->hasAttr(dist::orderedName) && isa<graph::ReduceOp>(op)) ||
          isa<graph::ReshapeOp, graph::TransposeOp, graph::SliceOp,
              graph::ConcatOp, graph::BroadcastOp>(op);
 }
 
 void pcc::shard::eraseSumOrderMarks(func::FuncOp function) {
   for (Operation &op : function.front())
-    op.removeAttr(orderedName);
+    op.removeAttr(dist::orderedName);
 }
 
 namespace {
@@ -76,8 +74,8 @@ public:
 private:
   void finish(Operation *made) override {
     made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    made->removeDiscardableAttr("graph.name");
-    made->setAttr(orderedName, getUnitAttr());
+    made->removeDiscardableAttr(graph::nameName);
+    made->setAttr(dist::orderedName, getUnitAttr());
   }
 
   Operation *op;
@@ -252,8 +250,8 @@ private:
     auto type = graph::tensorType(op->getResult(0));
     if (graph::tensorType(value).getShape() != type.getShape())
       value = builder.reshape(value, type.getShape());
-    if (Attribute name = op->getAttr("graph.name"))
-      value.getDefiningOp()->setAttr("graph.name", name);
+    if (Attribute name = op->getAttr(graph::nameName))
+      value.getDefiningOp()->setAttr(graph::nameName, name);
     op->replaceAllUsesWith(ValueRange{value});
     op->erase();
   }

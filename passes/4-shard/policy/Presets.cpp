@@ -1,6 +1,7 @@
 //===- Presets.cpp - sharding presets of the command line -----------------===//
 
 #include "passes/4-shard/policy/Presets.h"
+#include "dialects/dist/DistDialect.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -8,7 +9,7 @@ using namespace pcc;
 bool pcc::shard::hasPreset(func::FuncOp function, ArrayRef<StringRef> names) {
   auto presets =
       function->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(
-          presetsName);
+          dist::presetsName);
   return presets &&
          llvm::any_of(presets.getAsRange<StringAttr>(), [&](StringAttr preset) {
            return llvm::is_contained(names, preset.getValue());

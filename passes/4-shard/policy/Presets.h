@@ -7,9 +7,6 @@
 
 namespace pcc::shard {
 
-/// Name of the module attribute that lists the presets given by `--preset`.
-inline constexpr llvm::StringLiteral presetsName = "dist.presets";
-
 /// Returns whether the user gave one or more of the presets in `names`.
 /// `function` must be in a module.
 bool hasPreset(mlir::func::FuncOp function,

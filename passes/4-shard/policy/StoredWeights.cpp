@@ -1,6 +1,7 @@
 //===- StoredWeights.cpp - weights, gradients and states stored in shards -===//
 
 #include "passes/4-shard/policy/StoredWeights.h"
+#include "dialects/dist/DistDialect.h"
 #include "passes/4-shard/policy/Presets.h"
 
 using namespace mlir;
@@ -62,7 +63,7 @@ StoredWeights::StoredWeights(const ShardedGraph &graph)
       gradients(weights || hasPreset(graph.function, {"zero2"})),
       states(gradients || hasPreset(graph.function, {"zero1"})) {
   auto module = graph.function->getParentOfType<ModuleOp>();
-  if (auto asked = module->getAttrOfType<ArrayAttr>(dividedName))
+  if (auto asked = module->getAttrOfType<ArrayAttr>(dist::dividedName))
     for (auto name : asked.getAsRange<StringAttr>())
       names.insert(name.getValue());
   if (states)

@@ -10,11 +10,6 @@
 
 namespace pcc::shard {
 
-/// Name of the module attribute that lists the weights which must be stored
-/// divided among ranks so that the plan fits into memory. Absent if the plan
-/// fits without it.
-inline constexpr llvm::StringLiteral dividedName = "dist.divided";
-
 /// The tensors that are stored divided among the ranks that would otherwise
 /// have equal copies, and all-gathered where they are used: ZeRO (Rajbhandari
 /// et al. 2020) and FSDP. They are the weights that the attribute

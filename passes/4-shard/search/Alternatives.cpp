@@ -2,6 +2,7 @@
 
 #include "passes/4-shard/search/Alternatives.h"
 #include "dialects/dist/ShardingText.h"
+#include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/TensorBytes.h"
 #include "passes/4-shard/graph/InnerExchanges.h"
 #include "passes/4-shard/graph/RingAttention.h"
@@ -222,10 +223,10 @@ static std::string nameOf(const ShardedGraph &graph, Value operand) {
   if (auto get = dyn_cast_or_null<graph::GetParameterOp>(op))
     name = get.getParameterAttr().getAttr();
   else if (op)
-    name = op->getAttr("graph.name");
+    name = op->getAttr(graph::nameName);
   else
     name = graph.function.getArgAttr(
-        cast<BlockArgument>(operand).getArgNumber(), "graph.name");
+        cast<BlockArgument>(operand).getArgNumber(), graph::nameName);
   return name ? "'" + cast<StringAttr>(name).str() + "'" : "";
 }
 

@@ -10,6 +10,7 @@
 #include "passes/4-shard/search/AxisSearch.h"
 #include "dialects/dist/Lints.h"
 #include "dialects/dist/ShardingText.h"
+#include "dialects/graph/GraphDialect.h"
 #include "passes/4-shard/graph/WholeBatchReductions.h"
 #include "passes/plan/search/Eliminate.h"
 #include "llvm/Support/DebugLog.h"
@@ -298,7 +299,7 @@ private:
                        }))
         return emitError(graph.valueOf(i, 0).getLoc())
                << "the batch of input "
-               << graph.function.getArgAttr(i, "graph.name")
+               << graph.function.getArgAttr(i, graph::nameName)
                << " cannot be cut into microbatches: some op needs all of it";
     return success();
   }

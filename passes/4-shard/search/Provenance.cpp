@@ -41,7 +41,7 @@ dist::Endpoint pcc::shard::endpointOf(Value value) {
     return textOf(function.getArgAttr(argument.getArgNumber(), name));
   };
   return {"input",
-          attribute("graph.name"),
+          attribute(graph::nameName),
           graph::sourceLine(value.getLoc()),
           attribute(dist::pinnedName),
           {}};
@@ -54,8 +54,11 @@ dist::Endpoint pcc::shard::endpointOf(OpOperand &use) {
     auto attribute = [&](StringRef name) {
       return textOf(function.getResultAttr(use.getOperandNumber(), name));
     };
-    return {
-        "output", attribute("graph.name"), "", attribute(dist::pinnedName), {}};
+    return {"output",
+            attribute(graph::nameName),
+            "",
+            attribute(dist::pinnedName),
+            {}};
   }
   dist::Endpoint place = ::endpointOf(op);
   if (auto pin = dyn_cast<dist::PinOp>(op))
@@ -65,7 +68,7 @@ dist::Endpoint pcc::shard::endpointOf(OpOperand &use) {
 
 dist::Endpoint pcc::shard::pinEndpoint(Operation *op, const Seed &seed) {
   return {"pin",
-          textOf(op->getAttr("graph.name")),
+          textOf(op->getAttr(graph::nameName)),
           graph::sourceLine(op->getLoc()),
           seed.source(),
           {}};

@@ -1,7 +1,7 @@
 //===- BundleJson.cpp - bundle.json: description of a bundle --------------===//
 
 #include "passes/7-emit/bundle/BundleJson.h"
-#include "dialects/dist/Target.h"
+#include "dialects/dist/DistDialect.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "dialects/rank/RankDialect.h"
 #include "passes/7-emit/bundle/CollectiveFacts.h"

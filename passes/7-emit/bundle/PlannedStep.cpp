@@ -1,7 +1,7 @@
 //===- PlannedStep.cpp - simulated timeline of one step -------------------===//
 
 #include "passes/7-emit/bundle/PlannedStep.h"
-#include "dialects/dist/Target.h"
+#include "dialects/dist/DistDialect.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/7-emit/bundle/CollectiveFacts.h"
 #include "passes/7-emit/program/FlopCounter.h"

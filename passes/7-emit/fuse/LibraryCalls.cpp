@@ -1,7 +1,7 @@
 //===- LibraryCalls.cpp - epilogues and operand views of library calls ----===//
 
 #include "passes/7-emit/fuse/LibraryCalls.h"
-#include "dialects/dist/Target.h"
+#include "dialects/dist/DistDialect.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/StepParts.h"
 #include "dialects/pipe/PipeDialect.h"

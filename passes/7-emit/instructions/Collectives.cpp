@@ -1,6 +1,6 @@
 //===- Collectives.cpp - lowering of collectives to instructions ----------===//
 
-#include "dialects/dist/Target.h"
+#include "dialects/dist/DistDialect.h"
 #include "passes/7-emit/program/InstructionTable.h"
 #include "passes/plan/reshard/ReshardMove.h"
 

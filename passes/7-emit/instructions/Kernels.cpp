@@ -1,6 +1,6 @@
 //===- Kernels.cpp - lowering of launches of generated kernels ------------===//
 
-#include "dialects/dist/Target.h"
+#include "dialects/dist/DistDialect.h"
 #include "passes/7-emit/gpu/kernel/GpuPlan.h"
 #include "passes/7-emit/instructions/Attention.h"
 

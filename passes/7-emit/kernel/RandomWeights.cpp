@@ -1,7 +1,7 @@
 //===- RandomWeights.cpp - kernels that generate random weights -----------===//
 
 #include "passes/7-emit/kernel/RandomWeights.h"
-#include "dialects/dist/Target.h"
+#include "dialects/dist/DistDialect.h"
 #include "dialects/graph/GraphDialect.h"
 #include "runtime/tensor/RandomValues.h"
 

@@ -1,7 +1,8 @@
 //===- InstructionSets.cpp - instruction sets of a module's CPU kernels ---===//
 
 #include "passes/7-emit/link/InstructionSets.h"
-#include "dialects/dist/Target.h"
+#include "dialects/dist/DistDialect.h"
+#include "dialects/rank/RankDialect.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
@@ -46,7 +47,7 @@ Status emit::instructionSetsOf(ModuleOp module,
   cpus.clear();
   if (dist::targetOf(module) == "cpu")
     cpus = {"x86-64-v3", "x86-64-v4"};
-  auto recorded = module->getAttrOfType<ArrayAttr>("rank.cpus");
+  auto recorded = module->getAttrOfType<ArrayAttr>(rank::cpusName);
   if (!recorded || recorded.empty())
     return Status::success();
   cpus.clear();

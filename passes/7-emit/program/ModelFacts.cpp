@@ -1,7 +1,10 @@
 //===- ModelFacts.cpp - facts that all programs of a bundle share ---------===//
 
 #include "passes/7-emit/program/ModelFacts.h"
+#include "dialects/dist/DistDialect.h"
+#include "dialects/graph/GraphDialect.h"
 #include "dialects/pipe/PipeDialect.h"
+#include "dialects/rank/RankDialect.h"
 #include "passes/7-emit/program/IndexChecks.h"
 #include "passes/plan/reshard/Reshard.h"
 #include "passes/plan/reshard/ReshardMove.h"
@@ -36,7 +39,8 @@ int ModelFacts::findTransfer(StringRef value, int from, int to) const {
 
 int ModelFacts::findPort(const std::vector<Port> &ports,
                          DictionaryAttr attributes) {
-  auto name = attributes ? attributes.getAs<StringAttr>("graph.name") : nullptr;
+  auto name =
+      attributes ? attributes.getAs<StringAttr>(graph::nameName) : nullptr;
   for (size_t i = 0; name && i < ports.size(); ++i)
     if (ports[i].name == name.getValue())
       return static_cast<int>(i);
@@ -133,7 +137,7 @@ class FactReader {
 public:
   explicit FactReader(ModuleOp module)
       : facts(module, RankMesh(dist::meshOf(module), numPositions(module),
-                               integer(module, "pipe.microbatches"))) {}
+                               integer(module, pipe::microbatchesName))) {}
 
   std::string run() {
     using Part = std::string (FactReader::*)();
@@ -168,21 +172,21 @@ private:
   }
 
   std::string readOptions() {
-    facts.microbatches = integer(facts.module, "pipe.microbatches");
-    facts.schedule = text("pipe.schedule");
-    facts.weightsRoot = text("graph.root");
-    if (const std::string file = text("graph.model"); !file.empty())
+    facts.microbatches = integer(facts.module, pipe::microbatchesName);
+    facts.schedule = text(pipe::scheduleName);
+    facts.weightsRoot = text(graph::rootName);
+    if (const std::string file = text(graph::modelName); !file.empty())
       facts.model = facts.weightsRoot + "/" + file;
-    if (facts.module->hasAttr("rank.random_weights"))
+    if (facts.module->hasAttr(rank::randomWeightsName))
       facts.randomSeed =
-          static_cast<uint64_t>(integer(facts.module, "rank.random_weights"));
+          static_cast<uint64_t>(integer(facts.module, rank::randomWeightsName));
     return {};
   }
 
   std::string readPorts() {
-    if (!readPorts("graph.inputs", facts.inputs))
+    if (!readPorts(graph::inputsName, facts.inputs))
       return "the module does not say what the model's inputs are";
-    if (!readPorts("graph.outputs", facts.outputs))
+    if (!readPorts(graph::outputsName, facts.outputs))
       return "the module does not say what the model's outputs are";
     return {};
   }
@@ -196,8 +200,8 @@ private:
     if (!attribute)
       return false;
     for (auto entry : attribute.getAsRange<DictionaryAttr>()) {
-      auto name = entry.getAs<StringAttr>("graph.name");
-      auto type = entry.getAs<TypeAttr>("dist.global");
+      auto name = entry.getAs<StringAttr>(graph::nameName);
+      auto type = entry.getAs<TypeAttr>(dist::globalName);
       auto sharding = entry.getAs<dist::ShardingAttr>(dist::shardingName);
       if (!name || !type || !isa<RankedTensorType>(type.getValue()))
         return false;
@@ -206,8 +210,8 @@ private:
           Port{name.str(), tensor,
                sharding ? sharding.getSharding()
                         : dist::Sharding::whole(tensor.getRank())});
-      port.isLabels = entry.contains("graph.labels");
-      if (auto dim = entry.getAs<IntegerAttr>("graph.batch_dim");
+      port.isLabels = entry.contains(graph::labelsName);
+      if (auto dim = entry.getAs<IntegerAttr>(graph::batchDimName);
           dim && dim.getInt() >= 0 && dim.getInt() < tensor.getRank()) {
         port.batchDim = static_cast<int>(dim.getInt());
         facts.samples = std::max<int64_t>(1, tensor.getDimSize(port.batchDim));
@@ -220,7 +224,7 @@ private:
   /// an error unless every stage has a forward function, and no stage has two
   /// functions for the same kind of action.
   std::string readStages() {
-    const int64_t count = integer(facts.module, "pipe.stages");
+    const int64_t count = integer(facts.module, pipe::stagesName);
     facts.functions.resize(count);
     facts.positionOfStage.resize(count);
     for (auto function : facts.module.getOps<func::FuncOp>()) {

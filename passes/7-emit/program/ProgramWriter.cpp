@@ -1,7 +1,7 @@
 //===- ProgramWriter.cpp - writes the program of one position -------------===//
 
 #include "passes/7-emit/program/ProgramWriter.h"
-#include "dialects/dist/Target.h"
+#include "dialects/dist/DistDialect.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/7-emit/program/AttentionPairs.h"
 #include "passes/7-emit/program/FlopCounter.h"

@@ -1,6 +1,7 @@
 //===- FirstDifference.cpp - search for the first difference --------------===//
 
 #include "passes/interpret/compare/FirstDifference.h"
+#include "dialects/graph/GraphDialect.h"
 #include "passes/interpret/simulate/PipelineRun.h"
 #include "passes/interpret/simulate/UnpartitionedRun.h"
 
@@ -15,7 +16,8 @@ static StringRef nameOf(Value value) {
   Operation *op = value.getDefiningOp();
   while (auto collective = dyn_cast_or_null<dist::CollectiveOp>(op))
     op = collective.getInput().getDefiningOp();
-  auto name = op ? op->getAttrOfType<StringAttr>("graph.name") : StringAttr();
+  auto name =
+      op ? op->getAttrOfType<StringAttr>(graph::nameName) : StringAttr();
   return name ? name.getValue() : StringRef();
 }
 

@@ -95,6 +95,6 @@ Status interpret::makeInputs(func::FuncOp model, ArrayRef<std::string> files,
 }
 
 StringRef interpret::inputName(func::FuncOp function, unsigned argument) {
-  return function.getArgAttrOfType<StringAttr>(argument, "graph.name")
+  return function.getArgAttrOfType<StringAttr>(argument, graph::nameName)
       .getValue();
 }

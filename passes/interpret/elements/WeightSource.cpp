@@ -1,7 +1,9 @@
 //===- WeightSource.cpp - elements of weights, read from files ------------===//
 
 #include "passes/interpret/elements/WeightSource.h"
+#include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/reference/Strides.h"
+#include "dialects/rank/RankDialect.h"
 #include "passes/interpret/elements/FileElements.h"
 #include "passes/interpret/elements/RandomElements.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -15,9 +17,9 @@ using runtime::ElementType;
 using runtime::Status;
 
 WeightSource::WeightSource(ModuleOp module) : module(module), root(".") {
-  if (auto path = module->getAttrOfType<StringAttr>("graph.root"))
+  if (auto path = module->getAttrOfType<StringAttr>(graph::rootName))
     root = path.str();
-  if (auto given = module->getAttrOfType<IntegerAttr>("rank.random_weights"))
+  if (auto given = module->getAttrOfType<IntegerAttr>(rank::randomWeightsName))
     seed = given.getInt();
 }
 

@@ -2,6 +2,7 @@
 
 #include "passes/interpret/simulate/PipelineRun.h"
 #include "dialects/dist/ParameterPlacement.h"
+#include "dialects/graph/GraphDialect.h"
 #include "passes/interpret/simulate/ShardIndices.h"
 
 #include <set>
@@ -191,7 +192,8 @@ LogicalResult PipelineRun::runAction(const Position &position,
   keepResults(function, *results, ranks.microbatch);
   Operation *terminator = function.front().getTerminator();
   for (auto [i, tensors] : llvm::enumerate(*results))
-    if (auto name = function.getResultAttrOfType<StringAttr>(i, "graph.name");
+    if (auto name =
+            function.getResultAttrOfType<StringAttr>(i, graph::nameName);
         name && listener.onOutput)
       listener.onOutput(name.getValue(),
                         told(terminator->getOperand(i),

@@ -68,7 +68,7 @@ private:
   void readParameter(GetParameterOp read) {
     auto parameter = module.lookupSymbol<ParameterOp>(read.getParameter());
     WeightAttr weight = parameter.getWeightAttr();
-    auto root = module->getAttrOfType<StringAttr>(pcc::rootAttrName);
+    auto root = module->getAttrOfType<StringAttr>(rootName);
     std::string bytes =
         bytesOf((root.getValue() + "/" + weight.getFile().getValue()).str(),
                 weight.getOffset(), weight.getLength());

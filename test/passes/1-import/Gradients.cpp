@@ -1,6 +1,7 @@
 //===- Gradients.cpp - gradients of an imported module --------------------===//
 
 #include "test/passes/1-import/Gradients.h"
+#include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/gradients/Differentiate.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
@@ -169,8 +170,7 @@ private:
     }
     std::string text;
     llvm::raw_string_ostream(text)
-        << main.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
-                                             "graph.name")
+        << main.getArgAttrOfType<StringAttr>(argument.getArgNumber(), nameName)
                .getValue()
         << (gradient ? " " : " flat ") << llvm::format("%.1e", worst) << "\n";
     return text;

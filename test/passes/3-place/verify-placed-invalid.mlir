@@ -30,7 +30,7 @@ module attributes {pipe.stages = 2 : i64} {
 func.func @stage_out_of_range(%x: tensor<8xf32>) -> tensor<8xf32> {
   %0 = graph.relu %x {pipe.stage = 0 : i64} : tensor<8xf32>
   // expected-error @below {{goes from stage 0 to 2 of 2}}
-  %1 = pipe.transfer %0 from 0 to 2 {pipe.stage = 2 : i64} : tensor<8xf32>
+  %1 = pipe.transfer %0 from 0 to 2 {pipe.stage = 1 : i64} : tensor<8xf32>
   return %1 : tensor<8xf32>
 }
 }

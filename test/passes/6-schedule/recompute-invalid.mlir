@@ -1,6 +1,6 @@
 // RUN: pcc-opt --recompute --split-input-file --verify-diagnostics %s
 
-// expected-error @below {{no recomputation is called 'some': it is none, full, selective or auto}}
+// expected-error @below {{attribute 'pipe.recompute' needs none, full, selective or auto, got "some"}}
 module attributes {pipe.recompute = "some"} {}
 
 // -----

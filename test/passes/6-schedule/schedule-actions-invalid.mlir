@@ -5,7 +5,7 @@ module attributes {pipe.stages = 2 : i64, pipe.schedule = "2f2b"} {}
 
 // -----
 
-// expected-error @below {{needs at least one position, stage and microbatch, got 2, 1 and 0}}
+// expected-error @below {{attribute 'pipe.microbatches' needs an i64 from 1 to 2147483647, got 0}}
 module attributes {pipe.stages = 2 : i64, pipe.microbatches = 0 : i64} {}
 
 // -----

@@ -181,7 +181,7 @@ module attributes {dist.target = "cuda"} {
   graph.parameter @b : tensor<5xf32> = #graph.weight<"", 0, 0, tensor<5xf32>> trained
   // CHECK-LABEL: @equal_updates_are_one_launch
   func.func @equal_updates_are_one_launch(%da: tensor<6x8xf32>, %db: tensor<5xf32>, %rate: tensor<f32>)
-      attributes {pipe.action = "U"} {
+      attributes {pipe.action = "U0"} {
     // CHECK:      %[[A:.*]] = graph.get_parameter @a
     // CHECK:      %[[B:.*]] = graph.get_parameter @b
     // CHECK-NEXT: %[[R:.*]]:2 = rank.launch_parts @[[K:[a-z_0-9]+]]
@@ -211,7 +211,7 @@ module attributes {dist.target = "cuda"} {
   graph.parameter @a : tensor<6xf32> = #graph.weight<"", 0, 0, tensor<6xf32>> trained
   graph.parameter @b : tensor<6xf32> = #graph.weight<"", 0, 0, tensor<6xf32>> trained
   // CHECK-LABEL: @updates_that_read_each_others_weights
-  func.func @updates_that_read_each_others_weights() attributes {pipe.action = "U"} {
+  func.func @updates_that_read_each_others_weights() attributes {pipe.action = "U0"} {
     // CHECK-NOT: launch_parts
     // CHECK-COUNT-2: rank.launch @
     // CHECK-COUNT-2: graph.set_parameter
@@ -231,7 +231,7 @@ module attributes {dist.target = "cuda"} {
 module attributes {dist.target = "cuda"} {
   // CHECK-LABEL: @launches_that_wait
   func.func @launches_that_wait(%x: tensor<6x1xf32>, %y: tensor<8x1xf32>, %m: tensor<6x6xf32>, %n: tensor<8x8xf32>)
-      -> (tensor<6x1xf32>, tensor<8x1xf32>) attributes {pipe.action = "U"} {
+      -> (tensor<6x1xf32>, tensor<8x1xf32>) attributes {pipe.action = "U0"} {
     // CHECK-NEXT: %[[F:.*]]:2 = rank.launch_parts
     // CHECK-NEXT: graph.matmul
     // CHECK-NEXT: graph.matmul

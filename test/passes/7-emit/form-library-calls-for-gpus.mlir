@@ -21,7 +21,7 @@ module attributes {dist.target = "cuda"} {
 // -----
 
 // The sum is f32, whatever the factors are; an einsum of matrices is a product as well.
-module attributes {dist.target = "cuda", pipe.recomputed_flops = 0.0 : f64} {
+module attributes {dist.target = "cuda", pipe.recomputed_flops = array<i64: 0>} {
   // CHECK-LABEL: @a_sum_of_narrow_products
   func.func @a_sum_of_narrow_products(%x: tensor<4x8xbf16>, %y: tensor<4x6xbf16>,
       %sum: tensor<8x6xf32> {pipe.held = {by = @a_sum_of_narrow_products, result = 0 : i64}}) -> tensor<8x6xf32> {

@@ -74,14 +74,14 @@ public:
     for (mlir::Operation &op : model.front().without_terminator())
       if (auto parameter = dyn_cast<graph::GetParameterOp>(op))
         values[parameter.getParameter()] = {parameter.getResult(), {}};
-      else if (auto name = op.getAttrOfType<mlir::StringAttr>("graph.name"))
+      else if (auto name = op.getAttrOfType<mlir::StringAttr>(graph::nameName))
         values[name] = {op.getResult(0), {}};
     for (mlir::BlockArgument argument : model.getArguments())
-      values[nameOf(model.getArgAttr(argument.getArgNumber(), "graph.name"))] =
-          {argument, {}};
+      values[nameOf(model.getArgAttr(argument.getArgNumber(),
+                                     graph::nameName))] = {argument, {}};
     for (auto [i, value] :
          enumerate(model.front().getTerminator()->getOperands()))
-      values[nameOf(model.getResultAttr(i, "graph.name"))] = {
+      values[nameOf(model.getResultAttr(i, graph::nameName))] = {
           value,
           model.getResultAttrOfType<dist::ShardingAttr>(i, dist::shardingName)};
   }

@@ -1,7 +1,7 @@
 //===- AttentionPlan.cpp - division of fused attention over GPU threads ---===//
 
 #include "passes/7-emit/gpu/kernel/AttentionPlan.h"
-#include "dialects/dist/Target.h"
+#include "dialects/dist/DistDialect.h"
 #include "dialects/graph/FusedAttention.h"
 #include "passes/7-emit/gpu/kernel/GpuPlan.h"
 #include "passes/7-emit/gpu/kernel/WarpProduct.h"

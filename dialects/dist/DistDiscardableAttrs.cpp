@@ -1,0 +1,238 @@
+//===- DistDiscardableAttrs.cpp - verification of dist attributes ---------===//
+
+#include "dialects/dist/DistDialect.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::dist;
+
+/// The text of an error, or nullopt if there is none.
+using Error = std::optional<std::string>;
+
+//===----------------------------------------------------------------------===//
+// Kinds
+//===----------------------------------------------------------------------===//
+
+template <typename Kind> static bool isOf(Attribute attribute) {
+  return isa<Kind>(attribute);
+}
+
+static bool areShardings(Attribute attribute) {
+  auto array = dyn_cast<ArrayAttr>(attribute);
+  return array && llvm::all_of(array, llvm::IsaPred<ShardingAttr>);
+}
+
+static bool isTarget(Attribute attribute) {
+  auto text = dyn_cast<StringAttr>(attribute);
+  return text && (text.getValue() == "cpu" || text.getValue() == "cuda");
+}
+
+static bool isTensorType(Attribute attribute) {
+  auto type = dyn_cast<TypeAttr>(attribute);
+  return type && isa<RankedTensorType>(type.getValue());
+}
+
+/// Checks that a sharding or a type of `actual` dims fits a value of `type`.
+/// Values that are no ranked tensors fit nothing.
+static Error checkRank(StringRef what, Type type, size_t actual) {
+  auto tensor = dyn_cast_or_null<RankedTensorType>(type);
+  if (!tensor)
+    return std::string("needs a tensor");
+  if (tensor.getRank() == static_cast<int64_t>(actual))
+    return std::nullopt;
+  return ("needs a " + what + " of " + Twine(tensor.getRank()) +
+          " dims, as the tensor has, got " + Twine(actual))
+      .str();
+}
+
+/// Returns the type of the value whose sharding stands at `site`: an argument,
+/// a result, a parameter, or the value that a parameter is set to.
+static Type shardedType(const AttributeSite &site) {
+  if (site.place != AttributePlace::Op)
+    return site.tensorType();
+  if (site.op->getNumOperands() > 0)
+    return site.op->getOperand(0).getType();
+  auto type = site.op->getAttrOfType<TypeAttr>("type");
+  return type ? type.getValue() : Type();
+}
+
+static Error checkSharding(const AttributeSite &site, Attribute attribute) {
+  return checkRank("sharding", shardedType(site),
+                   cast<ShardingAttr>(attribute).getSharding().rank());
+}
+
+static Error checkShardings(const AttributeSite &site, Attribute attribute) {
+  auto shardings = cast<ArrayAttr>(attribute);
+  if (Error error = countError(site.op->getNumResults(), "result of the op",
+                               static_cast<int64_t>(shardings.size())))
+    return error;
+  for (auto [type, sharding] :
+       llvm::zip_equal(site.op->getResultTypes(), shardings))
+    if (Error error =
+            checkRank("sharding", type,
+                      cast<ShardingAttr>(sharding).getSharding().rank()))
+      return error;
+  return std::nullopt;
+}
+
+static Error checkThrough(const AttributeSite &site, Attribute attribute) {
+  ArrayRef<int64_t> operands = cast<DenseI64ArrayAttr>(attribute).asArrayRef();
+  auto split = site.op->getAttrOfType<ShardingAttr>(splitName);
+  if (!split)
+    return std::string("needs 'dist.split' beside it");
+  if (Error error = countError(
+          static_cast<int64_t>(split.getSharding().partials.size()),
+          "partial of 'dist.split'", static_cast<int64_t>(operands.size())))
+    return error;
+  for (int64_t operand : operands)
+    if (operand < -1 || operand >= int64_t(site.op->getNumOperands()))
+      return ("needs -1 or the index of one of " +
+              Twine(site.op->getNumOperands()) + " operands, got " +
+              Twine(operand))
+          .str();
+  return std::nullopt;
+}
+
+static Error checkWindows(const AttributeSite &site, Attribute attribute) {
+  if (!site.op->hasAttr(splitName))
+    return std::string("needs 'dist.split' beside it");
+  for (int64_t window : cast<DenseI64ArrayAttr>(attribute).asArrayRef())
+    if (window < 0)
+      return "needs indices of windows, got " + std::to_string(window);
+  return std::nullopt;
+}
+
+static Error checkGlobal(const AttributeSite &site, Attribute attribute) {
+  auto type = cast<RankedTensorType>(cast<TypeAttr>(attribute).getValue());
+  return checkRank("type", site.tensorType(), type.getRank());
+}
+
+static const AttributeKind meshKind{"a #dist.mesh", isOf<MeshAttr>};
+static const AttributeKind targetKind{"\"cpu\" or \"cuda\"", isTarget};
+static const AttributeKind shardingKind{"a #dist.sharding", isOf<ShardingAttr>,
+                                        checkSharding};
+static const AttributeKind shardingsKind{"an array of #dist.sharding",
+                                         areShardings, checkShardings};
+static const AttributeKind splitKind{"a #dist.sharding", isOf<ShardingAttr>};
+static const AttributeKind throughKind{"an array<i64>", isOf<DenseI64ArrayAttr>,
+                                       checkThrough};
+static const AttributeKind windowsKind{"an array<i64>", isOf<DenseI64ArrayAttr>,
+                                       checkWindows};
+static const AttributeKind tensorTypeKind{"the type of a ranked tensor",
+                                          isTensorType, checkGlobal};
+
+static const DeclaredAttribute declared[] = {
+#include "dialects/dist/DistAttributeTable.cpp.inc"
+};
+
+void DistDialect::declareAttributes() {
+  attributes.declare(getContext(), declared);
+}
+
+//===----------------------------------------------------------------------===//
+// Axes
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Checks that the shardings in a module use axes of its mesh only. Equal
+/// shardings are one attribute, which is checked once. What the model's
+/// annotations request is not checked, because the user's mesh may lack their
+/// axes, which `4-shard` reports: pins, and `dist.sharding` before `4-shard`.
+class AxisCheck {
+public:
+  explicit AxisCheck(Mesh mesh) : mesh(std::move(mesh)) {}
+
+  LogicalResult check(Operation *op) {
+    for (NamedAttribute entry : op->getDiscardableAttrs())
+      if (entry.getName() != shardingName &&
+          failed(check(op, entry.getName(), entry.getValue())))
+        return failure();
+    if (auto function = dyn_cast<FunctionOpInterface>(op))
+      if (isSharded(function) &&
+          (failed(checkAll(op, function.getAllArgAttrs())) ||
+           failed(checkAll(op, function.getAllResultAttrs()))))
+        return failure();
+    return TypeSwitch<Operation *, LogicalResult>(op)
+        .Case<ReshardOp, CollectiveOp>([&](auto moved) {
+          return success(succeeded(check(op, "from", moved.getFrom())) &&
+                         succeeded(check(op, "to", moved.getTo())));
+        })
+        .Case([&](GlobalIndexOp index) {
+          return check(op, "sharding", index.getSharding());
+        })
+        .Default([](Operation *) { return success(); });
+  }
+
+private:
+  /// Returns whether `4-shard` has sharded the function.
+  static bool isSharded(FunctionOpInterface function) {
+    return !function.isExternal() &&
+           llvm::any_of(function.getFunctionBody().front(), [](Operation &op) {
+             return op.hasAttr(shardingsName);
+           });
+  }
+
+  /// Checks the dictionaries of arguments or results; null if none has any.
+  LogicalResult checkAll(Operation *op, ArrayAttr dictionaries) {
+    if (!dictionaries)
+      return success();
+    for (auto dictionary : dictionaries.getAsRange<DictionaryAttr>())
+      for (NamedAttribute entry : dictionary)
+        if (failed(check(op, entry.getName(), entry.getValue())))
+          return failure();
+    return success();
+  }
+
+  LogicalResult check(Operation *op, StringRef name, Attribute attribute) {
+    if (auto array = dyn_cast<ArrayAttr>(attribute)) {
+      for (Attribute entry : array)
+        if (isa<ShardingAttr>(entry) && failed(check(op, name, entry)))
+          return failure();
+      return success();
+    }
+    auto sharding = dyn_cast<ShardingAttr>(attribute);
+    if (!sharding || !checked.insert(sharding).second)
+      return success();
+    Error error = findAxisError(sharding.getSharding(), mesh);
+    return error ? op->emitOpError("attribute '") << name << "': " << *error
+                 : success();
+  }
+
+  Mesh mesh;
+  DenseSet<ShardingAttr> checked;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Hooks
+//===----------------------------------------------------------------------===//
+
+/// Verifies an attribute of an op. The mesh of a module is verified together
+/// with all shardings in the module: they change together, and only there are
+/// both complete.
+LogicalResult DistDialect::verifyOperationAttribute(Operation *op,
+                                                    NamedAttribute attribute) {
+  if (failed(attributes.verify(op, attribute)))
+    return failure();
+  auto mesh = dyn_cast<MeshAttr>(attribute.getValue());
+  if (!mesh)
+    return success();
+  AxisCheck axes(mesh.getMesh());
+  return success(!op->walk([&](Operation *inner) {
+                      return WalkResult(axes.check(inner));
+                    }).wasInterrupted());
+}
+
+LogicalResult DistDialect::verifyRegionArgAttribute(Operation *op, unsigned,
+                                                    unsigned index,
+                                                    NamedAttribute attribute) {
+  return attributes.verify({op, AttributePlace::Argument, index}, attribute);
+}
+
+LogicalResult DistDialect::verifyRegionResultAttribute(
+    Operation *op, unsigned, unsigned index, NamedAttribute attribute) {
+  return attributes.verify({op, AttributePlace::Result, index}, attribute);
+}

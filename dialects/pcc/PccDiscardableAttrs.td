@@ -1,0 +1,13 @@
+//===- PccDiscardableAttrs.td - attributes of dialect pcc ----*- tablegen -*-===//
+
+#ifndef PCC_DIALECTS_PCC_PCCDISCARDABLEATTRS
+#define PCC_DIALECTS_PCC_PCCDISCARDABLEATTRS
+
+include "dialects/attributes/DiscardableAttrs.td"
+
+def Pcc_Phase : DiscardableAttr<"pcc.phase", NumberKind, [OnModule], "1-import", "7-emit",
+  "Number of the last phase that the module has passed.">;
+def Pcc_Options : DiscardableAttr<"pcc.options", StringsByNameKind, [OnModule], "1-import", "7-emit",
+  "Value of each option that was given, by the option's name. A resumed compilation must repeat them or leave them out.">;
+
+#endif
