@@ -2,7 +2,6 @@
 
 #include "passes/driver/Compilation.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "passes/1-import/Import.h"
@@ -15,6 +14,7 @@
 #include "passes/driver/FitMemory.h"
 #include "passes/driver/FitRecompute.h"
 #include "passes/driver/InternalError.h"
+#include "passes/driver/ReadModule.h"
 #include "passes/options/OptionAttrs.h"
 #include "runtime/base/ScopedFolder.h"
 #include "llvm/Support/FileSystem.h"
@@ -218,7 +218,7 @@ Outcome Compilation::loadOnnx() {
 Outcome Compilation::loadText() {
   if (!llvm::sys::fs::exists(options.model))
     return {3, "cannot read '" + options.model + "': no such file", {}};
-  module = parseSourceFile<ModuleOp>(options.model, ParserConfig(&context));
+  module = readModule(options.model, &context);
   if (!module)
     return diagnostics.outcome(3);
   return resumeFromDump(*module, options);

@@ -1,0 +1,22 @@
+//===- ReadModule.h - dumps and textual models, read and verified ---------===//
+
+#ifndef PCC_PASSES_DRIVER_READMODULE_H
+#define PCC_PASSES_DRIVER_READMODULE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace pcc {
+
+/// Parses and verifies the .mlir file at `path`. Returns null after an error,
+/// which is emitted at the line of the file. Ops keep the locations that the
+/// file gives them, which are usually places in the model.
+///
+/// Every attribute of an op must belong to a registered dialect: users edit
+/// dumps, and an attribute with a misspelt prefix would have no effect.
+mlir::OwningOpRef<mlir::ModuleOp> readModule(llvm::StringRef path,
+                                             mlir::MLIRContext *context);
+
+} // namespace pcc
+
+#endif // PCC_PASSES_DRIVER_READMODULE_H

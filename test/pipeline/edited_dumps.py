@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""A mistake in an edited dump is refused when the dump is read, as a mistake of the file: exit code 3, the line, and what the
+attribute needs. Every phase's dump gets a misspelt attribute, a malformed one and one of a prefix that does not exist.
+
+    edited_dumps.py [--only GLOB] [--jobs N]
+"""
+import argparse
+import fnmatch
+import os
+import re
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[:0] = [os.path.join(ROOT, "test", "numeric"), os.path.join(ROOT, "test", "models")]
+import builder
+import pcc
+
+#            the first line that contains this      is changed by                        and refused with
+MALFORMED = {
+    "1-import": (r'= graph\..*graph\.name = "', (r'graph\.name = "[^"]*"', "graph.name = 7 : i64"), "needs a string, got 7"),
+    "2-prepare": (r"func\.func @main", (r"graph\.batch_dim = 0", "graph.batch_dim = 9"), "needs the index of one of 2 dims, got 9"),
+    "3-place": (r"= graph\..*pipe\.stage = 1", (r"pipe\.stage = 1", "pipe.stage = 2"), "needs one of 2 stages, counted from 0, got 2"),
+    "4-shard": (r"= graph\..*dist\.shardings = \[", (r"dist\.shardings = \[[^]]*\]", "dist.shardings = []"),
+                "needs 1 entry, one per result of the op, got 0"),
+    "5-localize": (r"= dist\.collective", (r" to #\w+", ' to #dist.sharding<"[-, 32@tq:2]">'), 'axis "tq", which the mesh does not have'),
+    "6-schedule": (r"func\.func @stage_1", (r"pipe\.stage = 1", 'pipe.stage = "1"'), "needs an i64 of at least 0"),
+    "7-emit": (r"^module ", (r"pipe\.microbatches = \d+", "pipe.microbatches = 0"), "needs an i64 from 1 to 2147483647, got 0"),
+}
+
+
+def make_dumps(folder):
+    path, ir = os.path.join(folder, "model.onnx"), os.path.join(folder, "ir")
+    builder.build("mlp", path)
+    pcc.succeed(path, "--dim", "batch=8", "--tp", "2", "--pp", "2", "--microbatches", "2", "-o", os.path.join(folder, "b"), f"--dump-ir={ir}")
+    return ir
+
+
+def refused(folder, text, number, change, mention):
+    """Changes line `number`, from 0, of a dump, which must then be refused there."""
+    lines = text.split("\n")
+    changed = re.sub(*change, lines[number], count=1)
+    if changed == lines[number]:
+        raise pcc.Failure(f"nothing to change in {lines[number][:200]}")
+    lines[number] = changed
+    edited = os.path.join(folder, "edited.mlir")
+    with open(edited, "w") as f:
+        f.write("\n".join(lines))
+    code, out, err = pcc.call(edited, "-o", os.path.join(folder, "again"), "-q")
+    if code != 3 or out or not re.match(r"pcc: error: [^A-Z]", err):
+        raise pcc.Failure(f"exit code {code}, expected 3: {err.strip()[-300:]}")
+    if missing := [m for m in (*mention, f"edited.mlir:{number + 1}") if m not in err]:
+        raise pcc.Failure(f"the message does not mention {missing}: {err.strip()[-300:]}")
+
+
+def find(text, pattern):
+    """The number, from 0, of the first line with `pattern`."""
+    for number, line in enumerate(text.split("\n")):
+        if re.search(pattern, line):
+            return number
+    raise pcc.Failure(f"no line has {pattern}")
+
+
+def edited(phase):
+    with tempfile.TemporaryDirectory() as t:
+        with open(os.path.join(make_dumps(t), f"{phase}.mlir")) as f:
+            text = f.read()
+        refused(t, text, find(text, r"^module "), (r"pipe\.microbatches", "pipe.microbaches"),
+                ["attribute 'pipe.microbaches' is unknown; did you mean 'pipe.microbatches'?"])
+        refused(t, text, find(text, r"^module "), (r"pipe\.stages", "pip.stages"), ["attribute 'pip.stages' is unknown"])
+        where, change, mention = MALFORMED[phase]
+        refused(t, text, find(text, where), change, [mention])
+
+
+CASES = [(phase, edited, (phase,)) for phase in MALFORMED]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="*", metavar="GLOB")
+    parser.add_argument("--jobs", type=int, default=1)
+    arguments = parser.parse_args()
+    return pcc.run_cases([c for c in CASES if fnmatch.fnmatch(c[0], arguments.only)], arguments.jobs)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
