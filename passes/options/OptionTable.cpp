@@ -1,6 +1,10 @@
 //===- OptionTable.cpp - table of the options of compile, verify, explain -===//
 
 #include "passes/options/OptionTable.h"
+#include "dialects/dist/DistDialect.h"
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/pipe/PipeDialect.h"
+#include "dialects/rank/RankDialect.h"
 
 #include <charconv>
 #include <cmath>
@@ -78,7 +82,7 @@ static constexpr OptionRow rows[] = {
      .help = "batch dim of an input: NAME=K; repeatable",
      .value = &CompileOptions::batchDims,
      .check = checkBatchDim,
-     .attribute = "graph.batch_dims"},
+     .attribute = graph::batchDimsName.data()},
     {.name = "--external-data-root",
      .group = modelGroup,
      .help = "additional directory that external data may lie in",
@@ -88,7 +92,7 @@ static constexpr OptionRow rows[] = {
      .group = modelGroup,
      .help = "random weights from this seed where the file has none",
      .value = &CompileOptions::randomWeights,
-     .attribute = "rank.random_weights"},
+     .attribute = rank::randomWeightsName.data()},
     {.name = "--tp",
      .group = parallelismGroup,
      .help = "size of axis tp (default 1)",
@@ -147,7 +151,7 @@ static constexpr OptionRow rows[] = {
              "globs allowed; repeatable",
      .value = &CompileOptions::shards,
      .check = checkShard,
-     .attribute = "dist.seeds"},
+     .attribute = dist::seedsName.data()},
     {.name = "--configuration",
      .group = parallelismGroup,
      .help = "device configuration of the model to use (default: the only "
@@ -157,7 +161,7 @@ static constexpr OptionRow rows[] = {
      .group = parallelismGroup,
      .help = "start a new stage at this node or value; repeatable",
      .value = &CompileOptions::stageAt,
-     .attribute = "pipe.stage_at"},
+     .attribute = pipe::stageAtName.data()},
     {.name = "--preset",
      .group = parallelismGroup,
      .help = "named layouts, which can be combined. megatron: split weights "
@@ -170,7 +174,7 @@ static constexpr OptionRow rows[] = {
      .words = presets,
      .listsWords = false,
      .separator = ',',
-     .attribute = "dist.presets"},
+     .attribute = dist::presetsName.data()},
     {.name = "--train",
      .group = trainingGroup,
      .help = "compile a training step (forward, backward, optimizer)",
@@ -242,7 +246,7 @@ static constexpr OptionRow rows[] = {
              "zero2 or zero3. Gradients are reduced in every microbatch, "
              "and products computed sample by sample",
      .value = &TrainingOptions::reproducible,
-     .attribute = "graph.reproducible"},
+     .attribute = graph::reproducibleName.data()},
     {.name = "--recompute",
      .group = trainingGroup,
      .help = "activations to recompute in the backward pass instead of "
@@ -252,7 +256,7 @@ static constexpr OptionRow rows[] = {
      .value = &TrainingOptions::recompute,
      .words = recomputations,
      .listsWords = false,
-     .attribute = "pipe.recompute"},
+     .attribute = pipe::recomputeName.data()},
     {.name = "--lr-schedule",
      .group = trainingGroup,
      .help = "learning rate schedule: constant, 'linear(steps=N, warmup=K, "
@@ -310,39 +314,39 @@ static constexpr OptionRow rows[] = {
      .help = "device to compile for (default cpu)",
      .value = &CompileOptions::target,
      .words = targets,
-     .attribute = "dist.target"},
+     .attribute = dist::targetName.data()},
     {.name = "--gpu-arch",
      .group = targetGroup,
      .help = "oldest GPU architecture to support (default sm_90)",
      .value = &CompileOptions::gpuArch,
-     .attribute = "rank.gpu_arch"},
+     .attribute = rank::gpuArchName.data()},
     {.name = "--tf32",
      .group = targetGroup,
      .help = "let GPUs round the operands of f32 products to tf32 (10 bits "
              "of fraction): faster, with relative errors of 1e-3 (default "
              "off)",
      .value = &CompileOptions::tf32,
-     .attribute = "rank.tf32"},
+     .attribute = rank::tf32Name.data()},
     {.name = "--cpu",
      .group = targetGroup,
      .help = "instruction sets to compile CPU kernels for (default "
              "x86-64-v3,x86-64-v4; none with --target cuda)",
      .value = &CompileOptions::cpus,
      .separator = ',',
-     .attribute = "rank.cpus"},
+     .attribute = rank::cpusName.data()},
     {.name = "--cluster",
      .group = targetGroup,
      .help = "cluster description (TOML): speeds, links, memory",
      .value =
          FileTextValue{&CompileOptions::clusterFile, &CompileOptions::cluster},
-     .attribute = "dist.cluster"},
+     .attribute = dist::clusterName.data()},
     {.name = "--memory-limit",
      .group = targetGroup,
      .help = "most memory for the weights and the arena of a rank: 80GiB, "
              "1.5GB or bytes; weights are sharded further where that is "
              "needed",
      .value = ByteSizeValue{&CompileOptions::memoryLimit},
-     .attribute = "rank.memory_limit"},
+     .attribute = rank::memoryLimitName.data()},
     {.name = "--dump-ir",
      .group = phasesGroup,
      .help = "write an .mlir file per phase to this directory",

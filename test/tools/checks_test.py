@@ -7,6 +7,7 @@ import unittest
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(SOURCE, "tools", "dev"))
 
+import check_attributes
 import check_examples
 import check_format
 import check_layers
@@ -168,6 +169,30 @@ class Examples(unittest.TestCase):
         self.says("[example: test/dialects/dist/moved.mlir @gather_one_axis]", 1)
         self.says("[example: test/dialects/dist/reshard.mlir @gather]", 1)
         self.says("[example: test/dialects/dist/moved.mlir]", 1)
+
+
+class Attributes(unittest.TestCase):
+    DECLARED = 'def Dist_Mesh : DiscardableAttr<"dist.mesh", MeshKind, [OnModule], "1-import", "7-emit",\n'
+
+    def says(self, name, text, count):
+        files = {"dialects/dist/DistDiscardableAttrs.td": self.DECLARED,
+                 "dialects/dist/DistOps.td": 'def Dist_PinOp : Dist_Op<"pin", [Pure]> {\n', name: text}
+        self.assertEqual(len(problems(check_attributes.check, files)), count, text)
+
+    def test_a_literal_where_a_constant_should_be(self):
+        self.says("passes/4-shard/A.cpp", 'module->getAttr("dist.mesh");\n', 1)
+        self.says("passes/4-shard/A.cpp", "module->getAttr(dist::meshName);  // \"dist.mesh\"\n", 0)
+        self.says("passes/4-shard/A.cpp", 'emitError("has no \'dist.mesh\'");\n', 0)
+
+    def test_an_undeclared_attribute(self):
+        self.says("passes/4-shard/A.cpp", 'op->setAttr("dist.meshes", mesh);\n', 1)
+        self.says("passes/4-shard/A.cpp", 'isOp("dist.pin");\n', 0)
+        self.says("test/passes/4-shard/a.mlir", "module attributes {dist.mehs = #mesh, dist.whole} {\n", 2)
+        self.says("test/passes/4-shard/a.mlir", "module attributes {dist.mesh = #mesh} {\n%y = dist.pin %x\n", 0)
+        self.says("test/passes/4-shard/a.mlir", "#mesh = #dist.meshes<tp = 2>\n", 0)
+
+    def test_an_attribute_that_is_declared_twice(self):
+        self.says("dialects/pipe/PipeDiscardableAttrs.td", self.DECLARED, 1)
 
 
 if __name__ == "__main__":

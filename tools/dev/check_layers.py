@@ -90,7 +90,7 @@ OUTSIDE = [
     (r"mpi\.h",                          r".*/mpi/.*",                           "only a folder called mpi sees MPI"),
 ]
 # Plain C++: nothing that such a file includes, at any distance, includes MLIR, LLVM or what TableGen made.
-PLAIN = re.compile(r"(runtime|passes/plan)/|passes/Compile\.h|passes/options/Option(Table|Text)\.")
+PLAIN = re.compile(r"(runtime|passes/plan)/|passes/Compile\.h|passes/options/Option(Table|Text)\.h")
 IR = re.compile(r"(mlir|mlir-c|llvm|llvm-c|lld)/.*|.*\.inc")
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]|\s*include\s*(")([^"]+)"')
 

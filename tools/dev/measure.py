@@ -11,6 +11,7 @@ import re
 import statistics
 import sys
 
+import check_attributes
 import check_english
 import check_examples
 import check_names
@@ -77,6 +78,7 @@ def rows():
     yield "negative lit files", f"{100 * sum('-invalid' in n for n in lit) / len(lit):.0f} %", ""
     duplicates = exact_duplicates({n: tree.lines(n) for n in names if re.search(r"\.(h|cpp|py|cmake)$|CMakeLists.txt$", n)})
     yield "pairs of files that share six equal lines", len(duplicates), "<= 25"
+    yield "undeclared attributes", len(check_attributes.found()), "0"
     yield "class names in two layers", len(check_names.twice_named(sources)), "0"
 
 
