@@ -1,17 +1,40 @@
 //===- DistDialect.cpp - dist dialect: attributes and verifiers -----------===//
 
 #include "dialects/dist/DistDialect.h"
-#include "dialects/dist/ShardingText.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "sharding/ShardingText.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace pcc::dist;
 
+namespace pcc::dist {
+
+/// Parses the name of a collective's kind.
+static ParseResult parseCollectiveKind(OpAsmParser &parser,
+                                       CollectiveKindAttr &kind) {
+  StringRef name;
+  llvm::SMLoc where = parser.getCurrentLocation();
+  if (parser.parseKeyword(&name))
+    return failure();
+  auto parsed = parseCollectiveKind(std::string_view(name));
+  if (!parsed || *parsed == CollectiveKind::Broadcast)
+    return parser.emitError(where)
+           << "expected the kind of a collective, got '" << name << "'";
+  kind = CollectiveKindAttr::get(parser.getContext(), *parsed);
+  return success();
+}
+
+static void printCollectiveKind(OpAsmPrinter &printer, Operation *,
+                                CollectiveKindAttr kind) {
+  printer << toString(kind.getValue());
+}
+
+} // namespace pcc::dist
+
 #include "dialects/dist/DistDialect.cpp.inc"
-#include "dialects/dist/DistEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/dist/DistAttributes.cpp.inc"
 #define GET_OP_CLASSES
@@ -56,6 +79,23 @@ void DistDialect::initialize() {
 //===----------------------------------------------------------------------===//
 // Attributes
 //===----------------------------------------------------------------------===//
+
+bool CollectiveKindAttr::classof(Attribute attribute) {
+  auto value = dyn_cast<IntegerAttr>(attribute);
+  return value && value.getType().isSignlessInteger(32) &&
+         value.getValue().ule(unsigned(CollectiveKind::Mask)) &&
+         value.getValue() != unsigned(CollectiveKind::Broadcast);
+}
+
+CollectiveKindAttr CollectiveKindAttr::get(MLIRContext *context,
+                                           CollectiveKind kind) {
+  return cast<CollectiveKindAttr>(
+      IntegerAttr::get(IntegerType::get(context, 32), int64_t(kind)));
+}
+
+CollectiveKind CollectiveKindAttr::getValue() const {
+  return static_cast<CollectiveKind>(IntegerAttr::getValue().getZExtValue());
+}
 
 llvm::hash_code pcc::dist::hash_value(const Mesh &mesh) {
   llvm::hash_code hash = llvm::hash_value(mesh.axes.size());
@@ -259,8 +299,7 @@ LogicalResult CollectiveOp::verify() {
   if (failed(checkLocal(*this, "result", getResult().getType(), getShape(),
                         getTo())))
     return failure();
-  bool reduces = getKind() == CollectiveKind::AllReduce ||
-                 getKind() == CollectiveKind::ReduceScatter;
+  bool reduces = dist::reduces(getKind());
   if (reduces && !isPartial(getFrom().getSharding()))
     return emitOpError("reduces a value that is not partial");
   return getRows().empty() ? success() : verifyRows(*this);

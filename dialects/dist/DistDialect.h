@@ -10,7 +10,6 @@
 #define PCC_DIALECTS_DIST_DISTDIALECT_H
 
 #include "dialects/attributes/AttributeTable.h"
-#include "dialects/dist/Sharding.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -19,6 +18,8 @@
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "sharding/CollectiveKind.h"
+#include "sharding/Sharding.h"
 
 namespace pcc::dist {
 
@@ -26,10 +27,21 @@ namespace pcc::dist {
 llvm::hash_code hash_value(const Mesh &mesh);
 llvm::hash_code hash_value(const Sharding &sharding);
 
+/// The kind of a `dist.collective` as an attribute: an i32 with the value of
+/// the enumerator. Broadcast is no kind of this op.
+class CollectiveKindAttr : public mlir::IntegerAttr {
+public:
+  using ValueType = CollectiveKind;
+  using mlir::IntegerAttr::IntegerAttr;
+  static bool classof(mlir::Attribute attribute);
+  static CollectiveKindAttr get(mlir::MLIRContext *context,
+                                CollectiveKind kind);
+  CollectiveKind getValue() const;
+};
+
 } // namespace pcc::dist
 
 #include "dialects/dist/DistDialect.h.inc"
-#include "dialects/dist/DistEnums.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/dist/DistAttributes.h.inc"
 #define GET_OP_CLASSES

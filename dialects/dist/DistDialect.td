@@ -78,7 +78,7 @@ def Dist_ShardingAttr : Dist_Attr<"Sharding", "sharding"> {
   let summary = "sharding of a tensor over a mesh";
   let description = [{
     Lists for each dim the factors that it consists of and the axes that split each factor, then the axes over which the value
-    is partial. The grammar is that of dialects/dist/ShardingText.h, without a mesh, so that every axis carries its size:
+    is partial. The grammar is that of sharding/ShardingText.h, without a mesh, so that every axis carries its size:
 
     ```
     #dist.sharding<"[-, 8@tp:2]">                     dim 0 whole, dim 1 in two halves

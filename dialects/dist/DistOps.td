@@ -50,11 +50,11 @@ def Dist_PinOp : Dist_Op<"pin", [SameOperandsAndResultType]> {
   let assemblyFormat = "$input `to` $to `value` $value attr-dict `:` type($result)";
 }
 
-def Dist_CollectiveKind : I32EnumAttr<"CollectiveKind", "kind of a collective", [
-    I32EnumAttrCase<"Slice", 0, "slice">, I32EnumAttrCase<"AllGather", 1, "all_gather">,
-    I32EnumAttrCase<"AllToAll", 2, "all_to_all">, I32EnumAttrCase<"Permute", 3, "permute">,
-    I32EnumAttrCase<"Exchange", 4, "exchange">, I32EnumAttrCase<"AllReduce", 5, "all_reduce">,
-    I32EnumAttrCase<"ReduceScatter", 6, "reduce_scatter">, I32EnumAttrCase<"Mask", 7, "mask">]> {
+// Holds the enumeration of sharding/CollectiveKind.h, which is the only list of the kinds.
+def Dist_CollectiveKind : Attr<CPred<"::llvm::isa<::pcc::dist::CollectiveKindAttr>($_self)">, "kind of a collective"> {
+  let storageType = "::pcc::dist::CollectiveKindAttr";
+  let returnType = "::pcc::dist::CollectiveKind";
+  let constBuilderCall = "::pcc::dist::CollectiveKindAttr::get($_builder.getContext(), $0)";
   let description = [{
     Movement or reduction of the shards of a tensor:
 
@@ -68,7 +68,6 @@ def Dist_CollectiveKind : I32EnumAttr<"CollectiveKind", "kind of a collective", 
     - `mask` (`Mask`): makes a replicated value partial; the first rank keeps it, and all others get the neutral element of
       the reduction; local.
   }];
-  let cppNamespace = "::pcc::dist";
 }
 
 def Dist_CollectiveOp : Dist_Op<"collective"> {
@@ -101,7 +100,7 @@ def Dist_CollectiveOp : Dist_Op<"collective"> {
                        DenseI64ArrayAttr:$shape, I64Attr:$received_bytes, StrAttr:$value, Variadic<Dist_Tensor>:$rows);
   let results = (outs Dist_Tensor:$result);
   let assemblyFormat = [{
-    $kind $input (`rows` `(` $rows^ `:` type($rows) `)`)? `from` $from `to` $to `shape` $shape `received` $received_bytes `value` $value
+    custom<CollectiveKind>($kind) $input (`rows` `(` $rows^ `:` type($rows) `)`)? `from` $from `to` $to `shape` $shape `received` $received_bytes `value` $value
     attr-dict `:` type($input) `to` type($result)
   }];
   let hasVerifier = 1;

@@ -9,7 +9,7 @@
 #define PCC_DIALECTS_DIST_PARAMETERPLACEMENT_H
 
 #include "dialects/dist/DistDialect.h"
-#include "dialects/dist/ShardingText.h"
+#include "sharding/ShardingText.h"
 
 namespace pcc::dist {
 

@@ -3,6 +3,7 @@
 #ifndef PCC_DIALECTS_GRAPH_SHARDINGRULE_H
 #define PCC_DIALECTS_GRAPH_SHARDINGRULE_H
 
+#include "sharding/ReductionKind.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -11,20 +12,26 @@
 namespace pcc::graph {
 
 /// Effect on an op of splitting a factor of its rule.
+/// Parts of a factor whose kind is a reduction give partial results, which that
+/// reduction makes whole.
 enum class FactorKind : uint8_t {
+  Sum = static_cast<uint8_t>(dist::ReductionKind::Sum),
+  Max = static_cast<uint8_t>(dist::ReductionKind::Max),
+  Min = static_cast<uint8_t>(dist::ReductionKind::Min),
+  Prod = static_cast<uint8_t>(dist::ReductionKind::Prod),
   Parallel, ///< The op runs on each part unchanged.
-  Sum,      ///< Parts give partial results, to be summed.
-  Max,      ///< Parts give partial results; their maximum is the result.
-  Min,      ///< Parts give partial results; their minimum is the result.
-  Prod,     ///< Parts give partial results, to be multiplied.
   Inner,    ///< Parts exchange the rule's inner values while the op runs;
             ///< `expand-split-ops` rewrites such an op into ordinary ones.
   Whole,    ///< The factor must not be split.
 };
 
 /// Returns whether parts of a factor of this kind give partial results.
-inline bool isReduction(FactorKind kind) {
-  return kind >= FactorKind::Sum && kind <= FactorKind::Prod;
+inline bool isReduction(FactorKind kind) { return kind <= FactorKind::Prod; }
+
+/// Returns the reduction that makes partial results whole. `kind` must be a
+/// reduction.
+inline dist::ReductionKind reductionOf(FactorKind kind) {
+  return static_cast<dist::ReductionKind>(kind);
 }
 
 /// The sharding rule of an op, in the manner of einsum and of Shardy's factors.
@@ -39,7 +46,7 @@ inline bool isReduction(FactorKind kind) {
 ///   reshape [6,4] -> [24]  a=6, b=4 Parallel      {{a},{b}}       {{a,b}}
 struct ShardingRule {
   /// One factor; its id is its index in `factors`.
-  struct Factor {
+  struct RuleFactor {
     int64_t size;
     FactorKind kind = FactorKind::Parallel;
     /// Whether each part must know its global position if the factor is split.
@@ -55,7 +62,7 @@ struct ShardingRule {
   /// Factors of each dim of a tensor.
   using TensorFactors = llvm::SmallVector<DimFactors, 4>;
 
-  llvm::SmallVector<Factor, 8> factors;
+  llvm::SmallVector<RuleFactor, 8> factors;
   llvm::SmallVector<TensorFactors, 4> operands;
   llvm::SmallVector<TensorFactors, 2> results;
   /// Operands whose partial sums may pass into the results. The op is linear in

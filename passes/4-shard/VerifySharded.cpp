@@ -1,8 +1,8 @@
 //===- VerifySharded.cpp - gate of phase 4-shard --------------------------===//
 
-#include "dialects/dist/ShardingText.h"
 #include "passes/4-shard/Passes.h"
 #include "passes/4-shard/graph/ShardedOpAttrs.h"
+#include "sharding/ShardingText.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "verify-sharded"

@@ -7,12 +7,6 @@
 using namespace mlir;
 using namespace pcc;
 
-/// Maps a step to the kind of collective with the same name. `plan` is free of
-/// IR, so it has an enum of its own.
-static dist::CollectiveKind kindOf(plan::ReshardStepKind kind) {
-  return *dist::symbolizeCollectiveKind(plan::toString(kind));
-}
-
 dist::CollectiveOp pcc::localize::makeCollective(OpBuilder &builder,
                                                  Location location, Value value,
                                                  const plan::ReshardStep &step,
@@ -23,8 +17,8 @@ dist::CollectiveOp pcc::localize::makeCollective(OpBuilder &builder,
   auto global =
       RankedTensorType::get(shape, graph::tensorType(value).getElementType());
   auto op = dist::CollectiveOp::create(
-      builder, location, dist::localType(global, step.after), kindOf(step.kind),
-      value, dist::ShardingAttr::get(context, step.before),
+      builder, location, dist::localType(global, step.after), step.kind, value,
+      dist::ShardingAttr::get(context, step.before),
       dist::ShardingAttr::get(context, step.after), shape, step.receivedBytes,
       name, ValueRange());
   if (stage)

@@ -2,10 +2,10 @@
 
 #include "passes/5-localize/PartialCheck.h"
 #include "dialects/dist/DistDialect.h"
-#include "dialects/dist/ShardingText.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/5-localize/LocalBuilder.h"
+#include "sharding/ShardingText.h"
 
 #include <map>
 #include <optional>
@@ -63,20 +63,6 @@ static std::string textOf(const Partials &partials) {
 //===----------------------------------------------------------------------===//
 // Effect of ops on types
 //===----------------------------------------------------------------------===//
-
-/// Returns the reduction that a split factor of `kind` leaves to be done.
-static dist::ReductionKind reductionOf(FactorKind kind) {
-  switch (kind) {
-  case FactorKind::Max:
-    return dist::ReductionKind::Max;
-  case FactorKind::Min:
-    return dist::ReductionKind::Min;
-  case FactorKind::Prod:
-    return dist::ReductionKind::Prod;
-  default:
-    return dist::ReductionKind::Sum;
-  }
-}
 
 /// Returns whether a partial sum may pass from operand number `operand` of `op`
 /// to its results. Selects and scatters are linear in the values that they pick

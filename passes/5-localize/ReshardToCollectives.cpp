@@ -60,8 +60,7 @@ struct ReshardToCollectives
   /// it is local.
   Value emitStep(OpBuilder &builder, dist::ReshardOp reshard, Value value,
                  const plan::ReshardStep &step) {
-    numCollectives += step.kind != plan::ReshardStepKind::Slice &&
-                      step.kind != plan::ReshardStepKind::Mask;
+    numCollectives += dist::communicates(step.kind);
     receivedBytes += step.receivedBytes;
     return makeCollective(
         builder, reshard.getLoc(), value, step, *reshard.getShape(),

@@ -24,8 +24,7 @@ static bool isOfForward(Operation *op) {
 /// Slices and masks are local.
 static bool communicates(Operation *op) {
   auto collective = dyn_cast<dist::CollectiveOp>(op);
-  return collective && collective.getKind() != dist::CollectiveKind::Slice &&
-         collective.getKind() != dist::CollectiveKind::Mask;
+  return collective && dist::communicates(collective.getKind());
 }
 
 /// Returns whether `op` only moves or converts elements.

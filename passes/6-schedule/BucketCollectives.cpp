@@ -195,7 +195,7 @@ private:
   /// Returns a number that is equal for collectives of equal kind, group,
   /// reduction and element type, whatever their shapes are.
   size_t kindOf(const BucketPart &part) {
-    std::string text = dist::stringifyCollectiveKind(part.op.getKind()).str();
+    std::string text = dist::toString(part.op.getKind());
     for (const dist::SubAxis &axis : part.group)
       text += " " + dist::toString(axis);
     if (part.op.getKind() == CollectiveKind::AllReduce)

@@ -53,8 +53,7 @@ static bool usesTime(Attribute attribute) {
 /// Slices and masks are local.
 static bool communicates(Operation *op) {
   auto collective = dyn_cast<dist::CollectiveOp>(op);
-  return collective && collective.getKind() != dist::CollectiveKind::Slice &&
-         collective.getKind() != dist::CollectiveKind::Mask;
+  return collective && dist::communicates(collective.getKind());
 }
 
 namespace {

@@ -1,7 +1,6 @@
 //===- AnnotatedModel.cpp - ONNX model with decided shardings -------------===//
 
 #include "passes/annotate/AnnotatedModel.h"
-#include "dialects/dist/ShardingText.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/1-import/Import.h"
@@ -12,6 +11,7 @@
 #include "passes/1-import/onnx/write/WriteAnnotated.h"
 #include "passes/annotate/DecidedShardings.h"
 #include "runtime/base/ScopedFolder.h"
+#include "sharding/ShardingText.h"
 
 #include <algorithm>
 #include <cerrno>

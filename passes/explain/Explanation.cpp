@@ -2,8 +2,8 @@
 
 #include "passes/explain/Explanation.h"
 #include "dialects/dist/DistDialect.h"
-#include "dialects/dist/ShardingText.h"
 #include "dialects/graph/GraphDialect.h"
+#include "sharding/ShardingText.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <tuple>

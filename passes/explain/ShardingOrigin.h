@@ -3,9 +3,9 @@
 #ifndef PCC_PASSES_EXPLAIN_SHARDINGORIGIN_H
 #define PCC_PASSES_EXPLAIN_SHARDINGORIGIN_H
 
-#include "dialects/dist/Sharding.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/explain/ValueExplanation.h"
+#include "sharding/Sharding.h"
 
 namespace pcc::explain {
 

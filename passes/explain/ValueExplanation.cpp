@@ -1,12 +1,12 @@
 //===- ValueExplanation.cpp - sharding of one value, and its readers ------===//
 
 #include "passes/explain/ValueExplanation.h"
-#include "dialects/dist/ShardingText.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/TensorBytes.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/4-shard/search/Provenance.h"
 #include "passes/explain/ShardingOrigin.h"
+#include "sharding/ShardingText.h"
 #include "llvm/Support/GlobPattern.h"
 
 #include <set>
@@ -128,8 +128,7 @@ private:
         reshard.getFrom().getSharding(), reshard.getTo().getSharding(),
         dist::shapeOf(type.getShape()), graph::elementBytes(type));
     for (const plan::ReshardStep &step : plan.steps)
-      if (step.kind != plan::ReshardStepKind::Slice &&
-          step.kind != plan::ReshardStepKind::Mask)
+      if (dist::communicates(step.kind))
         steps.push_back(shard::pricedStep(step, mesh));
   }
 

@@ -32,8 +32,9 @@ public:
     for (const std::string &folder : folders) {
       Status status = load(folder);
       int32_t worst = status.code();
-      if (Status met = world.all().allReduce(
-              &worst, &worst, 1, ElementType::I32, Reduction::Max, action);
+      if (Status met =
+              world.all().allReduce(&worst, &worst, 1, ElementType::I32,
+                                    dist::ReductionKind::Max, action);
           met.failed())
         return met;
       if (status.ok() && worst != Done)

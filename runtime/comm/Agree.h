@@ -20,7 +20,7 @@ inline Status agree(World &world, const Status &mine, const ActionId &action,
                     const std::string &otherwise) {
   int32_t code = mine.code();
   Status status = world.all().allReduce(&code, &code, 1, ElementType::I32,
-                                        Reduction::Max, action);
+                                        dist::ReductionKind::Max, action);
   if (mine.failed() || status.failed())
     return mine.failed() ? mine : status;
   return code == Done ? status : Status::error(ExitCode(code), otherwise);

@@ -11,6 +11,7 @@
 
 #include "runtime/base/Status.h"
 #include "runtime/tensor/ElementType.h"
+#include "sharding/ReductionKind.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -20,9 +21,6 @@
 #include <vector>
 
 namespace pcc::runtime {
-
-/// Operator of a reduction. The values are those of Reduction in Program.fbs.
-enum class Reduction : uint8_t { Sum, Max, Min, Prod };
 
 /// Name of the work for which a rank communicates. Error messages and the
 /// flight recorder name every wait by its ActionId.
@@ -72,7 +70,7 @@ public:
   /// Counterpart of MPI_Iallreduce and ncclAllReduce. Sums of f16 and bf16
   /// accumulate in f32 where TreeReduce.h reduces; NCCL chooses by itself.
   virtual Status allReduce(const void *in, void *out, size_t count,
-                           ElementType type, Reduction kind,
+                           ElementType type, dist::ReductionKind kind,
                            const ActionId &action) = 0;
 
   /// Concatenates `bytes` bytes of every member into `out`, in member order.

@@ -23,7 +23,7 @@ class QueuedGroup : public Group {
 public:
   /// Begins an all-reduce: allReduce() with a ticket.
   virtual Status postAllReduce(const void *in, void *out, size_t count,
-                               ElementType type, Reduction kind,
+                               ElementType type, dist::ReductionKind kind,
                                const ActionId &action, Ticket &ticket) = 0;
   /// Begins an all-gather: allGather() with a ticket.
   virtual Status postAllGather(const void *in, void *out, size_t bytes,
@@ -33,7 +33,7 @@ public:
   /// may be block index() of `in`. Counterpart of MPI_Ireduce_scatter_block and
   /// ncclReduceScatter.
   virtual Status postReduceScatter(const void *in, void *out, size_t count,
-                                   ElementType type, Reduction kind,
+                                   ElementType type, dist::ReductionKind kind,
                                    const ActionId &action, Ticket &ticket) = 0;
 
   /// Does nothing: device queues need no help from the host.

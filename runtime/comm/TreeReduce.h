@@ -27,22 +27,25 @@ namespace pcc::runtime {
 
 /// Reduces two elements. If either operand of a maximum or minimum is NaN, the
 /// result is NaN. Sums and products of integers wrap around.
-template <typename T> inline T reduceTwo(Reduction kind, T left, T right) {
+template <typename T>
+inline T reduceTwo(dist::ReductionKind kind, T left, T right) {
   switch (kind) {
-  case Reduction::Max:
+  case dist::ReductionKind::Max:
+  case dist::ReductionKind::Or:
     return left > right || left != left ? left : right;
-  case Reduction::Min:
+  case dist::ReductionKind::Min:
+  case dist::ReductionKind::And:
     return left < right || left != left ? left : right;
-  case Reduction::Sum:
-  case Reduction::Prod:
+  case dist::ReductionKind::Sum:
+  case dist::ReductionKind::Prod:
     break;
   }
   if constexpr (std::is_integral_v<T>) {
     const auto a = static_cast<uint64_t>(left);
     const auto b = static_cast<uint64_t>(right);
-    return static_cast<T>(kind == Reduction::Sum ? a + b : a * b);
+    return static_cast<T>(kind == dist::ReductionKind::Sum ? a + b : a * b);
   } else {
-    return kind == Reduction::Sum ? left + right : left * right;
+    return kind == dist::ReductionKind::Sum ? left + right : left * right;
   }
 }
 
@@ -54,7 +57,7 @@ inline constexpr size_t reducedAtOnce = 512;
 /// over the two halves of the inputs. `size` is at most `reducedAtOnce`.
 /// `block` holds values in the accumulation type. `kind` is a template argument
 /// so that the compiler removes the branch from the inner loop.
-template <Reduction kind, typename T>
+template <dist::ReductionKind kind, typename T>
 void reduceBlock(std::span<const void *const> inputs, size_t at, size_t size,
                  Computed<T> *block) {
   using Wide = Computed<T>;
@@ -74,7 +77,7 @@ void reduceBlock(std::span<const void *const> inputs, size_t at, size_t size,
 
 /// Implements reduceInTree() for one reduction and storage type, block by
 /// block.
-template <Reduction kind, typename T>
+template <dist::ReductionKind kind, typename T>
 void reduceInTreeAs(std::span<const void *const> inputs,
                     std::span<void *const> outputs, size_t begin, size_t end) {
   Computed<T> block[reducedAtOnce];
@@ -96,22 +99,29 @@ void reduceInTreeAs(std::span<const void *const> inputs,
 /// product is a logical and.
 inline void reduceInTree(std::span<const void *const> inputs,
                          std::span<void *const> outputs, size_t begin,
-                         size_t end, ElementType type, Reduction kind) {
+                         size_t end, ElementType type,
+                         dist::ReductionKind kind) {
   if (type == ElementType::Bool)
-    kind = kind == Reduction::Sum    ? Reduction::Max
-           : kind == Reduction::Prod ? Reduction::Min
-                                     : kind;
+    kind = kind == dist::ReductionKind::Sum    ? dist::ReductionKind::Max
+           : kind == dist::ReductionKind::Prod ? dist::ReductionKind::Min
+                                               : kind;
   dispatch(type, [&](auto element) {
     using T = decltype(element);
     switch (kind) {
-    case Reduction::Sum:
-      return reduceInTreeAs<Reduction::Sum, T>(inputs, outputs, begin, end);
-    case Reduction::Max:
-      return reduceInTreeAs<Reduction::Max, T>(inputs, outputs, begin, end);
-    case Reduction::Min:
-      return reduceInTreeAs<Reduction::Min, T>(inputs, outputs, begin, end);
-    case Reduction::Prod:
-      return reduceInTreeAs<Reduction::Prod, T>(inputs, outputs, begin, end);
+    case dist::ReductionKind::Sum:
+      return reduceInTreeAs<dist::ReductionKind::Sum, T>(inputs, outputs, begin,
+                                                         end);
+    case dist::ReductionKind::Max:
+    case dist::ReductionKind::Or:
+      return reduceInTreeAs<dist::ReductionKind::Max, T>(inputs, outputs, begin,
+                                                         end);
+    case dist::ReductionKind::Min:
+    case dist::ReductionKind::And:
+      return reduceInTreeAs<dist::ReductionKind::Min, T>(inputs, outputs, begin,
+                                                         end);
+    case dist::ReductionKind::Prod:
+      return reduceInTreeAs<dist::ReductionKind::Prod, T>(inputs, outputs,
+                                                          begin, end);
     }
   });
 }

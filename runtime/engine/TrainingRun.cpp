@@ -123,7 +123,7 @@ Status TrainingRun::readNumber(std::string_view name,
 Status TrainingRun::findLoss() {
   rankOfLoss = hasOutput(program, "loss") ? world.rank() : world.size();
   return world.all().allReduce(&rankOfLoss, &rankOfLoss, 1, ElementType::I32,
-                               Reduction::Min, {"load", "training"});
+                               dist::ReductionKind::Min, {"load", "training"});
 }
 
 /// If rank 0 has the loss, its own values are complete and nothing is sent.
@@ -159,7 +159,7 @@ Status TrainingRun::gatherPeakLive() {
   peakLive = log.peakLive();
   return world.all().allReduce(peakLive.data(), peakLive.data(),
                                peakLive.size(), ElementType::I32,
-                               Reduction::Max, {"step", "metrics"});
+                               dist::ReductionKind::Max, {"step", "metrics"});
 }
 
 /// The loss line goes to stdout for scripts; the speed is progress for people.
@@ -260,7 +260,7 @@ Status TrainingRun::agreeToStop(int &signal) {
   Status status = Status::success();
   if (world.size() > 1)
     status = world.all().allReduce(&any, &any, 1, ElementType::I32,
-                                   Reduction::Max, {"step", "stop"});
+                                   dist::ReductionKind::Max, {"step", "stop"});
   signal = any;
   return status;
 }

@@ -237,16 +237,16 @@ private:
 CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
                               const Coordinates &at) {
   // Neither kind has layouts, so there is nothing to plan.
-  if (spec.kind == CollectiveKind::AllReduce ||
-      spec.kind == CollectiveKind::Broadcast)
+  if (spec.kind == dist::CollectiveKind::AllReduce ||
+      spec.kind == dist::CollectiveKind::Broadcast)
     return {};
   Planner planner(spec, mesh, at);
   switch (spec.kind) {
-  case CollectiveKind::Slice:
+  case dist::CollectiveKind::Slice:
     return planner.slice();
-  case CollectiveKind::AllGather:
+  case dist::CollectiveKind::AllGather:
     return planner.gather();
-  case CollectiveKind::ReduceScatter:
+  case dist::CollectiveKind::ReduceScatter:
     return planner.reduceScatter();
   default:
     return planner.redistribute();
@@ -267,8 +267,8 @@ static void addAxes(const Layout &layout, std::set<int32_t> &axes) {
 template <typename Visit>
 static void forEveryPlace(const CollectiveSpec &spec, const Mesh &mesh,
                           Visit &&visit) {
-  if (spec.kind == CollectiveKind::AllReduce ||
-      spec.kind == CollectiveKind::Broadcast)
+  if (spec.kind == dist::CollectiveKind::AllReduce ||
+      spec.kind == dist::CollectiveKind::Broadcast)
     return;
   std::set<int32_t> axes;
   for (const AxisPart &part : spec.group.parts)
@@ -350,11 +350,11 @@ static Layout firstDims(const Layout &layout, size_t count) {
 
 /// Returns the layout of the side whose rows are divided over the members.
 static const Layout &dividedSide(const CollectiveSpec &spec) {
-  return spec.kind == CollectiveKind::AllGather ? spec.from : spec.to;
+  return spec.kind == dist::CollectiveKind::AllGather ? spec.from : spec.to;
 }
 /// Returns the layout of the side that has space for the rows of all members.
 static const Layout &wholeSide(const CollectiveSpec &spec) {
-  return spec.kind == CollectiveKind::AllGather ? spec.to : spec.from;
+  return spec.kind == dist::CollectiveKind::AllGather ? spec.to : spec.from;
 }
 
 /// Returns the offsets of all elements that the copies move, on one side, in
@@ -423,7 +423,7 @@ int64_t rowScratchElements(const CollectiveSpec &spec, size_t rowDims,
   if (!plan)
     return 0;
   const bool isInPlace =
-      spec.kind == CollectiveKind::AllGather && areConsecutive(*plan);
+      spec.kind == dist::CollectiveKind::AllGather && areConsecutive(*plan);
   const int64_t others = groupSize(spec.group) - 1;
   return (isInPlace ? 1 : 2) * others * int64_t(plan->divided.size()) *
          rowElements(spec, rowDims);

@@ -15,6 +15,7 @@
 #define PCC_RUNTIME_PROGRAM_COLLECTIVEPLAN_H
 
 #include "runtime/program/Layout.h"
+#include "sharding/CollectiveKind.h"
 
 #include <cstdint>
 #include <optional>
@@ -22,20 +23,6 @@
 #include <vector>
 
 namespace pcc::runtime {
-
-/// Kinds of collectives. All except AllReduce, ReduceScatter and Broadcast move
-/// elements of one global value between layouts. The values are those of
-/// CollectiveKind in Program.fbs.
-enum class CollectiveKind : uint8_t {
-  AllReduce,     ///< reduces equal-shaped values over the group
-  AllGather,     ///< `to` is whole along the group's axes
-  ReduceScatter, ///< reduces, and keeps the piece that `to` describes
-  AllToAll,      ///< moves a split from one dim to another
-  Permute,       ///< each member receives the whole shard of one member
-  Exchange,      ///< pairwise sends of the missing elements, such as halos
-  Broadcast,     ///< copies the root's value
-  Slice          ///< takes a part of a local value; no communication
-};
 
 /// A set of communicator groups: each group consists of the ranks whose mesh
 /// coordinates differ in the digits `parts` only. Members are ordered by these
@@ -57,7 +44,9 @@ int64_t memberIndex(const GroupSpec &group, const Mesh &mesh,
 
 /// A collective as the program describes it, independent of the rank.
 struct CollectiveSpec {
-  CollectiveKind kind = CollectiveKind::AllReduce;
+  /// Any kind but Mask. All except AllReduce, ReduceScatter and Broadcast move
+  /// elements of one global value between layouts.
+  dist::CollectiveKind kind = dist::CollectiveKind::AllReduce;
   /// Groups over which the collective runs; no parts for Slice.
   GroupSpec group = {};
   /// Layout of the operand `in`; empty for AllReduce and Broadcast.

@@ -107,6 +107,30 @@ Status openProgram(std::span<const std::byte> bytes, OpenedProgram &opened) {
 // Conversion between tables and plain structs
 //===----------------------------------------------------------------------===//
 
+/// Returns whether kindOf() and toProgram() convert this enumerator to the one
+/// of the same name.
+template <typename Stored, typename Kind>
+static constexpr bool agree(Stored stored, Kind kind) {
+  return static_cast<int>(stored) == static_cast<int>(kind);
+}
+#define PCC_AGREE(STORED, KIND, NAME)                                          \
+  static_assert(agree(program::STORED::NAME, dist::KIND::NAME))
+PCC_AGREE(CollectiveKind, CollectiveKind, AllReduce);
+PCC_AGREE(CollectiveKind, CollectiveKind, AllGather);
+PCC_AGREE(CollectiveKind, CollectiveKind, ReduceScatter);
+PCC_AGREE(CollectiveKind, CollectiveKind, AllToAll);
+PCC_AGREE(CollectiveKind, CollectiveKind, Permute);
+PCC_AGREE(CollectiveKind, CollectiveKind, Exchange);
+PCC_AGREE(CollectiveKind, CollectiveKind, Broadcast);
+PCC_AGREE(CollectiveKind, CollectiveKind, Slice);
+static_assert(program::CollectiveKind::MAX == program::CollectiveKind::Slice);
+PCC_AGREE(Reduction, ReductionKind, Sum);
+PCC_AGREE(Reduction, ReductionKind, Max);
+PCC_AGREE(Reduction, ReductionKind, Min);
+PCC_AGREE(Reduction, ReductionKind, Prod);
+static_assert(program::Reduction::MAX == program::Reduction::Prod);
+#undef PCC_AGREE
+
 Mesh meshOf(const program::ProgramT &program) {
   Mesh mesh;
   for (const auto &axis : program.axes)
@@ -147,11 +171,10 @@ View viewOf(const program::ViewT &stored) {
   return view;
 }
 
-/// Casts the kind, as both enumerations have equal values.
 CollectiveSpec collectiveOf(const program::ProgramT &program,
                             const program::CollectiveT &collective) {
   CollectiveSpec spec;
-  spec.kind = static_cast<CollectiveKind>(collective.kind);
+  spec.kind = kindOf(collective.kind);
   if (collective.group >= 0)
     spec.group = groupOf(*program.groups[collective.group]);
   if (collective.from)

@@ -17,6 +17,7 @@
 #include "runtime/program/Layout.h"
 #include "runtime/program/Program_generated.h"
 #include "runtime/tensor/ElementType.h"
+#include "sharding/ReductionKind.h"
 
 #include <cstddef>
 #include <memory>
@@ -75,6 +76,15 @@ inline ElementType typeOf(program::ElementType type) {
   return static_cast<ElementType>(type);
 }
 
+/// Converts a stored kind of collective; both enumerations have equal values.
+inline dist::CollectiveKind kindOf(program::CollectiveKind kind) {
+  return static_cast<dist::CollectiveKind>(kind);
+}
+/// Converts a stored kind of reduction; both enumerations have equal values.
+inline dist::ReductionKind kindOf(program::Reduction kind) {
+  return static_cast<dist::ReductionKind>(kind);
+}
+
 /// Returns the stored form of a layout; the inverse of layoutOf().
 program::LayoutT toProgram(const Layout &layout);
 /// Returns the stored form of a view; the inverse of viewOf().
@@ -84,6 +94,17 @@ program::GroupT toProgram(const GroupSpec &group);
 /// Returns the stored form of an element type; the inverse of typeOf().
 inline program::ElementType toProgram(ElementType type) {
   return static_cast<program::ElementType>(type);
+}
+
+/// Returns the stored form of a kind of collective; the inverse of kindOf().
+/// Programs have no Mask.
+inline program::CollectiveKind toProgram(dist::CollectiveKind kind) {
+  return static_cast<program::CollectiveKind>(kind);
+}
+/// Returns the stored form of a kind of reduction; the inverse of kindOf().
+/// Programs have neither And nor Or (see dist::arithmetic).
+inline program::Reduction toProgram(dist::ReductionKind kind) {
+  return static_cast<program::Reduction>(kind);
 }
 
 /// Returns the value of a scalar at the coordinates of a rank and microbatch:

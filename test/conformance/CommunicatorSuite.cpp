@@ -18,8 +18,9 @@ static const ElementType kTypes[] = {
     ElementType::I8,  ElementType::I16, ElementType::I32, ElementType::I64,
     ElementType::U8,  ElementType::U16, ElementType::U32, ElementType::U64,
     ElementType::Bool};
-static const Reduction kReductions[] = {Reduction::Sum, Reduction::Max,
-                                        Reduction::Min, Reduction::Prod};
+static const dist::ReductionKind kReductions[] = {
+    dist::ReductionKind::Sum, dist::ReductionKind::Max,
+    dist::ReductionKind::Min, dist::ReductionKind::Prod};
 /// Nothing, one, odd, just around and far above the size at which algorithms
 /// change.
 static const size_t kCounts[] = {0, 1, 3, 17, 1025, 8192, 65537};
@@ -31,21 +32,21 @@ static int valueOf(int rank, size_t index, ElementType type) {
 }
 
 static int reduced(const std::vector<int> &ranks, size_t index,
-                   ElementType type, Reduction kind) {
+                   ElementType type, dist::ReductionKind kind) {
   int result = valueOf(ranks[0], index, type);
   for (size_t i = 1; i < ranks.size(); ++i) {
     const int next = valueOf(ranks[i], index, type);
     switch (kind) {
-    case Reduction::Sum:
+    case dist::ReductionKind::Sum:
       result += next;
       break;
-    case Reduction::Prod:
+    case dist::ReductionKind::Prod:
       result *= next;
       break;
-    case Reduction::Max:
+    case dist::ReductionKind::Max:
       result = std::max(result, next);
       break;
-    case Reduction::Min:
+    case dist::ReductionKind::Min:
       result = std::min(result, next);
       break;
     }
@@ -68,8 +69,9 @@ static std::vector<char> makeBuffer(ElementType type, size_t count,
 }
 
 static void expectReduction(Group &group, const std::vector<int> &ranks,
-                            int rank, ElementType type, Reduction kind,
-                            size_t count, bool inPlace) {
+                            int rank, ElementType type,
+                            dist::ReductionKind kind, size_t count,
+                            bool inPlace) {
   std::vector<char> in =
       makeBuffer(type, count, [&](size_t i) { return valueOf(rank, i, type); });
   const std::vector<char> expected = makeBuffer(
@@ -88,7 +90,7 @@ static void expectReduction(Group &group, const std::vector<int> &ranks,
 TEST_P(Communicator, ReducesEveryTypeAndSize) {
   onEveryRank([&](World &world) {
     for (ElementType type : kTypes)
-      for (Reduction kind : kReductions)
+      for (dist::ReductionKind kind : kReductions)
         for (size_t count : kCounts)
           for (bool inPlace : {false, true})
             if (GetParam()->reduces(type))
@@ -100,7 +102,8 @@ TEST_P(Communicator, ReducesEveryTypeAndSize) {
 TEST_P(Communicator, ReducesMoreThanOneBlock) {
   onEveryRank([](World &world) {
     expectReduction(world.all(), {0, 1, 2, 3}, world.rank(), ElementType::F64,
-                    Reduction::Sum, (size_t(5) << 20) + 3, /*inPlace=*/true);
+                    dist::ReductionKind::Sum, (size_t(5) << 20) + 3,
+                    /*inPlace=*/true);
   });
 }
 
@@ -109,7 +112,7 @@ TEST_P(Communicator, HalvesAccumulateInFloat) {
   onEveryRank([](World &world) {
     Float16 value(world.rank() == 0 ? 2048.0f : 1.0f);
     const Status status = world.all().allReduce(
-        &value, &value, 1, ElementType::F16, Reduction::Sum, kAction);
+        &value, &value, 1, ElementType::F16, dist::ReductionKind::Sum, kAction);
     ASSERT_TRUE(status.ok()) << status.message();
     EXPECT_EQ(static_cast<float>(value), 2052.0f); // 2051 to nearest even
   });
@@ -121,9 +124,9 @@ TEST_P(Communicator, AddsInMemberOrder) {
     const float parts[kRanks] = {1e30f, -1e30f, 1.0f, 1.0f};
     for (size_t count : {size_t(1), size_t(5000)}) {
       std::vector<float> values(count, parts[world.rank()]);
-      const Status status =
-          world.all().allReduce(values.data(), values.data(), count,
-                                ElementType::F32, Reduction::Sum, kAction);
+      const Status status = world.all().allReduce(
+          values.data(), values.data(), count, ElementType::F32,
+          dist::ReductionKind::Sum, kAction);
       ASSERT_TRUE(status.ok()) << status.message();
       EXPECT_EQ(values.front(), 2.0f);
       EXPECT_EQ(values.back(), 2.0f);
@@ -137,8 +140,9 @@ TEST_P(Communicator, NanWinsMaximum) {
       double value = world.rank() == culprit
                          ? std::numeric_limits<double>::quiet_NaN()
                          : 1.0;
-      const Status status = world.all().allReduce(
-          &value, &value, 1, ElementType::F64, Reduction::Max, kAction);
+      const Status status =
+          world.all().allReduce(&value, &value, 1, ElementType::F64,
+                                dist::ReductionKind::Max, kAction);
       ASSERT_TRUE(status.ok()) << status.message();
       EXPECT_TRUE(std::isnan(value));
     }
@@ -311,10 +315,11 @@ TEST_P(Communicator, GroupsHaveTheirMembersOnly) {
       EXPECT_EQ(groups[2]->index(), expectedIndex[world.rank()]);
       EXPECT_EQ(groups[2]->size(), 3);
       expectReduction(*groups[2], {3, 0, 2}, world.rank(), ElementType::F32,
-                      Reduction::Sum, 3001, /*inPlace=*/false);
+                      dist::ReductionKind::Sum, 3001, /*inPlace=*/false);
     }
     if (groups[3])
-      expectReduction(*groups[3], {1}, 1, ElementType::BF16, Reduction::Sum, 33,
+      expectReduction(*groups[3], {1}, 1, ElementType::BF16,
+                      dist::ReductionKind::Sum, 33,
                       /*inPlace=*/false);
   });
 }
@@ -332,7 +337,7 @@ TEST_P(Communicator, InterleavedGroupsStayApart) {
       int64_t value = world.rank() + step;
       for (Group *group : {&row, &column}) {
         const Status sum = group->allReduce(&value, &value, 1, ElementType::I64,
-                                            Reduction::Sum, kAction);
+                                            dist::ReductionKind::Sum, kAction);
         ASSERT_TRUE(sum.ok()) << sum.message();
       }
       EXPECT_EQ(value, 6 + 4 * step);

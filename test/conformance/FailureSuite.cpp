@@ -30,7 +30,8 @@ TEST_P(CommunicatorFailure, DeadlineOfAllReduceNamesTheMissing) {
     std::vector<float> values(100'000);
     expectMissingRankTwo(world, [&](Group &group, const ActionId &action) {
       return group.allReduce(values.data(), values.data(), values.size(),
-                             ElementType::F32, Reduction::Sum, action);
+                             ElementType::F32, dist::ReductionKind::Sum,
+                             action);
     });
   });
 }

@@ -68,7 +68,7 @@ public:
   void advance() override { group->advance(); }
 
   Status allReduce(const void *in, void *out, size_t count, ElementType type,
-                   Reduction kind, const ActionId &action) override {
+                   dist::ReductionKind kind, const ActionId &action) override {
     const size_t bytes = count * sizeOf(type);
     return copied(in, bytes, out, bytes, [&](char *from, char *to) {
       return group->allReduce(from, to, count, type, kind, action);

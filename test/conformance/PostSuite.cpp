@@ -110,7 +110,7 @@ TEST_P(Communicator, PostsMoveOnWhileTheirRankDoesOther) {
       ring.group().advance();
       int64_t value = step;
       Ring::expect(world.all().allReduce(&value, &value, 1, ElementType::I64,
-                                         Reduction::Sum, kAction));
+                                         dist::ReductionKind::Sum, kAction));
       EXPECT_EQ(value, kRanks * step);
     }
     for (size_t i = 0; i < 12; ++i)

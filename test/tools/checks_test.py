@@ -51,11 +51,18 @@ class Layers(unittest.TestCase):
             self.says(name, '"llvm/ADT/SmallVector.h"', 1)
             self.says(name, "<mlir/IR/Builders.h>", 1)
 
-    def test_plan_may_use_what_is_plain_in_a_dialect(self):
-        self.says("passes/plan/Cost.cpp", '"dialects/dist/Sharding.h"', 0)
-        files = {"passes/plan/Cost.cpp": '#include "dialects/dist/Sharding.h"\n', "dialects/dist/Sharding.h": '#include "dialects/dist/A.h"\n',
-                 "dialects/dist/A.h": '#include "mlir/IR/Attributes.h"\n'}
-        self.assertEqual(len(problems(check_layers.check, files)), 1)
+    def test_sharding_lies_below_dialects_plan_and_runtime(self):
+        for name in ("passes/plan/Cost.cpp", "passes/4-shard/Propagate.cpp", "dialects/dist/DistOps.cpp", "runtime/program/Layout.cpp",
+                     "runtime/comm/mpi/Mpi.cpp", "sharding/View.cpp"):
+            self.says(name, '"sharding/Sharding.h"', 0)
+        self.says("passes/plan/cluster/Cost.cpp", '"dialects/dist/DistDialect.h"', 1)
+        for header in ('"dialects/dist/DistDialect.h"', '"runtime/base/Status.h"', '"passes/plan/Cost.h"', '"llvm/ADT/SmallVector.h"'):
+            self.says("sharding/View.cpp", header, 1)
+
+    def test_plain_code_sees_no_ir_through_others(self):
+        files = {"passes/plan/Cost.cpp": '#include "sharding/Sharding.h"\n', "sharding/Sharding.h": '#include "sharding/A.h"\n',
+                 "sharding/A.h": '#include "mlir/IR/Attributes.h"\n'}
+        self.assertEqual(len(problems(check_layers.check, files)), 3)
 
     def test_the_tool_sees_the_table_of_options(self):
         self.says("tools/pcc/OptionsCli.cpp", '"passes/options/OptionTable.h"', 0)
@@ -65,7 +72,7 @@ class Layers(unittest.TestCase):
     def test_the_python_module_is_a_shell(self):
         for header in ('"passes/Compile.h"', '"passes/options/OptionTable.h"', '"runtime/launch/thread/RankTeam.h"', '"tools/pcc/CompileCommand.h"', '"python-bindings/src/Errors.h"'):
             self.says("python-bindings/src/Ranks.cpp", header, 0)
-        for header in ('"passes/driver/Compilation.h"', '"dialects/dist/Mesh.h"', '"tools/pcc/ByteSize.h"', '"runtime/comm/thread/ThreadJob.h"'):
+        for header in ('"passes/driver/Compilation.h"', '"sharding/Mesh.h"', '"tools/pcc/ByteSize.h"', '"runtime/comm/thread/ThreadJob.h"'):
             self.says("python-bindings/src/Ranks.cpp", header, 1)
 
     def test_mpi_stays_in_its_folder(self):

@@ -20,9 +20,11 @@ def rooms(layer, table, *outside):
             for room, may in table.items()]
 
 
-DIALECTS, PLAN = r"dialects/.*", r"passes/plan/.*"
+# The ground: it includes nothing of ours.
+SHARDING = r"sharding/.*"
+DIALECTS, PLAN = r"(dialects|sharding)/.*", r"passes/plan/.*"
 BASE = r"runtime/(base|tensor)/.*"
-PROGRAM = r"runtime/(base|tensor|program)/.*"
+PROGRAM = r"(sharding|runtime/(base|tensor|program))/.*"
 # The level of passes/ that its rooms may include: how a command ends, the table of phases, and what compile takes.
 COMPILER = r"passes/(Options|Outcome|OutputPaths|Phase|Pipeline|Register)\.h|passes/Phases\.def"
 
@@ -54,17 +56,18 @@ LAYERS = [
     (r"passes/\d-[^/]+/[^/]+",           [OWN, DIALECTS, PLAN]),
     *rooms("passes/plan", {
         "cluster": "", "stage": "", "search": "", "schedule": "", "memory": "stage schedule", "reshard": "cluster"},
-        r"dialects/.*\.h", r"runtime/timeline/.*"),                                                  # but see PLAIN
+        SHARDING, r"runtime/timeline/.*"),
     *rooms("passes/interpret", {"elements": "", "simulate": "elements", "compare": "elements simulate"}, DIALECTS, PLAN, PROGRAM),
     (r"passes/interpret/[^/]+",          [OWN, DIALECTS, PLAN, PROGRAM]),
     (r"passes/explain/[^/]+",            [OWN, DIALECTS, PLAN, r"passes/4-shard/(graph|search)/.*", r"passes/7-emit/bundle/.*", PROGRAM]),
     *rooms("passes", {"options": "", "annotate": "", "driver": "options annotate"},
            COMPILER, DIALECTS, PLAN, r"passes/\d-[^/]+/.*", PROGRAM),
     (r"passes/[^/]+",                    [r"passes/.*", DIALECTS, PROGRAM]),
-    (r"dialects/.*",                     [OWN, r"dialects/attributes/.*"]),
+    (r"sharding/.*",                     [ROOM]),
+    (r"dialects/.*",                     [OWN, SHARDING, r"dialects/attributes/.*"]),
     (r"runtime/base/.*",                 [ROOM]),
     (r"runtime/tensor/.*",               [ROOM, r"runtime/base/.*"]),
-    (r"runtime/program/.*",              [ROOM, BASE]),
+    (r"runtime/program/.*",              [ROOM, BASE, SHARDING]),
     (r"runtime/timeline/.*",             [ROOM, r"runtime/base/.*"]),
     (r"runtime/comm/nccl/.*",            [OWN, r"runtime/device/cuda/.*", PROGRAM]),
     (r"runtime/(device|comm)/.*",        [OWN, PROGRAM]),
@@ -78,9 +81,9 @@ LAYERS = [
         "rank": "job report rendezvous"},
         PROGRAM, r"runtime/(comm|device|engine)/.*"),
     (r"runtime/launch/[^/]+",            [OWN, PROGRAM, r"runtime/(comm|device|engine)/.*"]),
-    (r"bench/.*",                        [OWN, r"passes/Compile\.h", PLAN, r"runtime/.*"]),
+    (r"bench/.*",                        [OWN, r"passes/Compile\.h", PLAN, SHARDING, r"runtime/.*"]),
 ]
-OURS = re.compile(r"(dialects|passes|runtime|tools|test|bench|python-bindings)/")
+OURS = re.compile(r"(sharding|dialects|passes|runtime|tools|test|bench|python-bindings)/")
 
 # Headers of other projects that only some folders may see.
 OUTSIDE = [
@@ -90,7 +93,7 @@ OUTSIDE = [
     (r"mpi\.h",                          r".*/mpi/.*",                           "only a folder called mpi sees MPI"),
 ]
 # Plain C++: nothing that such a file includes, at any distance, includes MLIR, LLVM or what TableGen made.
-PLAIN = re.compile(r"(runtime|passes/plan)/|passes/Compile\.h|passes/options/Option(Table|Text)\.h")
+PLAIN = re.compile(r"(sharding|runtime|passes/plan)/|passes/Compile\.h|passes/options/Option(Table|Text)\.h")
 IR = re.compile(r"(mlir|mlir-c|llvm|llvm-c|lld)/.*|.*\.inc")
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]|\s*include\s*(")([^"]+)"')
 

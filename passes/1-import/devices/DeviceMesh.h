@@ -18,8 +18,8 @@
 #ifndef PCC_PASSES_1_IMPORT_DEVICES_DEVICEMESH_H
 #define PCC_PASSES_1_IMPORT_DEVICES_DEVICEMESH_H
 
-#include "dialects/dist/SubAxis.h"
 #include "passes/1-import/onnx/model/Model.h"
+#include "sharding/SubAxis.h"
 
 #include <optional>
 #include <string>

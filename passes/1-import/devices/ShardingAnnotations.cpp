@@ -1,8 +1,8 @@
 //===- ShardingAnnotations.cpp - shardings requested by a model -----------===//
 
 #include "passes/1-import/devices/ShardingAnnotations.h"
-#include "dialects/dist/ShardingText.h"
 #include "passes/1-import/onnx/model/Error.h"
+#include "sharding/ShardingText.h"
 
 #include <algorithm>
 

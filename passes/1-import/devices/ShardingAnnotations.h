@@ -3,8 +3,8 @@
 #ifndef PCC_PASSES_1_IMPORT_DEVICES_SHARDINGANNOTATIONS_H
 #define PCC_PASSES_1_IMPORT_DEVICES_SHARDINGANNOTATIONS_H
 
-#include "dialects/dist/Sharding.h"
 #include "passes/1-import/devices/DevicePlan.h"
+#include "sharding/Sharding.h"
 
 namespace pcc::onnx_import {
 

@@ -29,9 +29,9 @@ static SmallVector<int64_t> boundariesOf(const RefinedRule &rule,
   return boundaries;
 }
 
-/// Returns whether a factor may be cut into smaller ones. Factors that are
-/// never split, or whose parts must be contiguous, may not.
-static bool mayRefine(const graph::ShardingRule::Factor &factor) {
+/// Returns whether a factor may be cut. Factors that are never split, or must
+/// be contiguous when split, stay in one piece.
+static bool mayRefine(const graph::ShardingRule::RuleFactor &factor) {
   return factor.kind != graph::FactorKind::Whole && !factor.mustBeContiguous;
 }
 

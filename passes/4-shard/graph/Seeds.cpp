@@ -3,9 +3,9 @@
 #include "passes/4-shard/graph/Seeds.h"
 #include "dialects/dist/DistDialect.h"
 #include "dialects/dist/Lints.h"
-#include "dialects/dist/ShardingText.h"
 #include "dialects/graph/GraphDialect.h"
 #include "passes/4-shard/graph/ExpertAxes.h"
+#include "sharding/ShardingText.h"
 #include "llvm/Support/GlobPattern.h"
 
 using namespace mlir;

@@ -8,19 +8,6 @@ using namespace pcc;
 using namespace pcc::shard;
 using graph::FactorKind;
 
-dist::ReductionKind pcc::shard::reductionOf(FactorKind kind) {
-  switch (kind) {
-  case FactorKind::Max:
-    return dist::ReductionKind::Max;
-  case FactorKind::Min:
-    return dist::ReductionKind::Min;
-  case FactorKind::Prod:
-    return dist::ReductionKind::Prod;
-  default:
-    return dist::ReductionKind::Sum;
-  }
-}
-
 RefinedRule::RefinedRule(graph::ShardingRule rule)
     : graph::ShardingRule(std::move(rule)) {
   for (size_t i = 0; i < factors.size(); ++i)
@@ -43,7 +30,7 @@ void RefinedRule::refine(int id, ArrayRef<int64_t> sizes) {
   factors[id].size = sizes.front();
   SmallVector<int> more;
   for (int64_t size : sizes.drop_front()) {
-    Factor part = factors[id];
+    RuleFactor part = factors[id];
     part.size = size;
     more.push_back(factors.size());
     factors.push_back(part);

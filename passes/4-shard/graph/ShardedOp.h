@@ -156,13 +156,9 @@ private:
   windowSharding(const graph::ShardingRule::Window &window) const;
 };
 
-/// Returns the reduction that combines partial results after a factor of this
-/// kind is split: Max for Max, Min for Min, Prod for Prod, Sum for all others.
-dist::ReductionKind reductionOf(graph::FactorKind kind);
-
-/// Returns all ways in which `op` can use one more sub-axis, Replicate first. A
-/// factor of kind Whole is never split. An op whose parts exchange values does
-/// not let partial sums pass. The result does not depend on `axis`.
+/// Returns all strategies that `op` has for one more sub-axis, Replicate first.
+/// A factor of kind Whole is never split. A partial sum cannot pass an op whose
+/// parts exchange inner values. The result does not depend on `axis`.
 llvm::SmallVector<Strategy> strategiesOf(const ShardedOp &op,
                                          const dist::SubAxis &axis);
 

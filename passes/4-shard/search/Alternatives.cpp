@@ -1,13 +1,12 @@
 //===- Alternatives.cpp - choices that ops did not take, and their prices -===//
 
 #include "passes/4-shard/search/Alternatives.h"
-#include "dialects/dist/ShardingText.h"
-#include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/TensorBytes.h"
 #include "passes/4-shard/graph/InnerExchanges.h"
 #include "passes/4-shard/graph/RingAttention.h"
 #include "passes/4-shard/search/Provenance.h"
 #include "passes/plan/search/ReshardOrder.h"
+#include "sharding/ShardingText.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
@@ -99,8 +98,7 @@ bool Alternatives::add(const dist::Sharding &from, const dist::Sharding &to,
 bool Alternatives::add(const plan::ReshardPlan &plan, bool isShared,
                        dist::Choice &choice) const {
   for (const plan::ReshardStep &step : plan.steps)
-    if (step.kind != plan::ReshardStepKind::Slice &&
-        step.kind != plan::ReshardStepKind::Mask)
+    if (dist::communicates(step.kind))
       choice.steps.push_back(pricedStep(step, planner.mesh(), isShared));
   if (!isShared)
     choice.picoseconds += static_cast<int64_t>(costOf(plan, planner).seconds);

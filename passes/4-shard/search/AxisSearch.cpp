@@ -9,10 +9,9 @@
 
 #include "passes/4-shard/search/AxisSearch.h"
 #include "dialects/dist/Lints.h"
-#include "dialects/dist/ShardingText.h"
-#include "dialects/graph/GraphDialect.h"
 #include "passes/4-shard/graph/WholeBatchReductions.h"
 #include "passes/plan/search/Eliminate.h"
+#include "sharding/ShardingText.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "decide-shardings"

@@ -85,7 +85,7 @@ Location pcc::shard::reshardLocation(Value value,
 dist::PricedStep pcc::shard::pricedStep(const plan::ReshardStep &step,
                                         const dist::Mesh &mesh, bool isShared) {
   dist::PricedStep pricedStep;
-  pricedStep.kind = plan::toString(step.kind);
+  pricedStep.kind = dist::toString(step.kind);
   for (const dist::SubAxis &axis : step.axes)
     if (pricedStep.axes.empty() || pricedStep.axes.back() != axis.axis)
       pricedStep.axes.push_back(axis.axis);

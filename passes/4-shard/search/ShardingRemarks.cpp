@@ -64,12 +64,12 @@ static void countUneven(const ShardedOp &op, OpCounts &uneven) {
 /// factors (dims, or parts of dims) with more than one element, and all of
 /// these are of kind Whole.
 static void countUnruled(const ShardedOp &op, OpCounts &unruled) {
-  auto isBig = [](const graph::ShardingRule::Factor &factor) {
+  auto isBig = [](const graph::ShardingRule::RuleFactor &factor) {
     return factor.size > 1;
   };
   if (op.op->getNumOperands() == 0 || llvm::none_of(op.rule->factors, isBig) ||
       llvm::any_of(
-          op.rule->factors, [&](const graph::ShardingRule::Factor &factor) {
+          op.rule->factors, [&](const graph::ShardingRule::RuleFactor &factor) {
             return isBig(factor) && factor.kind != graph::FactorKind::Whole;
           }))
     return;

@@ -31,7 +31,7 @@ static CollectiveFacts factsOf(const ModelFacts &facts,
   // two ranks, so it is listed as an all-to-all.
   const auto kind =
       entry.isMost ? dist::CollectiveKind::AllToAll : collective.getKind();
-  entry.kind = dist::stringifyCollectiveKind(kind).str();
+  entry.kind = dist::toString(kind);
   for (const runtime::AxisPart &part : facts.groups[group].parts)
     if (entry.axes.empty() ||
         entry.axes.back() != facts.mesh.names()[part.axis])

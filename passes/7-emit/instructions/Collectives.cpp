@@ -11,40 +11,9 @@ using namespace pcc::emit;
 /// Returns the reduction (sum, maximum, ...) that combines the partial values
 /// of a tensor with `sharding`. Returns Sum if the tensor is not partial.
 static program::Reduction reductionOf(const dist::Sharding &sharding) {
-  const auto &partials = sharding.partials;
-  // Indexed by dist's kinds. The last two, And and Or, reduce booleans, which
-  // are bytes of 0 or 1: And is their minimum, Or their maximum.
-  static constexpr program::Reduction kinds[] = {
-      program::Reduction::Sum, program::Reduction::Max,
-      program::Reduction::Min, program::Reduction::Prod,
-      program::Reduction::Min, program::Reduction::Max};
-  return partials.empty() ? program::Reduction::Sum
-                          : kinds[static_cast<int>(partials[0].kind)];
-}
-
-/// Returns the kind that a program uses for a collective of `kind`. A mask is
-/// no collective in a program: buildMask() lowers it to a fill and a copy.
-static program::CollectiveKind kindOf(dist::CollectiveKind kind) {
-  using From = dist::CollectiveKind;
-  using To = program::CollectiveKind;
-  switch (kind) {
-  case From::AllGather:
-    return To::AllGather;
-  case From::AllToAll:
-    return To::AllToAll;
-  case From::Permute:
-    return To::Permute;
-  case From::AllReduce:
-    return To::AllReduce;
-  case From::ReduceScatter:
-    return To::ReduceScatter;
-  case From::Slice:
-    return To::Slice;
-  case From::Exchange:
-  case From::Mask:
-    break;
-  }
-  return To::Exchange;
+  return sharding.partials.empty()
+             ? program::Reduction::Sum
+             : runtime::toProgram(dist::arithmetic(sharding.partials[0].kind));
 }
 
 /// Returns, as bytes in little-endian order, the element that does not change a
@@ -144,8 +113,7 @@ static program::CollectiveT makeCollective(dist::CollectiveOp collective,
   const RankMesh &mesh = writer.facts.mesh;
   ArrayRef<int64_t> shape = collective.getShape();
   runtime::CollectiveSpec spec;
-  spec.kind =
-      static_cast<runtime::CollectiveKind>(kindOf(collective.getKind()));
+  spec.kind = collective.getKind();
   if (group >= 0)
     spec.group = writer.facts.groups[group];
   spec.from = mesh.layoutOf(collective.getFrom().getSharding(), shape);
@@ -153,7 +121,7 @@ static program::CollectiveT makeCollective(dist::CollectiveOp collective,
   spec.views = viewsOf(collective.getTo().getSharding());
 
   program::CollectiveT made;
-  made.kind = kindOf(collective.getKind());
+  made.kind = runtime::toProgram(collective.getKind());
   made.group = group;
   made.in = writer.bufferOf(collective.getInput());
   made.out = writer.bufferOf(collective.getResult());
@@ -189,13 +157,11 @@ static program::CollectiveT makeCollective(dist::CollectiveOp collective,
 /// that select them. The other is a reduction of 16-bit integers, which NCCL
 /// lacks.
 static bool isOnlyForHosts(dist::CollectiveOp collective) {
-  const bool reduces =
-      collective.getKind() == dist::CollectiveKind::AllReduce ||
-      collective.getKind() == dist::CollectiveKind::ReduceScatter;
   return !collective.getRows().empty() ||
-         (reduces && graph::tensorType(collective.getResult())
-                         .getElementType()
-                         .isInteger(16));
+         (dist::reduces(collective.getKind()) &&
+          graph::tensorType(collective.getResult())
+              .getElementType()
+              .isInteger(16));
 }
 
 /// Appends the instruction of a collective. Appends nothing for an early

@@ -60,41 +60,24 @@ int ModelFacts::findInput(BlockArgument argument) const {
 // Groups
 //===----------------------------------------------------------------------===//
 
-static bool isLocal(dist::CollectiveKind kind) {
-  return kind == dist::CollectiveKind::Slice ||
-         kind == dist::CollectiveKind::Mask;
-}
-
-/// Returns the kind of step of the reshard planner to which a collective of
-/// `kind`, which moves elements between ranks, corresponds.
-static plan::ReshardStepKind stepKindOf(dist::CollectiveKind kind) {
-  using Kind = plan::ReshardStepKind;
-  for (Kind step : {Kind::AllGather, Kind::AllToAll, Kind::Permute})
-    if (plan::toString(step) == dist::stringifyCollectiveKind(kind))
-      return step;
-  return Kind::Exchange;
-}
-
-/// Returns the sub-axes of the mesh along which the ranks of one group of the
-/// collective differ. For a reduction, these are the axes over which it
-/// reduces. For a collective that moves elements, the reshard planner computes
-/// them. Returns none for a collective that exchanges nothing.
+/// Returns the sub-axes along which the members of a collective's group differ.
+/// A reduction has those that it makes whole; a collective that moves elements
+/// has those that the reshard planner computes. A local collective has none.
 static dist::SubAxes groupAxes(dist::CollectiveOp collective,
                                const dist::Mesh &mesh) {
   dist::CollectiveKind kind = collective.getKind();
-  if (isLocal(kind))
+  if (!dist::communicates(kind))
     return {};
   dist::Sharding from = dist::placement(collective.getFrom().getSharding());
   dist::Sharding to = dist::placement(collective.getTo().getSharding());
-  if (kind == dist::CollectiveKind::AllReduce ||
-      kind == dist::CollectiveKind::ReduceScatter)
+  if (dist::reduces(kind))
     return plan::inMeshOrder(
         plan::subtract(dist::partialAxes(from), dist::partialAxes(to))
             .value_or(dist::SubAxes()),
         mesh);
   plan::Movement movement(from, to, dist::shapeOf(collective.getShape()));
-  return plan::inMeshOrder(
-      movement.groupAxes(stepKindOf(kind), movement.communicated()), mesh);
+  return plan::inMeshOrder(movement.groupAxes(kind, movement.communicated()),
+                           mesh);
 }
 
 /// Returns the address of an attribute made of kind, shardings and shape. Equal

@@ -3,9 +3,9 @@
 #ifndef PCC_PASSES_7_EMIT_PROGRAM_RANKMESH_H
 #define PCC_PASSES_7_EMIT_PROGRAM_RANKMESH_H
 
-#include "dialects/dist/Sharding.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "runtime/program/Program.h"
+#include "sharding/Sharding.h"
 
 #include <string>
 #include <vector>

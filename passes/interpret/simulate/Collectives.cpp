@@ -168,7 +168,7 @@ public:
       else
         move(rank, results.back());
       if (missing) {
-        error = stringifyCollectiveKind(op.getKind()).str() + " leaves rank " +
+        error = std::string(toString(op.getKind())) + " leaves rank " +
                 std::to_string(rank) + " without " + std::to_string(missing) +
                 " of its elements";
         return failure();

@@ -3,8 +3,8 @@
 #ifndef PCC_PASSES_INTERPRET_SIMULATE_SHARDINDICES_H
 #define PCC_PASSES_INTERPRET_SIMULATE_SHARDINDICES_H
 
-#include "dialects/dist/Sharding.h"
 #include "dialects/graph/reference/HostTensor.h"
+#include "sharding/Sharding.h"
 
 namespace pcc::interpret {
 

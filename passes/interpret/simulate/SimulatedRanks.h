@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_INTERPRET_SIMULATE_SIMULATEDRANKS_H
 #define PCC_PASSES_INTERPRET_SIMULATE_SIMULATEDRANKS_H
 
-#include "dialects/dist/Mesh.h"
+#include "sharding/Mesh.h"
 
 namespace pcc::interpret {
 

@@ -11,13 +11,6 @@ using namespace pcc::dist;
 
 namespace pcc::plan {
 
-const char *toString(ReshardStepKind kind) {
-  static constexpr std::array<const char *, 8> names = {
-      "slice",   "mask",     "all_gather", "all_to_all",
-      "permute", "exchange", "all_reduce", "reduce_scatter"};
-  return names[static_cast<size_t>(kind)];
-}
-
 double Prices::seconds(const SubAxes &over, int64_t bytes) const {
   // The collective is as slow as its slowest axis, for latency and bandwidth
   // separately.

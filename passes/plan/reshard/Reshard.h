@@ -20,9 +20,10 @@
 #ifndef PCC_PASSES_PLAN_RESHARD_RESHARD_H
 #define PCC_PASSES_PLAN_RESHARD_RESHARD_H
 
-#include "dialects/dist/Runs.h"
-#include "dialects/dist/Sharding.h"
 #include "passes/plan/cluster/Cluster.h"
+#include "sharding/CollectiveKind.h"
+#include "sharding/Runs.h"
+#include "sharding/Sharding.h"
 
 #include <cstdint>
 #include <map>
@@ -32,44 +33,12 @@
 
 namespace pcc::plan {
 
-/// Kinds of steps of a reshard plan. Slice and Mask are local; all other kinds
-/// communicate.
-enum class ReshardStepKind {
-  /// Every rank keeps a part of its shard and drops the rest. No bytes are
-  /// received, and there is no call.
-  Slice,
-  /// A replicated value becomes a partial one: the rank at coordinate 0 keeps
-  /// its value, and all other ranks set theirs to the neutral element of the
-  /// reduction (0 for a sum). No bytes are received, and there is no call.
-  Mask,
-  /// Every rank of the group gets the shards of all ranks of the group.
-  AllGather,
-  /// An axis moves from one dim to another: every rank of the group cuts its
-  /// shard into equal parts and sends a different one to each other rank of the
-  /// group.
-  AllToAll,
-  /// Every rank gets the whole shard of one other rank, as in a ring.
-  Permute,
-  /// Pairs of ranks send each other exactly the elements that the receiver
-  /// lacks.
-  Exchange,
-  /// The partial values of a group of ranks are reduced. Every rank of the
-  /// group gets the whole result.
-  AllReduce,
-  /// The partial values of a group of ranks are reduced. Every rank of the
-  /// group gets one part of the result.
-  ReduceScatter,
-};
-
-/// Returns the name of a step kind in JSON files: "slice", "all_gather", ….
-const char *toString(ReshardStepKind kind);
-
-/// One step of a reshard plan. It changes the sharding of a tensor from
-/// `before` to `after`.
+/// One step of a plan: it turns the sharding `before` into `after`.
 struct ReshardStep {
-  ReshardStepKind kind = ReshardStepKind::Slice;
-  /// The sub-axes along which the ranks of one group differ, in mesh order and
-  /// with neighbours merged. Empty for a slice.
+  /// Any kind but Broadcast.
+  dist::CollectiveKind kind = dist::CollectiveKind::Slice;
+  /// The sub-axes of the group in mesh order, with neighbours merged. Empty for
+  /// a slice.
   dist::SubAxes axes;
   dist::Sharding before;
   dist::Sharding after;

@@ -335,28 +335,27 @@ bool Movement::isRotation() {
   return true;
 }
 
-ReshardStepKind Movement::classify(const std::vector<int> &group) {
+CollectiveKind Movement::classify(const std::vector<int> &group) {
   std::vector<bool> inGroup = membership(group);
   if (group.empty())
-    return ReshardStepKind::Slice;
+    return CollectiveKind::Slice;
   if (hasView(to))
-    return isRotation() ? ReshardStepKind::Permute : ReshardStepKind::Exchange;
+    return isRotation() ? CollectiveKind::Permute : CollectiveKind::Exchange;
   if (isGather(inGroup))
-    return ReshardStepKind::AllGather;
+    return CollectiveKind::AllGather;
   if (isAllToAll(inGroup))
-    return ReshardStepKind::AllToAll;
-  return isPermute() ? ReshardStepKind::Permute : ReshardStepKind::Exchange;
+    return CollectiveKind::AllToAll;
+  return isPermute() ? CollectiveKind::Permute : CollectiveKind::Exchange;
 }
 
-SubAxes Movement::groupAxes(ReshardStepKind kind,
+SubAxes Movement::groupAxes(CollectiveKind kind,
                             const std::vector<int> &group) const {
   SubAxes axes;
   for (int digit : group)
     axes.push_back(digits[digit]);
-  // A permutation sends along digits that split a dim only under `from`, which
-  // are in `group`, and along digits that split a dim only under `to`: add
-  // these.
-  if (kind == ReshardStepKind::Permute)
+  // A permutation pairs the digits that only `to` uses with those that only
+  // `from` uses.
+  if (kind == CollectiveKind::Permute)
     for (size_t i = 0; i < digits.size(); ++i)
       if (fromDim[i] < 0)
         axes.push_back(digits[i]);

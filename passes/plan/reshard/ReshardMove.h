@@ -68,18 +68,18 @@ public:
   /// differ from it along these digits.
   std::vector<int> communicated();
 
-  /// Returns the kind of the step that performs the whole movement at once.
-  /// `group` is the list of digits that `communicated` returns.
-  ReshardStepKind classify(const std::vector<int> &group);
+  /// Returns the kind of the single step that performs the whole movement.
+  /// `group` is the result of `communicated`.
+  dist::CollectiveKind classify(const std::vector<int> &group);
 
-  /// Returns the sub-axes along which a step of `kind` communicates. `group` is
-  /// the list of digits that `communicated` returns.
-  dist::SubAxes groupAxes(ReshardStepKind kind,
+  /// Returns the sub-axes over which a step of `kind` communicates.
+  dist::SubAxes groupAxes(dist::CollectiveKind kind,
                           const std::vector<int> &group) const;
 
-  /// Returns the pieces that together form the shard of the rank at `where`
-  /// under `to`, after a step of `kind`; see piecesOf.
-  std::vector<ReshardPiece> pieces(ReshardStepKind kind, const dist::Mesh &mesh,
+  /// Returns the pieces of which the rank at `where` assembles its part of `to`
+  /// in a step of `kind`; see piecesOf.
+  std::vector<ReshardPiece> pieces(dist::CollectiveKind kind,
+                                   const dist::Mesh &mesh,
                                    const dist::Coordinates &where);
 
 private:
@@ -128,7 +128,7 @@ private:
   bool isAllToAll(const std::vector<bool> &inGroup) const;
   bool isPermute() const;
   bool isRotation();
-  dist::Coordinates sourceOf(ReshardStepKind kind,
+  dist::Coordinates sourceOf(dist::CollectiveKind kind,
                              const std::vector<int64_t> &parts,
                              const dist::Mesh &mesh,
                              const dist::Coordinates &where) const;

@@ -15,14 +15,13 @@ static void setDigit(const SubAxis &digit, int64_t value, const Mesh &mesh,
   where[index] += (value - coordinateOf(digit, mesh, where)) * minor;
 }
 
-/// Returns the coordinates of the rank that sends its part of `from` to the
-/// rank at `where`. `parts[d]` is the index of that part in dim d. The sender
-/// differs from the receiver only along digits that split `from`.
-///
-/// In a permutation, every sender has exactly one receiver. There, the sender's
-/// values of the digits that split only `to` are the receiver's values of the
-/// digits that split only `from`.
-Coordinates Movement::sourceOf(ReshardStepKind kind,
+/// Returns the coordinates of the rank that sends its part of `from`, with the
+/// position `parts[d]` in dim d, to the rank at `where`. The sender differs
+/// from the receiver only along digits that split `from`. In a permutation,
+/// every sender must have one receiver: there, the digits that only `to` uses
+/// take the values that the receiver has along the digits that only `from`
+/// uses.
+Coordinates Movement::sourceOf(CollectiveKind kind,
                                const std::vector<int64_t> &parts,
                                const Mesh &mesh,
                                const Coordinates &where) const {
@@ -42,7 +41,7 @@ Coordinates Movement::sourceOf(ReshardStepKind kind,
         onlyTo.push_back(i);
     own &= parts[d] == coordinateOf(from.dims[d].axes(), mesh, where);
   }
-  if (kind != ReshardStepKind::Permute || own)
+  if (kind != CollectiveKind::Permute || own)
     return source;
   int64_t number = 0;
   for (int i : onlyFrom)
@@ -62,7 +61,7 @@ static Coordinates spatialPart(const Coordinates &where, const Mesh &mesh) {
   return result;
 }
 
-std::vector<ReshardPiece> Movement::pieces(ReshardStepKind kind,
+std::vector<ReshardPiece> Movement::pieces(CollectiveKind kind,
                                            const Mesh &mesh,
                                            const Coordinates &where) {
   Mesh spatial = mesh.spatial();

@@ -146,26 +146,25 @@ private:
     ReshardPlan plan =
         planMovement(from, start, shape, elementBytes, mesh, prices);
     if (!axes.empty())
-      appendReduction(plan, ReshardStepKind::ReduceScatter, axes, start,
+      appendReduction(plan, CollectiveKind::ReduceScatter, axes, start,
                       scattered);
     SubAxes rest = subtract(reduced, axes).value_or(SubAxes{});
     Sharding done = dropPartials(scattered, rest);
     if (!rest.empty())
-      appendReduction(plan, ReshardStepKind::AllReduce, rest, scattered, done);
+      appendReduction(plan, CollectiveKind::AllReduce, rest, scattered, done);
     append(plan, planMovement(done, to, shape, elementBytes, mesh, prices));
     if (isCheaper(plan, best))
       best = std::move(plan);
   }
 
-  /// Appends a reduction over `axes` to the plan. If n ranks reduce, each
-  /// receives (n-1)/n of the bytes of its operand for a reduce_scatter, and
-  /// twice as many for an all_reduce.
-  void appendReduction(ReshardPlan &plan, ReshardStepKind kind,
+  /// Appends a reduction over `axes`. Each rank receives (n-1)/n of the operand
+  /// for a reduce_scatter and twice that for an all_reduce.
+  void appendReduction(ReshardPlan &plan, CollectiveKind kind,
                        const SubAxes &axes, const Sharding &before,
                        const Sharding &after) const {
     int64_t ranks = numParts(axes),
             local = localBytes(before, shape, elementBytes);
-    int64_t rounds = kind == ReshardStepKind::AllReduce ? 2 : 1;
+    int64_t rounds = kind == CollectiveKind::AllReduce ? 2 : 1;
     append(plan,
            {kind, inMeshOrder(axes, mesh), before, after, local,
             rounds * (ranks - 1) * local / ranks},
@@ -214,7 +213,7 @@ ReshardPlan planReduction(const Sharding &from, const Sharding &to,
                 .plan();
   if (!added->empty())
     append(plan,
-           {ReshardStepKind::Mask, inMeshOrder(*added, mesh), unmasked, to,
+           {CollectiveKind::Mask, inMeshOrder(*added, mesh), unmasked, to,
             localBytes(unmasked, shape, elementBytes), 0},
            prices);
   return plan;

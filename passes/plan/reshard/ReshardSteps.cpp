@@ -20,10 +20,6 @@ int64_t localBytes(const Sharding &sharding, const Shape &shape,
 }
 
 /// Returns whether a step of this kind communicates.
-static bool communicates(ReshardStepKind kind) {
-  return kind != ReshardStepKind::Slice && kind != ReshardStepKind::Mask;
-}
-
 void append(ReshardPlan &plan, ReshardStep step, const Prices &prices) {
   if (communicates(step.kind)) {
     ++plan.calls;
@@ -74,7 +70,7 @@ public:
       return planUnaligned(from, to);
     ReshardPlan best = planOneStep(movement, from, to);
     if (best.possible() && !best.steps.empty() &&
-        best.steps[0].kind == ReshardStepKind::Exchange && !hasView(to))
+        best.steps[0].kind == CollectiveKind::Exchange && !hasView(to))
       considerSliceFirst(movement, from, to, best);
     if (!prices.axes.empty())
       considerOneAxisFirst(from, to, best);
@@ -92,7 +88,7 @@ private:
   ReshardPlan planOneStep(Movement &movement, const Sharding &from,
                           const Sharding &to) {
     ReshardPlan plan;
-    ReshardStep step{ReshardStepKind::Slice,
+    ReshardStep step{CollectiveKind::Slice,
                      {},
                      from,
                      to,
@@ -120,7 +116,7 @@ private:
   std::optional<Sharding> sliceBefore(Movement &movement, const Sharding &from,
                                       const Sharding &to) {
     SubAxes group =
-        movement.groupAxes(ReshardStepKind::Exchange, movement.communicated());
+        movement.groupAxes(CollectiveKind::Exchange, movement.communicated());
     Sharding middle = from;
     for (size_t d = 0; d < shape.size(); ++d) {
       std::optional<SubAxes> lost =
@@ -148,7 +144,7 @@ private:
       return;
     ReshardPlan plan, second = planOneStep(rest, *middle, to);
     append(plan,
-           {ReshardStepKind::Slice,
+           {CollectiveKind::Slice,
             {},
             from,
             *middle,
@@ -156,7 +152,7 @@ private:
             0},
            prices);
     append(plan, second);
-    if (second.steps[0].kind != ReshardStepKind::Exchange &&
+    if (second.steps[0].kind != CollectiveKind::Exchange &&
         !isCheaper(best, plan))
       best = std::move(plan);
   }
@@ -167,7 +163,7 @@ private:
   void considerOneAxisFirst(const Sharding &from, const Sharding &to,
                             ReshardPlan &best) {
     if (best.steps.size() != 1 ||
-        best.steps[0].kind != ReshardStepKind::AllGather ||
+        best.steps[0].kind != CollectiveKind::AllGather ||
         best.steps[0].axes.size() < 2)
       return;
     for (const SubAxis &first : SubAxes(best.steps[0].axes)) {

@@ -257,12 +257,12 @@ struct MpiGroup::Sum {
   char *out;
   size_t count; ///< elements
   ElementType type;
-  Reduction kind;
+  dist::ReductionKind kind;
 };
 
 /// A reduction of more than kSmallReduction bytes goes block by block.
 Status MpiGroup::allReduce(const void *in, void *out, size_t count,
-                           ElementType type, Reduction kind,
+                           ElementType type, dist::ReductionKind kind,
                            const ActionId &action) {
   const CallSite site = siteOf("all_reduce", action);
   const size_t elementSize = sizeOf(type);

@@ -45,15 +45,17 @@ static std::optional<ncclDataType_t> typeFor(ElementType type) {
 }
 
 /// Returns NCCL's operator. A sum of Bool is a logical or, hence a maximum.
-static ncclRedOp_t opFor(Reduction kind, ElementType type) {
+static ncclRedOp_t opFor(dist::ReductionKind kind, ElementType type) {
   switch (kind) {
-  case Reduction::Sum:
+  case dist::ReductionKind::Sum:
     return type == ElementType::Bool ? ncclMax : ncclSum;
-  case Reduction::Max:
+  case dist::ReductionKind::Max:
+  case dist::ReductionKind::Or:
     return ncclMax;
-  case Reduction::Min:
+  case dist::ReductionKind::Min:
+  case dist::ReductionKind::And:
     return ncclMin;
-  case Reduction::Prod:
+  case dist::ReductionKind::Prod:
     return ncclProd;
   }
   return ncclSum;
@@ -117,14 +119,14 @@ Status NcclGroup::postReduction(const char *name, Function reduce,
 }
 
 Status NcclGroup::postAllReduce(const void *in, void *out, size_t count,
-                                ElementType type, Reduction kind,
+                                ElementType type, dist::ReductionKind kind,
                                 const ActionId &action, Ticket &ticket) {
   return postReduction("all_reduce", job->library.ncclAllReduce,
                        {in, out, count, type, kind}, action, ticket);
 }
 
 Status NcclGroup::postReduceScatter(const void *in, void *out, size_t count,
-                                    ElementType type, Reduction kind,
+                                    ElementType type, dist::ReductionKind kind,
                                     const ActionId &action, Ticket &ticket) {
   return postReduction("reduce_scatter", job->library.ncclReduceScatter,
                        {in, out, count, type, kind}, action, ticket);
@@ -142,7 +144,7 @@ Status NcclGroup::postAllGather(const void *in, void *out, size_t bytes,
 }
 
 Status NcclGroup::allReduce(const void *in, void *out, size_t count,
-                            ElementType type, Reduction kind,
+                            ElementType type, dist::ReductionKind kind,
                             const ActionId &action) {
   Ticket ticket = 0;
   return finish(postAllReduce(in, out, count, type, kind, action, ticket),
@@ -174,7 +176,8 @@ Status NcclGroup::barrier(const ActionId &action) {
     if (Status status = job->gpu.allocate(sizeof(int32_t), word);
         status.failed())
       return status;
-  return allReduce(word, word, 1, ElementType::I32, Reduction::Sum, action);
+  return allReduce(word, word, 1, ElementType::I32, dist::ReductionKind::Sum,
+                   action);
 }
 
 //===----------------------------------------------------------------------===//

@@ -32,7 +32,7 @@ public:
   int index() const override { return self; }
 
   Status allReduce(const void *in, void *out, size_t count, ElementType type,
-                   Reduction kind, const ActionId &action) override;
+                   dist::ReductionKind kind, const ActionId &action) override;
   Status allGather(const void *in, void *out, size_t bytes,
                    const ActionId &action) override;
   Status broadcast(void *data, size_t bytes, int root,
@@ -44,12 +44,12 @@ public:
   Status wait(std::span<const Ticket> tickets, const ActionId &action) override;
 
   Status postAllReduce(const void *in, void *out, size_t count,
-                       ElementType type, Reduction kind, const ActionId &action,
-                       Ticket &ticket) override;
+                       ElementType type, dist::ReductionKind kind,
+                       const ActionId &action, Ticket &ticket) override;
   Status postAllGather(const void *in, void *out, size_t bytes,
                        const ActionId &action, Ticket &ticket) override;
   Status postReduceScatter(const void *in, void *out, size_t count,
-                           ElementType type, Reduction kind,
+                           ElementType type, dist::ReductionKind kind,
                            const ActionId &action, Ticket &ticket) override;
 
 private:

@@ -55,7 +55,7 @@ Status StagedGroup::download(void *to, size_t offset, size_t bytes) {
 }
 
 Status StagedGroup::allReduce(const void *in, void *out, size_t count,
-                              ElementType type, Reduction kind,
+                              ElementType type, dist::ReductionKind kind,
                               const ActionId &action) {
   const size_t bytes = count * sizeOf(type);
   if (Status status = reserve(bytes); status.failed())

@@ -22,7 +22,7 @@ public:
   int index() const override { return group.index(); }
 
   Status allReduce(const void *in, void *out, size_t count, ElementType type,
-                   Reduction kind, const ActionId &action) override;
+                   dist::ReductionKind kind, const ActionId &action) override;
   Status allGather(const void *in, void *out, size_t bytes,
                    const ActionId &action) override;
   Status broadcast(void *data, size_t bytes, int root,

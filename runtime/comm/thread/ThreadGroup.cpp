@@ -87,7 +87,7 @@ Status ThreadGroup::together(const MemberCall &call, const ActionId &action,
 // other member accesses this share. In a small reduction the first members do
 // all the work.
 Status ThreadGroup::allReduce(const void *in, void *out, size_t count,
-                              ElementType type, Reduction kind,
+                              ElementType type, dist::ReductionKind kind,
                               const ActionId &action) {
   constexpr size_t smallestShare = 2048;
   const MemberCall call{"all_reduce", count, type, kind, 0, in, out};

@@ -22,8 +22,7 @@ public:
   Status run(const RunContext &run) override {
     const Addresses at = begin(run);
     return group->allReduce(at.in, at.out, size_t(in.bytes) / size, type,
-                            static_cast<Reduction>(collective.reduction),
-                            action);
+                            kindOf(collective.reduction), action);
   }
 };
 
@@ -69,7 +68,7 @@ public:
     char *own = at.out + first(self) * size;
     void *output = own;
     reduceInTree(inputs, {&output, 1}, 0, bytes(self) / size, type,
-                 static_cast<Reduction>(collective.reduction));
+                 kindOf(collective.reduction));
     clear();
     for (int member = 0; member < group->size(); ++member) {
       if (member == self)
@@ -313,7 +312,7 @@ private:
       inputs.push_back(placeOf(piece, at));
     void *output = placeOf(plan.receives[0], at);
     reduceInTree(inputs, {&output, 1}, 0, size_t(plan.receives[0].elements),
-                 type, static_cast<Reduction>(collective.reduction));
+                 type, kindOf(collective.reduction));
   }
 
   std::vector<const void *> inputs;

@@ -26,9 +26,9 @@ public:
 
   Status start(const RunContext &run) override {
     const Addresses at = begin(run);
-    return queued(group).postAllReduce(
-        at.in, at.out, size_t(in.bytes) / size, type,
-        static_cast<Reduction>(collective.reduction), action, ticket);
+    return queued(group).postAllReduce(at.in, at.out, size_t(in.bytes) / size,
+                                       type, kindOf(collective.reduction),
+                                       action, ticket);
   }
 
   void advance() override {}
@@ -102,7 +102,7 @@ public:
       return status;
     return queued(group).postReduceScatter(
         at.scratch, placeOf(group->index(), at), size_t(room), type,
-        static_cast<Reduction>(collective.reduction), action, ticket);
+        kindOf(collective.reduction), action, ticket);
   }
 
   Status finish(const RunContext &run) override {

@@ -236,7 +236,7 @@ Status prepareRaggedCollective(const LoadContext &context,
     return Status::error(DamagedBundle, "the rows of \"" + collective.value +
                                             "\" do not fit their layouts");
   const int64_t elements = rowElements(spec, rowDims);
-  if (spec.kind == CollectiveKind::AllGather)
+  if (spec.kind == dist::CollectiveKind::AllGather)
     operation = std::make_unique<RaggedAllGather>(context, instruction, group,
                                                   std::move(*plan), elements);
   else

@@ -143,7 +143,7 @@ private:
   Status anyOf(bool &flag) {
     int32_t value = flag;
     Status status = world.all().allReduce(&value, &value, 1, ElementType::I32,
-                                          Reduction::Max, action);
+                                          dist::ReductionKind::Max, action);
     flag = value != 0;
     return status;
   }

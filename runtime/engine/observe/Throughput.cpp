@@ -24,7 +24,7 @@ Status Throughput::open(const RunOptions &options, World &world) {
     peakFlops = options.peakFlops;
   peakFlops *= world.size();
   return world.all().allReduce(&flops, &flops, 1, ElementType::F64,
-                               Reduction::Sum, {"load", "training"});
+                               dist::ReductionKind::Sum, {"load", "training"});
 }
 
 double Throughput::samplesPerSecond(double seconds) const {

@@ -17,12 +17,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/dist/DistDialect.h"
-#include "dialects/dist/Runs.h"
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/driver/Compilation.h"
 #include "passes/interpret/Verification.h"
 #include "passes/options/OptionAttrs.h"
+#include "sharding/Runs.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 

@@ -29,7 +29,7 @@ Vector sumOf(const std::vector<Vector> &members) {
   Vector sum(members[0].size());
   void *output = sum.data();
   reduceInTree(inputs, {&output, 1}, 0, sum.size(), ElementType::F32,
-               Reduction::Sum);
+               dist::ReductionKind::Sum);
   return sum;
 }
 

@@ -89,7 +89,8 @@ TEST(CollectivePlan, AnyTwoLayouts) {
     const Mesh &mesh = random.mesh();
     const std::vector<int64_t> shape = random.shape();
     CollectiveSpec spec;
-    spec.kind = seed % 2 ? CollectiveKind::AllToAll : CollectiveKind::AllGather;
+    spec.kind = seed % 2 ? dist::CollectiveKind::AllToAll
+                         : dist::CollectiveKind::AllGather;
     spec.group.parts = {{1, 1, int32_t(mesh.sizes[1])},
                         {2, 1, int32_t(mesh.sizes[2])}};
     spec.from = random.layout(shape);
@@ -110,7 +111,7 @@ TEST(CollectivePlan, AnyTwoLayouts) {
 TEST(CollectivePlan, EvenGatherOfTheMajorDimIsDirect) {
   const Mesh mesh{{1, 4, 1}};
   const Layout split{{{{8, {{1, 1, 4}}}}, {{3}}}};
-  const CollectiveSpec spec{CollectiveKind::AllGather,
+  const CollectiveSpec spec{dist::CollectiveKind::AllGather,
                             {{{1, 1, 4}}},
                             split,
                             wholeLayout(std::vector<int64_t>{8, 3})};
@@ -123,7 +124,7 @@ TEST(CollectivePlan, EvenGatherOfTheMajorDimIsDirect) {
 TEST(CollectivePlan, GatherOfTheMinorDimGoesThroughScratch) {
   const Mesh mesh{{1, 2, 1}};
   const Layout split{{{{3}}, {{8, {{1, 1, 2}}}}}};
-  const CollectiveSpec spec{CollectiveKind::AllGather,
+  const CollectiveSpec spec{dist::CollectiveKind::AllGather,
                             {{{1, 1, 2}}},
                             split,
                             wholeLayout(std::vector<int64_t>{3, 8})};
@@ -133,7 +134,7 @@ TEST(CollectivePlan, GatherOfTheMinorDimGoesThroughScratch) {
 
 TEST(CollectivePlan, ReduceScatterSendsEachMemberItsPiece) {
   const Mesh mesh{{1, 3, 1}};
-  const CollectiveSpec spec{CollectiveKind::ReduceScatter,
+  const CollectiveSpec spec{dist::CollectiveKind::ReduceScatter,
                             {{{1, 1, 3}}},
                             wholeLayout(std::vector<int64_t>{7}),
                             Layout{{{{7, {{1, 1, 3}}}}}}};
@@ -148,7 +149,7 @@ TEST(CollectivePlan, ReduceScatterSendsEachMemberItsPiece) {
 TEST(CollectivePlan, HoldersOfEqualPiecesShareTheSending) {
   // Ranks 0, 1 hold the first half, ranks 2, 3 the second; all want all.
   const Mesh mesh{{1, 4, 1}};
-  const CollectiveSpec spec{CollectiveKind::Exchange,
+  const CollectiveSpec spec{dist::CollectiveKind::Exchange,
                             {{{1, 1, 4}}},
                             Layout{{{{8, {{1, 1, 2}}}}}},
                             wholeLayout(std::vector<int64_t>{8})};

@@ -1,5 +1,5 @@
 //===- AllPairsTest.cpp - Every pair of shardings on small meshes ---------===//
-#include "dialects/dist/ShardingText.h"
+#include "sharding/ShardingText.h"
 #include "test/passes/plan/reshard/AllShardings.h"
 #include "test/passes/plan/reshard/Simulation.h"
 

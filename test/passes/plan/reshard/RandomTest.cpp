@@ -1,5 +1,5 @@
 //===- RandomTest.cpp - Random strided, uneven and partial shardings ------===//
-#include "dialects/dist/ShardingText.h"
+#include "sharding/ShardingText.h"
 #include "test/passes/plan/reshard/Simulation.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 //===- ReshardTest.cpp - Named plans and their bytes ----------------------===//
-#include "dialects/dist/ShardingText.h"
 #include "passes/plan/reshard/ClusterPrices.h"
+#include "sharding/ShardingText.h"
 #include "test/passes/plan/reshard/Simulation.h"
 
 #include <gtest/gtest.h>

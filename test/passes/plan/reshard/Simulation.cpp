@@ -1,6 +1,6 @@
 //===- Simulation.cpp - Executes reshard plans on index sets --------------===//
 #include "test/passes/plan/reshard/Simulation.h"
-#include "dialects/dist/ShardingText.h"
+#include "sharding/ShardingText.h"
 
 #include <algorithm>
 
@@ -89,10 +89,10 @@ void Simulation::mask(const ReshardStep &step) {
 }
 
 std::string Simulation::execute(const ReshardStep &step) {
-  if (step.kind == ReshardStepKind::Mask)
+  if (step.kind == CollectiveKind::Mask)
     return mask(step), "";
-  bool reduces = step.kind == ReshardStepKind::AllReduce ||
-                 step.kind == ReshardStepKind::ReduceScatter;
+  bool reduces = step.kind == CollectiveKind::AllReduce ||
+                 step.kind == CollectiveKind::ReduceScatter;
   return reduces ? reduce(step) : move(step);
 }
 
@@ -163,9 +163,9 @@ std::string simulate(const ReshardPlan &plan, const Sharding &from,
       return name + error;
     if (std::string error = ranks.check(step.after); !error.empty())
       return name + error;
-    bool reduces = step.kind == ReshardStepKind::AllReduce ||
-                   step.kind == ReshardStepKind::ReduceScatter;
-    if (!reduces && step.kind != ReshardStepKind::Mask &&
+    bool reduces = step.kind == CollectiveKind::AllReduce ||
+                   step.kind == CollectiveKind::ReduceScatter;
+    if (!reduces && step.kind != CollectiveKind::Mask &&
         receivedElements(step, shape, mesh) * elementBytes !=
             step.receivedBytes)
       return name + "receives other bytes than it says";

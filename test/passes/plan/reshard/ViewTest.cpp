@@ -71,12 +71,12 @@ TEST(ReshardToView, NeighboursSendTheirEdges) {
       oneDim(viewed({4, 6, 4, 16, {{0, 6, -1, 1}}}, {{4, {t}}, {6, {}}}));
   ReshardPlan plan = planReshard(from, to, {16}, 4, mesh);
   EXPECT_EQ(plan.receivedBytes, 8);
-  EXPECT_EQ(plan.steps[0].kind, ReshardStepKind::Exchange);
+  EXPECT_EQ(plan.steps[0].kind, CollectiveKind::Exchange);
   check(from, to, 16);
 }
 
 /// 16 elements, the first `count` behind all others.
-static ReshardStepKind rolledBy(int64_t count) {
+static CollectiveKind rolledBy(int64_t count) {
   Sharding to = oneDim(viewed(
       {1, 16, 0, 16, {{0, 16 - count, count, 1}, {16 - count, 16, 0, 1}}},
       {{16, {t}}}));
@@ -87,15 +87,15 @@ static ReshardStepKind rolledBy(int64_t count) {
 }
 
 TEST(ReshardToView, WholePartsGoRound) {
-  EXPECT_EQ(rolledBy(4), ReshardStepKind::Permute);
-  EXPECT_EQ(rolledBy(8), ReshardStepKind::Permute);
-  EXPECT_EQ(rolledBy(2), ReshardStepKind::Exchange);
+  EXPECT_EQ(rolledBy(4), CollectiveKind::Permute);
+  EXPECT_EQ(rolledBy(8), CollectiveKind::Permute);
+  EXPECT_EQ(rolledBy(2), CollectiveKind::Exchange);
   // Both halves want the first one.
   Sharding twice = oneDim(viewed({2, 8, 0, 16, {{0, 8, 0, 1}}}, {{16, {t}}}));
   EXPECT_EQ(planReshard(oneDim(splitOver(16, {t})), twice, {16}, 4, mesh)
                 .steps[0]
                 .kind,
-            ReshardStepKind::Exchange);
+            CollectiveKind::Exchange);
 }
 
 TEST(ReshardToView, WhatAllHaveIsFree) {

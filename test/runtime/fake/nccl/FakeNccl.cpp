@@ -338,9 +338,9 @@ static Collective describe(const char *kind, size_t count, ncclDataType_t type,
 static void reduce(const std::vector<std::string> &parts, size_t first,
                    size_t count, ncclDataType_t type, ncclRedOp_t op,
                    void *out) {
-  static constexpr pcc::runtime::Reduction kinds[] = {
-      pcc::runtime::Reduction::Sum, pcc::runtime::Reduction::Prod,
-      pcc::runtime::Reduction::Max, pcc::runtime::Reduction::Min};
+  static constexpr pcc::dist::ReductionKind kinds[] = {
+      pcc::dist::ReductionKind::Sum, pcc::dist::ReductionKind::Prod,
+      pcc::dist::ReductionKind::Max, pcc::dist::ReductionKind::Min};
   std::vector<const void *> inputs;
   for (const std::string &part : parts)
     inputs.push_back(part.data() +

@@ -7,7 +7,7 @@
 // second, unified form.
 //
 //===----------------------------------------------------------------------===//
-#include "dialects/dist/Sharding.h"
+#include "sharding/Sharding.h"
 
 #include <algorithm>
 #include <numeric>

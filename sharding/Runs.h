@@ -5,10 +5,10 @@
 // the runs [32, 64), [96, 128) and [160, 192) of a dim of 192.
 //
 //===----------------------------------------------------------------------===//
-#ifndef PCC_DIALECTS_DIST_RUNS_H
-#define PCC_DIALECTS_DIST_RUNS_H
+#ifndef PCC_SHARDING_RUNS_H
+#define PCC_SHARDING_RUNS_H
 
-#include "dialects/dist/Sharding.h"
+#include "sharding/Sharding.h"
 
 #include <cstdint>
 #include <vector>
@@ -59,4 +59,4 @@ int64_t countIntersection(const Runs &a, const Runs &b);
 
 } // namespace pcc::dist
 
-#endif // PCC_DIALECTS_DIST_RUNS_H
+#endif // PCC_SHARDING_RUNS_H

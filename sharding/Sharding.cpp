@@ -1,5 +1,5 @@
 //===- Sharding.cpp - sharding of a tensor over a mesh --------------------===//
-#include "dialects/dist/Sharding.h"
+#include "sharding/Sharding.h"
 
 #include <algorithm>
 #include <array>
@@ -7,21 +7,6 @@
 #include <numeric>
 
 namespace pcc::dist {
-
-/// Names of the reduction kinds, indexed by enumerator.
-static constexpr std::array<const char *, 6> kindNames = {"sum",  "max", "min",
-                                                          "prod", "and", "or"};
-
-const char *toString(ReductionKind kind) {
-  return kindNames[static_cast<size_t>(kind)];
-}
-
-std::optional<ReductionKind> parseReductionKind(std::string_view name) {
-  for (size_t i = 0; i < kindNames.size(); ++i)
-    if (name == kindNames[i])
-      return static_cast<ReductionKind>(i);
-  return std::nullopt;
-}
 
 int64_t Factor::localSize() const {
   int64_t parts = numParts();

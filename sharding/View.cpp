@@ -1,6 +1,6 @@
 //===- View.cpp - windowed reads of a dim: halos, slices, pads ------------===//
-#include "dialects/dist/View.h"
-#include "dialects/dist/Runs.h"
+#include "sharding/View.h"
+#include "sharding/Runs.h"
 
 #include <algorithm>
 

@@ -20,8 +20,8 @@
 // lie outside [0, limit). Holes hold 0.
 //
 //===----------------------------------------------------------------------===//
-#ifndef PCC_DIALECTS_DIST_VIEW_H
-#define PCC_DIALECTS_DIST_VIEW_H
+#ifndef PCC_SHARDING_VIEW_H
+#define PCC_SHARDING_VIEW_H
 
 #include <cstddef>
 #include <cstdint>
@@ -83,4 +83,4 @@ size_t hashValue(const View &view);
 
 } // namespace pcc::dist
 
-#endif // PCC_DIALECTS_DIST_VIEW_H
+#endif // PCC_SHARDING_VIEW_H

@@ -1,11 +1,10 @@
 //===- Mesh.h - device mesh: named axes over ranks ------------------------===//
 //
-// A mesh arranges ranks along named axes, major to minor. Plain C++ without
-// MLIR: the planner shares it with the dialect.
+// A mesh arranges ranks along named axes, major to minor.
 //
 //===----------------------------------------------------------------------===//
-#ifndef PCC_DIALECTS_DIST_MESH_H
-#define PCC_DIALECTS_DIST_MESH_H
+#ifndef PCC_SHARDING_MESH_H
+#define PCC_SHARDING_MESH_H
 
 #include <cstdint>
 #include <string>
@@ -58,4 +57,4 @@ struct Mesh {
 
 } // namespace pcc::dist
 
-#endif // PCC_DIALECTS_DIST_MESH_H
+#endif // PCC_SHARDING_MESH_H

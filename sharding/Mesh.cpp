@@ -1,5 +1,5 @@
 //===- Mesh.cpp - device mesh: named axes over ranks ----------------------===//
-#include "dialects/dist/Mesh.h"
+#include "sharding/Mesh.h"
 
 namespace pcc::dist {
 

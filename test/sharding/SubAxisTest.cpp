@@ -1,5 +1,5 @@
 //===- SubAxisTest.cpp - The algebra of sub-axes --------------------------===//
-#include "dialects/dist/SubAxis.h"
+#include "sharding/SubAxis.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 //===- ShardingTest.cpp - Canonical forms, text and index runs ------------===//
-#include "dialects/dist/Sharding.h"
-#include "dialects/dist/Runs.h"
-#include "dialects/dist/ShardingText.h"
+#include "sharding/Sharding.h"
+#include "sharding/Runs.h"
+#include "sharding/ShardingText.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 //===- SubAxis.cpp - sub-axes: parts of mesh axes -------------------------===//
-#include "dialects/dist/SubAxis.h"
+#include "sharding/SubAxis.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 //===- ShardingCheck.cpp - checks of a sharding against mesh and shape ----===//
-#include "dialects/dist/Sharding.h"
-#include "dialects/dist/ShardingText.h"
+#include "sharding/Sharding.h"
+#include "sharding/ShardingText.h"
 
 namespace pcc::dist {
 

@@ -1,5 +1,5 @@
 //===- ShardingText.cpp - printer and parser of shardings -----------------===//
-#include "dialects/dist/ShardingText.h"
+#include "sharding/ShardingText.h"
 
 #include <cctype>
 #include <charconv>

@@ -6,10 +6,10 @@
 // tp:(2)4 = bc. In general a digit is one factor of the axis size.
 //
 //===----------------------------------------------------------------------===//
-#ifndef PCC_DIALECTS_DIST_SUBAXIS_H
-#define PCC_DIALECTS_DIST_SUBAXIS_H
+#ifndef PCC_SHARDING_SUBAXIS_H
+#define PCC_SHARDING_SUBAXIS_H
 
-#include "dialects/dist/Mesh.h"
+#include "sharding/Mesh.h"
 
 #include <cstdint>
 #include <optional>
@@ -124,4 +124,4 @@ std::vector<std::vector<int64_t>> groupsOf(const Mesh &mesh,
 
 } // namespace pcc::dist
 
-#endif // PCC_DIALECTS_DIST_SUBAXIS_H
+#endif // PCC_SHARDING_SUBAXIS_H

@@ -21,10 +21,10 @@
 //   [4@tp:4|6 view(4x6 by 4 of 16: 0..6 from -1)]
 //
 //===----------------------------------------------------------------------===//
-#ifndef PCC_DIALECTS_DIST_SHARDINGTEXT_H
-#define PCC_DIALECTS_DIST_SHARDINGTEXT_H
+#ifndef PCC_SHARDING_SHARDINGTEXT_H
+#define PCC_SHARDING_SHARDINGTEXT_H
 
-#include "dialects/dist/Sharding.h"
+#include "sharding/Sharding.h"
 
 #include <optional>
 #include <string>
@@ -62,4 +62,4 @@ std::optional<Sharding> parseSharding(std::string_view text, const Mesh &mesh,
 
 } // namespace pcc::dist
 
-#endif // PCC_DIALECTS_DIST_SHARDINGTEXT_H
+#endif // PCC_SHARDING_SHARDINGTEXT_H

@@ -16,11 +16,12 @@
 // of each factor's local range.
 //
 //===----------------------------------------------------------------------===//
-#ifndef PCC_DIALECTS_DIST_SHARDING_H
-#define PCC_DIALECTS_DIST_SHARDING_H
+#ifndef PCC_SHARDING_SHARDING_H
+#define PCC_SHARDING_SHARDING_H
 
-#include "dialects/dist/SubAxis.h"
-#include "dialects/dist/View.h"
+#include "sharding/ReductionKind.h"
+#include "sharding/SubAxis.h"
+#include "sharding/View.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -73,14 +74,6 @@ struct DimSharding {
 
   bool operator==(const DimSharding &) const = default;
 };
-
-/// The operation that makes a whole value of partial ones.
-enum class ReductionKind { Sum, Max, Min, Prod, And, Or };
-
-/// Returns the name of a kind: "sum", "max", "min", "prod", "and" or "or".
-const char *toString(ReductionKind kind);
-/// Returns the kind of that name, or nullopt for any other text.
-std::optional<ReductionKind> parseReductionKind(std::string_view name);
 
 /// A reduction that a value still needs: the value is the reduction of what the
 /// ranks along `axis` hold.
@@ -203,4 +196,4 @@ struct ShardingHash {
 
 } // namespace pcc::dist
 
-#endif // PCC_DIALECTS_DIST_SHARDING_H
+#endif // PCC_SHARDING_SHARDING_H

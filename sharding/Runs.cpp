@@ -1,5 +1,5 @@
 //===- Runs.cpp - global index ranges that a rank holds -------------------===//
-#include "dialects/dist/Runs.h"
+#include "sharding/Runs.h"
 
 #include <algorithm>
 

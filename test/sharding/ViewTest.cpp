@@ -1,6 +1,6 @@
 //===- ViewTest.cpp - Dims seen through windows ---------------------------===//
-#include "dialects/dist/Runs.h"
-#include "dialects/dist/ShardingText.h"
+#include "sharding/Runs.h"
+#include "sharding/ShardingText.h"
 
 #include <gtest/gtest.h>
 
