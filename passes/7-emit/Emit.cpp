@@ -198,7 +198,7 @@ private:
   /// to that file. Erases the object files at the end.
   Status linkExecutables() {
     const int64_t perPosition =
-        facts->mesh.sizes().numRanks() / facts->numPositions();
+        runtime::numRanks(facts->mesh.ranks()) / facts->numPositions();
     for (PositionProgram &program : programs) {
       const int64_t first = program.tables.position * perPosition;
       if (Status status = linkProgram(program, nameOf(first)); status.failed())

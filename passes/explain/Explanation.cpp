@@ -96,9 +96,8 @@ private:
     auto model =
         ModuleOp(facts.module)->getAttrOfType<StringAttr>(graph::modelName);
     explanation.model = model ? model.str() : "";
-    explanation.world = facts.mesh.sizes().numRanks();
-    for (auto [name, size] :
-         llvm::zip(facts.mesh.names(), facts.mesh.sizes().sizes))
+    explanation.world = runtime::numRanks(facts.mesh.ranks());
+    for (const auto &[name, size] : facts.mesh.ranks().spatial().axes)
       if (size > 1)
         explanation.mesh.push_back({name, size});
     explanation.target = dist::targetOf(facts.module).str();

@@ -35,10 +35,10 @@ Status findLowestPositions(std::span<const StateTensor> tensors,
   std::string names;
   for (const StateTensor &tensor : tensors)
     names += tensor.name + '\0';
-  const int64_t perPosition = mesh.numRanks() / mesh.sizes[0];
-  for (int64_t position = 0; position < mesh.sizes[0]; ++position) {
+  const int64_t perPosition = numRanks(mesh) / mesh.axes[0].size;
+  for (int64_t position = 0; position < mesh.axes[0].size; ++position) {
     std::string text = names;
-    if (mesh.sizes[0] > 1)
+    if (mesh.axes[0].size > 1)
       if (Status status =
               spread(world.all(), int(position * perPosition), text);
           status.failed())

@@ -54,13 +54,13 @@ Status merge(Manifest &manifest, Manifest other) {
 
 /// Returns the number of indices in the ranges of one dim, or -1 if the ranges
 /// are not ascending, disjoint and within the dim.
-static int64_t numHeld(const std::vector<Run> &runs, int64_t size) {
+static int64_t numHeld(const Runs &runs, int64_t size) {
   int64_t held = 0, end = 0;
   for (const Run &run : runs) {
-    if (run.begin < end || run.end <= run.begin || run.end > size)
+    if (run.lo < end || run.hi <= run.lo || run.hi > size)
       return -1;
-    held += run.end - run.begin;
-    end = run.end;
+    held += run.hi - run.lo;
+    end = run.hi;
   }
   return held;
 }
@@ -102,37 +102,32 @@ std::string findFault(const SavedTensor &tensor) {
 }
 
 namespace {
-using Runs = std::vector<std::vector<Run>>;
-
 /// Orders lists of ranges, so that a set can find equal lists.
-bool isBefore(const std::vector<Run> &a, const std::vector<Run> &b) {
+bool isBefore(const Runs &a, const Runs &b) {
   return std::lexicographical_compare(
       a.begin(), a.end(), b.begin(), b.end(), [](const Run &x, const Run &y) {
-        return x.begin != y.begin ? x.begin < y.begin : x.end < y.end;
+        return x.lo != y.lo ? x.lo < y.lo : x.hi < y.hi;
       });
 }
 
 struct RunsBefore {
-  bool operator()(const std::vector<Run> &a, const std::vector<Run> &b) const {
-    return isBefore(a, b);
-  }
+  bool operator()(const Runs &a, const Runs &b) const { return isBefore(a, b); }
 };
 } // namespace
 
 /// Returns whether the lists of ranges contain each index of the dim exactly
 /// once.
-static bool divideDim(const std::set<std::vector<Run>, RunsBefore> &parts,
-                      int64_t size) {
-  std::vector<Run> all;
-  for (const std::vector<Run> &part : parts)
+static bool divideDim(const std::set<Runs, RunsBefore> &parts, int64_t size) {
+  Runs all;
+  for (const Runs &part : parts)
     all.insert(all.end(), part.begin(), part.end());
   std::sort(all.begin(), all.end(),
-            [](const Run &a, const Run &b) { return a.begin < b.begin; });
+            [](const Run &a, const Run &b) { return a.lo < b.lo; });
   int64_t end = 0;
   for (const Run &run : all) {
-    if (run.begin != end)
+    if (run.lo != end)
       return false;
-    end = run.end;
+    end = run.hi;
   }
   return end == size;
 }
@@ -143,7 +138,7 @@ static bool divideDim(const std::set<std::vector<Run>, RunsBefore> &parts,
 /// cheaper to check than arbitrary boxes.
 static bool isGrid(const SavedTensor &tensor) {
   const size_t numDims = tensor.shape.size();
-  std::vector<std::set<std::vector<Run>, RunsBefore>> parts(numDims);
+  std::vector<std::set<Runs, RunsBefore>> parts(numDims);
   for (const SavedPiece &piece : tensor.pieces)
     for (size_t dim = 0; dim < numDims; ++dim)
       parts[dim].insert(piece.runs[dim]);
@@ -157,8 +152,8 @@ static bool isGrid(const SavedTensor &tensor) {
   std::set<std::vector<int64_t>> distinct;
   for (const SavedPiece &piece : tensor.pieces) {
     std::vector<int64_t> corner;
-    for (const std::vector<Run> &dim : piece.runs)
-      corner.push_back(dim.front().begin);
+    for (const Runs &dim : piece.runs)
+      corner.push_back(dim.front().lo);
     distinct.insert(corner);
   }
   return tensor.pieces.size() == combinations &&

@@ -33,7 +33,7 @@ struct SavedPiece {
   /// 64-bit xxh3 hash of the piece.
   uint64_t checksum = 0;
   /// Ascending global index ranges, one list per dim.
-  std::vector<std::vector<Run>> runs = {};
+  std::vector<Runs> runs = {};
 };
 
 /// A tensor of the training state; the members correspond to StateTensor.

@@ -30,12 +30,12 @@ static std::string toHex(uint64_t value) {
 }
 
 /// Returns index ranges as [[[begin, end], …], …], one list per dim.
-static ordered_json toJson(const std::vector<std::vector<Run>> &runs) {
+static ordered_json toJson(const std::vector<Runs> &runs) {
   ordered_json dims = ordered_json::array();
-  for (const std::vector<Run> &dim : runs) {
+  for (const Runs &dim : runs) {
     ordered_json list = ordered_json::array();
     for (const Run &run : dim)
-      list.push_back({run.begin, run.end});
+      list.push_back({run.lo, run.hi});
     dims.push_back(std::move(list));
   }
   return dims;
@@ -172,8 +172,8 @@ static ElementType typeFrom(const ordered_json &json) {
   return *type;
 }
 
-static std::vector<std::vector<Run>> runsFrom(const ordered_json &json) {
-  std::vector<std::vector<Run>> dims;
+static std::vector<Runs> runsFrom(const ordered_json &json) {
+  std::vector<Runs> dims;
   for (const ordered_json &dim : json) {
     dims.emplace_back();
     for (const ordered_json &run : dim)

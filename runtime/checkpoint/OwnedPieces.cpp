@@ -8,7 +8,7 @@ namespace pcc::runtime {
 static OwnedPiece pieceOf(const StateTensor &tensor, const Mesh &mesh,
                           const Coordinates &at) {
   OwnedPiece piece{&tensor};
-  piece.runs = indexRuns(tensor.layout, mesh, at);
+  piece.runs = dist::runsOf(tensor.layout, tensor.shape, mesh, at);
   const LocalPart packed = packedPart(piece.runs);
   piece.shape = packed.shape;
   piece.bytes = uint64_t(numElements(piece.shape)) * sizeOf(tensor.type);

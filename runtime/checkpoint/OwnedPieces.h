@@ -18,7 +18,7 @@ struct OwnedPiece {
   /// Tensor of the piece; borrowed.
   const StateTensor *tensor;
   /// Global index ranges of the piece, one list per dim.
-  std::vector<std::vector<Run>> runs = {};
+  std::vector<Runs> runs = {};
   /// Shape of the piece without padding.
   std::vector<int64_t> shape = {};
   /// Copies from the rank's local memory to dense memory of `shape`.

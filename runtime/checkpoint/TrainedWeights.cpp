@@ -62,8 +62,7 @@ Status TrainedWeights::listWeights() {
 Status TrainedWeights::change(const TrainedWeight &weight,
                               std::span<std::byte> stored) {
   for (const SavedTensor *tensor : weight.parameters) {
-    const Mesh mesh{{1}};
-    const LocalPart whole = localPart(wholeLayout(tensor->shape), mesh, {0});
+    const LocalPart whole = localPart(wholeLayout(tensor->shape), {}, {});
     std::vector<std::byte> value(size_t(numElements(tensor->shape)) *
                                  sizeOf(tensor->type));
     Status status = checkpoint.read(*tensor, whole, value.data());

@@ -4,12 +4,13 @@
 
 namespace pcc::runtime {
 
-StateTensor stateTensorOf(const program::ParameterT &parameter, void *data) {
+StateTensor stateTensorOf(const program::ParameterT &parameter,
+                          const Mesh &mesh, void *data) {
   StateTensor tensor;
   tensor.name = parameter.name;
   tensor.type = typeOf(parameter.type);
   tensor.shape = parameter.shape;
-  tensor.layout = layoutOf(*parameter.layout);
+  tensor.layout = layoutOf(*parameter.layout, mesh);
   tensor.data = data;
   // Only optimizer state is initialized with a constant.
   tensor.isState = parameter.filled;

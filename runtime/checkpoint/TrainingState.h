@@ -39,7 +39,8 @@ struct StateTensor {
 
 /// Returns the state tensor of a parameter that the step writes: a trained
 /// weight or optimizer state. `data` is the rank's piece and is borrowed.
-StateTensor stateTensorOf(const program::ParameterT &parameter, void *data);
+StateTensor stateTensorOf(const program::ParameterT &parameter,
+                          const Mesh &mesh, void *data);
 
 /// Progress of a training run between two steps.
 struct TrainingPosition {

@@ -19,10 +19,9 @@ public:
         buffer(*context.program.buffers[indices.buffer]),
         type(typeOf(buffer.type)) {
     if (indices.layout)
-      layout = layoutOf(*indices.layout);
+      layout = layoutOf(*indices.layout, context.mesh);
     useMicrobatch(context.at);
-    dependsOnMicrobatch =
-        layout && usesAxis(*layout, context.mesh.microbatchAxis());
+    dependsOnMicrobatch = layout && isCutByMicrobatch(*layout);
   }
 
   bool runsOnHost() const override { return true; }

@@ -143,9 +143,9 @@ private:
       return status;
     const program::ProgramT &program = *opened.tables;
     mesh = meshOf(program);
-    if (world.size() != mesh.numRanks())
+    if (world.size() != numRanks(mesh))
       return Status::error(WrongWorld, "the bundle was compiled for " +
-                                           std::to_string(mesh.numRanks()) +
+                                           std::to_string(numRanks(mesh)) +
                                            " ranks, but the run has " +
                                            std::to_string(world.size()));
     at = coordinatesOf(mesh, world.rank());

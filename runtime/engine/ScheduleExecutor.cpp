@@ -222,7 +222,7 @@ Status ScheduleExecutor::runActions(const Mesh &mesh, Coordinates at,
   for (const auto &[data, bytes] : accumulators)
     if (Status status = device->clear(data, bytes); status.failed())
       return status;
-  int64_t &microbatch = at[size_t(mesh.microbatchAxis())];
+  int64_t &microbatch = microbatchOf(at);
   for (BoundAction &act : acts) {
     microbatch = act.microbatch;
     const auto index = size_t(&act - acts.data());
@@ -255,7 +255,7 @@ Status ScheduleExecutor::runActions(const Mesh &mesh, Coordinates at,
 /// Some operations run on the host even on a device with a queue. A recording
 /// leaves them out, so a replayed step executes them here, before the replay.
 Status ScheduleExecutor::runOnHost(const Mesh &mesh, Coordinates at) {
-  int64_t &microbatch = at[size_t(mesh.microbatchAxis())];
+  int64_t &microbatch = microbatchOf(at);
   for (const BoundAction &act : acts) {
     if (act.function < 0)
       continue;

@@ -8,42 +8,28 @@
 
 namespace pcc::runtime {
 
-int64_t groupSize(const GroupSpec &group) {
-  int64_t product = 1;
-  for (const AxisPart &part : group.parts)
-    product *= part.size;
-  return product;
-}
-
-/// Changes the coordinate of one axis so that the digit of `part` becomes
-/// `digit`.
-static void setDigit(Coordinates &at, const AxisPart &part, const Mesh &mesh,
+/// Changes the coordinate of one mesh axis so that the coordinate along `axis`
+/// becomes `digit`.
+static void setDigit(Coordinates &at, const SubAxis &axis, const Mesh &mesh,
                      int64_t digit) {
-  const int64_t below = mesh.sizes[part.axis] / (int64_t(part.pre) * part.size);
-  at[part.axis] += (digit - digitOf(part, mesh, at)) * below;
+  const int index = mesh.indexOf(axis.axis);
+  const int64_t below = mesh.axes[index].size / axis.end();
+  at[index] += (digit - coordinateOf(axis, mesh, at)) * below;
 }
 
-std::vector<Coordinates> membersOf(const GroupSpec &group, const Mesh &mesh,
+std::vector<Coordinates> membersOf(const SubAxes &group, const Mesh &mesh,
                                    const Coordinates &at) {
   std::vector<Coordinates> members;
-  const int64_t size = groupSize(group);
+  const int64_t size = numParts(group);
   for (int64_t member = 0; member < size; ++member) {
     Coordinates &coordinates = members.emplace_back(at);
     int64_t rest = member;
-    for (auto part = group.parts.rbegin(); part != group.parts.rend(); ++part) {
-      setDigit(coordinates, *part, mesh, rest % part->size);
-      rest /= part->size;
+    for (auto axis = group.rbegin(); axis != group.rend(); ++axis) {
+      setDigit(coordinates, *axis, mesh, rest % axis->size);
+      rest /= axis->size;
     }
   }
   return members;
-}
-
-int64_t memberIndex(const GroupSpec &group, const Mesh &mesh,
-                    const Coordinates &at) {
-  int64_t index = 0;
-  for (const AxisPart &part : group.parts)
-    index = index * part.size + digitOf(part, mesh, at);
-  return index;
 }
 
 /// Returns the number of elements that all copies move.
@@ -65,7 +51,7 @@ class Planner {
 public:
   Planner(const CollectiveSpec &spec, const Mesh &mesh, const Coordinates &at)
       : spec(spec), mesh(mesh), members(membersOf(spec.group, mesh, at)),
-        me(static_cast<int>(memberIndex(spec.group, mesh, at))) {
+        me(static_cast<int>(coordinateOf(spec.group, mesh, at))) {
     for (const Coordinates &member : members)
       pieces.push_back(pieceNumber(spec.from, mesh, member));
   }
@@ -141,7 +127,7 @@ private:
   /// `target`.
   std::vector<StridedCopy> between(int source, int target) const {
     return intersect({&spec.from, &members[source]},
-                     {&spec.to, &members[target], {}, spec.views}, mesh);
+                     {&spec.to, &members[target]}, mesh);
   }
 
   /// Sets `hasHoles` if the copies and messages write fewer elements than `to`
@@ -150,8 +136,7 @@ private:
     int64_t made = countElements(plan.local);
     for (const PeerPiece &piece : plan.receives)
       made += piece.elements;
-    plan.hasHoles =
-        !spec.views.empty() && made < numElements(localShape(spec.to));
+    plan.hasHoles = hasView(spec.to) && made < numElements(localShape(spec.to));
   }
 
   /// Returns the member that sends `piece` to `receiver`: the receiver itself
@@ -253,12 +238,11 @@ CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
   }
 }
 
-/// Inserts all axes that the layout uses.
-static void addAxes(const Layout &layout, std::set<int32_t> &axes) {
-  for (const DimLayout &dim : layout.dims)
-    for (const Factor &factor : dim)
-      for (const AxisPart &part : factor.parts)
-        axes.insert(part.axis);
+/// Inserts the indices of the mesh axes to which `axes` belong.
+static void addAxes(const SubAxes &axes, const Mesh &mesh,
+                    std::set<int> &indices) {
+  for (const SubAxis &axis : axes)
+    indices.insert(mesh.indexOf(axis.axis));
 }
 
 /// Calls `visit` with one representative of all ranks that have the same plan,
@@ -270,16 +254,15 @@ static void forEveryPlace(const CollectiveSpec &spec, const Mesh &mesh,
   if (spec.kind == dist::CollectiveKind::AllReduce ||
       spec.kind == dist::CollectiveKind::Broadcast)
     return;
-  std::set<int32_t> axes;
-  for (const AxisPart &part : spec.group.parts)
-    axes.insert(part.axis);
-  addAxes(spec.from, axes);
-  addAxes(spec.to, axes);
-  axes.erase(mesh.microbatchAxis());
-  Coordinates at(mesh.sizes.size(), 0);
+  std::set<int> axes;
+  addAxes(spec.group, mesh, axes);
+  addAxes(splitAxes(spec.from), mesh, axes);
+  addAxes(splitAxes(spec.to), mesh, axes);
+  axes.erase(mesh.indexOf(dist::timeAxis));
+  Coordinates at(mesh.axes.size(), 0);
   while (visit(at)) {
     auto axis = axes.begin();
-    while (axis != axes.end() && ++at[*axis] == mesh.sizes[*axis])
+    while (axis != axes.end() && ++at[*axis] == mesh.axes[*axis].size)
       at[*axis++] = 0;
     if (axis == axes.end())
       return;
@@ -328,7 +311,7 @@ static std::string findUnmatchedPiece(const CollectiveSpec &spec,
 std::string findUnmatchedPiece(const CollectiveSpec &spec, const Mesh &mesh) {
   std::string fault;
   forEveryPlace(spec, mesh, [&](const Coordinates &at) {
-    if (memberIndex(spec.group, mesh, at) == 0)
+    if (coordinateOf(spec.group, mesh, at) == 0)
       fault = findUnmatchedPiece(spec, mesh, at);
     return fault.empty();
   });
@@ -345,7 +328,9 @@ int64_t splitAllReduceScratchElements(int64_t elements, int64_t members) {
 
 /// Returns the layout of the first `count` dims.
 static Layout firstDims(const Layout &layout, size_t count) {
-  return {{layout.dims.begin(), layout.dims.begin() + ptrdiff_t(count)}};
+  Layout first = layout;
+  first.dims.resize(count);
+  return first;
 }
 
 /// Returns the layout of the side whose rows are divided over the members.
@@ -419,12 +404,12 @@ int64_t rowScratchElements(const CollectiveSpec &spec, size_t rowDims,
   // Rank 0 has the largest pieces, since pieces are ceil-sized and padded at
   // the end.
   const auto plan =
-      planRows(spec, rowDims, mesh, Coordinates(mesh.sizes.size(), 0));
+      planRows(spec, rowDims, mesh, Coordinates(mesh.axes.size(), 0));
   if (!plan)
     return 0;
   const bool isInPlace =
       spec.kind == dist::CollectiveKind::AllGather && areConsecutive(*plan);
-  const int64_t others = groupSize(spec.group) - 1;
+  const int64_t others = numParts(spec.group) - 1;
   return (isInPlace ? 1 : 2) * others * int64_t(plan->divided.size()) *
          rowElements(spec, rowDims);
 }

@@ -24,38 +24,24 @@
 
 namespace pcc::runtime {
 
-/// A set of communicator groups: each group consists of the ranks whose mesh
-/// coordinates differ in the digits `parts` only. Members are ordered by these
-/// digits, the first part being the most significant one.
-struct GroupSpec {
-  std::vector<AxisPart> parts;
-  bool operator==(const GroupSpec &) const = default;
-};
-
-/// Returns the number of members of each group.
-int64_t groupSize(const GroupSpec &group);
 /// Returns the coordinates of all members of the group that contains the rank
-/// at `at`, in member order.
-std::vector<Coordinates> membersOf(const GroupSpec &group, const Mesh &mesh,
+/// at `at`. The members of a group differ along the sub-axes `group` only, and
+/// are ordered by their coordinates along these, the first being major.
+std::vector<Coordinates> membersOf(const SubAxes &group, const Mesh &mesh,
                                    const Coordinates &at);
-/// Returns the index of the rank at `at` within its group.
-int64_t memberIndex(const GroupSpec &group, const Mesh &mesh,
-                    const Coordinates &at);
 
 /// A collective as the program describes it, independent of the rank.
 struct CollectiveSpec {
   /// Any kind but Mask. All except AllReduce, ReduceScatter and Broadcast move
   /// elements of one global value between layouts.
   dist::CollectiveKind kind = dist::CollectiveKind::AllReduce;
-  /// Groups over which the collective runs; no parts for Slice.
-  GroupSpec group = {};
+  /// Sub-axes that its groups span; none for Slice.
+  SubAxes group = {};
   /// Layout of the operand `in`; empty for AllReduce and Broadcast.
   Layout from = {};
-  /// Layout of the result `out`; empty for AllReduce and Broadcast.
+  /// Layout of the result `out`, with the views (halos, slices) by which it
+  /// reads the dims of the operand; empty for AllReduce and Broadcast.
   Layout to = {};
-  /// Views (halos, slices) through which `to` reads the dims of the operand:
-  /// one per dim, or none if `to` reads the dims directly.
-  std::vector<View> views = {};
   bool operator==(const CollectiveSpec &) const = default;
 };
 

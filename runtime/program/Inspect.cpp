@@ -17,37 +17,37 @@ namespace {
 class InspectMesh {
 public:
   InspectMesh(const Json &bundle) {
-    for (const auto &[name, size] : bundle.at("mesh").items()) {
-      names.push_back(name);
-      mesh.sizes.push_back(size.get<int64_t>());
-    }
-    mesh.sizes.push_back(bundle.at("microbatches").get<int64_t>());
+    for (const auto &[name, size] : bundle.at("mesh").items())
+      mesh.axes.push_back({name, size.get<int64_t>()});
+    mesh.axes.push_back({std::string(dist::timeAxis),
+                         bundle.at("microbatches").get<int64_t>()});
   }
 
   /// Returns coordinates as JSON, such as {"dp": 1, "tp": 0}.
   Json coordinatesJson(const Coordinates &at) const {
     Json json = Json::object();
-    for (size_t i = 0; i < names.size(); ++i)
-      json[names[i]] = at[i];
+    for (size_t i = 0; i + 1 < mesh.axes.size(); ++i)
+      json[mesh.axes[i].name] = at[i];
     return json;
   }
 
   /// Returns the position of a rank: its coordinate on the axis "pp", or 0 if
   /// there is no such axis.
   int64_t pipelinePosition(const Coordinates &at) const {
-    return !names.empty() && names[0] == "pp" ? at[0] : 0;
+    return mesh.axes[0].name == "pp" ? at[0] : 0;
   }
 
   /// Parses the layout of one dim: a list of factors [size, [axis, pre, size],
   /// …].
-  DimLayout dimOf(const Json &stored) const {
-    DimLayout dim;
+  static DimSharding dimOf(const Json &stored) {
+    DimSharding dim;
     for (const Json &entry : stored) {
-      Factor &factor = dim.emplace_back(Factor{entry.at(0).get<int64_t>()});
+      Factor &factor = dim.factors.emplace_back();
+      factor.size = entry.at(0).get<int64_t>();
       for (size_t i = 1; i < entry.size(); ++i)
-        factor.parts.push_back({axisOf(entry[i].at(0).get<std::string>()),
-                                entry[i].at(1).get<int32_t>(),
-                                entry[i].at(2).get<int32_t>()});
+        factor.axes.push_back({entry[i].at(0).get<std::string>(),
+                               entry[i].at(1).get<int64_t>(),
+                               entry[i].at(2).get<int64_t>()});
     }
     return dim;
   }
@@ -55,45 +55,32 @@ public:
   /// Returns the index ranges of a dim that a rank holds as [[begin, end], …].
   /// If the dim is divided by microbatch, the ranges of all microbatches follow
   /// one another and are merged where they are adjacent.
-  Json runsOf(const DimLayout &dim, Coordinates at) const {
-    const Layout layout{{dim}};
-    const bool isCut = usesAxis(layout, mesh.microbatchAxis());
-    std::vector<Run> runs;
-    for (int64_t m = 0; m < (isCut ? mesh.sizes.back() : 1); ++m) {
-      at[size_t(mesh.microbatchAxis())] = m;
-      const std::vector<Run> held = indexRuns(layout, mesh, at)[0];
-      for (const Run &run : held) {
-        if (!runs.empty() && runs.back().end == run.begin)
-          runs.back().end = run.end;
+  Json runsOf(const DimSharding &dim, Coordinates at) const {
+    const bool isCut = isCutByMicrobatch({{dim}, {}, {}});
+    Runs runs;
+    for (int64_t m = 0; m < (isCut ? mesh.axes.back().size : 1); ++m) {
+      microbatchOf(at) = m;
+      for (const Run &run : dist::runsOf(dim, /*dimSize=*/1, mesh, at)) {
+        if (!runs.empty() && runs.back().hi == run.lo)
+          runs.back().hi = run.hi;
         else
           runs.push_back(run);
       }
     }
     Json list = Json::array();
     for (const Run &run : runs)
-      list.push_back({run.begin, run.end});
+      list.push_back({run.lo, run.hi});
     return list;
   }
 
   Mesh mesh;
-
-private:
-  /// Returns the index of a named axis. The name that is no mesh axis is "mb".
-  int32_t axisOf(const std::string &name) const {
-    for (size_t i = 0; i < names.size(); ++i)
-      if (names[i] == name)
-        return int32_t(i);
-    return mesh.microbatchAxis();
-  }
-
-  std::vector<std::string> names;
 };
 
 /// A tensor of a program: its JSON entry without the layout, and the layout,
 /// which is parsed once for all ranks.
 struct InspectedTensor {
   Json entry;
-  std::vector<DimLayout> dims;
+  std::vector<DimSharding> dims;
 };
 
 /// Describes each rank that runs one program.
@@ -138,7 +125,7 @@ private:
     for (const InspectedTensor &tensor : found->second) {
       Json &entry = entries.emplace_back(tensor.entry);
       Json runs = Json::array();
-      for (const DimLayout &dim : tensor.dims)
+      for (const DimSharding &dim : tensor.dims)
         runs.push_back(mesh.runsOf(dim, at));
       entry["runs"] = std::move(runs);
     }
@@ -176,7 +163,7 @@ static Json expand(Json bundle, std::optional<int64_t> onlyRank) {
   for (const Json &program : programs)
     expanders.emplace_back(mesh, program);
   Json ranks = Json::array();
-  for (int64_t rank = 0; rank < mesh.mesh.numRanks(); ++rank) {
+  for (int64_t rank = 0; rank < numRanks(mesh.mesh); ++rank) {
     if (onlyRank && rank != *onlyRank)
       continue;
     const Coordinates at = coordinatesOf(mesh.mesh, rank);

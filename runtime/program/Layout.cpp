@@ -6,78 +6,30 @@
 
 namespace pcc::runtime {
 
-int64_t Mesh::numRanks() const {
-  int64_t product = 1;
-  for (int32_t axis = 0; axis < numAxes(); ++axis)
-    product *= sizes[axis];
-  return product;
-}
+int64_t numRanks(const Mesh &mesh) { return mesh.spatial().size(); }
 
+/// The microbatch is the minor-most digit.
 Coordinates coordinatesOf(const Mesh &mesh, int64_t rank) {
-  Coordinates at(mesh.sizes.size(), 0);
-  for (int32_t axis = mesh.numAxes() - 1; axis >= 0; --axis) {
-    at[axis] = rank % mesh.sizes[axis];
-    rank /= mesh.sizes[axis];
-  }
-  return at;
+  return mesh.coordinates(rank * mesh.axes.back().size);
 }
 
 int64_t rankOf(const Mesh &mesh, const Coordinates &at) {
-  int64_t rank = 0;
-  for (int32_t axis = 0; axis < mesh.numAxes(); ++axis)
-    rank = rank * mesh.sizes[axis] + at[axis];
-  return rank;
-}
-
-/// Returns the digit of an axis coordinate. `below` is the weight of the digit.
-static int64_t digitOf(const AxisPart &part, int64_t axisSize,
-                       int64_t coordinate) {
-  const int64_t below = axisSize / (int64_t(part.pre) * part.size);
-  return coordinate / below % part.size;
-}
-
-int64_t digitOf(const AxisPart &part, const Mesh &mesh, const Coordinates &at) {
-  return digitOf(part, mesh.sizes[part.axis], at[part.axis]);
+  return mesh.rankOf(at) / mesh.axes.back().size;
 }
 
 Layout wholeLayout(std::span<const int64_t> shape) {
   Layout layout;
   for (int64_t size : shape)
-    layout.dims.push_back({Factor{size}});
+    layout.dims.push_back({{Factor{size, {}}}});
   return layout;
-}
-
-/// Returns the number of pieces that a factor is divided into.
-static int64_t numPieces(const Factor &factor) {
-  int64_t product = 1;
-  for (const AxisPart &part : factor.parts)
-    product *= part.size;
-  return product;
-}
-
-/// Returns the size of each piece of a factor, padding included.
-static int64_t localSize(const Factor &factor) {
-  const int64_t pieces = numPieces(factor);
-  return factor.size / pieces + (factor.size % pieces != 0);
-}
-
-std::vector<int64_t> globalShape(const Layout &layout) {
-  std::vector<int64_t> shape;
-  for (const DimLayout &dim : layout.dims) {
-    int64_t size = 1;
-    for (const Factor &factor : dim)
-      size *= factor.size;
-    shape.push_back(size);
-  }
-  return shape;
 }
 
 std::vector<int64_t> localShape(const Layout &layout) {
   std::vector<int64_t> shape;
-  for (const DimLayout &dim : layout.dims) {
+  for (const DimSharding &dim : layout.dims) {
     int64_t size = 1;
-    for (const Factor &factor : dim)
-      size *= localSize(factor);
+    for (const Factor &factor : dim.factors)
+      size *= factor.localSize();
     shape.push_back(size);
   }
   return shape;
@@ -98,50 +50,41 @@ int64_t numElements(std::span<const int64_t> shape) {
 /// program. No layout that pcc emits needs as many.
 static constexpr int64_t kMaxSegments = int64_t(1) << 22;
 
-/// Checks that a digit exists in the mesh.
-static const char *findPartFault(const AxisPart &part, const Mesh &mesh) {
-  if (part.axis < 0 || part.axis >= int64_t(mesh.sizes.size()))
+/// Checks that a sub-axis exists in the mesh.
+static const char *findAxisFault(const SubAxis &axis, const Mesh &mesh) {
+  const int index = mesh.indexOf(axis.axis);
+  if (index < 0)
     return "names an axis that the mesh does not have";
-  if (part.pre < 1 || part.size < 1 ||
-      mesh.sizes[part.axis] % (int64_t(part.pre) * part.size) != 0)
+  if (axis.pre < 1 || axis.size < 1 || mesh.axes[index].size % axis.end() != 0)
     return "has a sub-axis that does not divide its axis";
   return nullptr;
 }
 
-/// Checks one dim of a layout and appends its digits to `used`. A divided
+/// Checks one dim of a layout and appends its sub-axes to `used`. A divided
 /// factor splits a rank's piece into at most as many segments as the product of
 /// the factors major to it.
-static const char *findDimFault(const DimLayout &dim, const Mesh &mesh,
-                                int64_t expected, std::vector<AxisPart> &used) {
+static const char *findDimFault(const DimSharding &dim, const Mesh &mesh,
+                                int64_t expected, SubAxes &used) {
   int64_t size = 1, segments = 1;
-  for (size_t i = 0; i < dim.size(); ++i) {
-    if (dim[i].size < 0 || __builtin_mul_overflow(size, dim[i].size, &size))
+  for (size_t i = 0; i < dim.factors.size(); ++i) {
+    const Factor &factor = dim.factors[i];
+    if (factor.size < 0 || __builtin_mul_overflow(size, factor.size, &size))
       return "has a factor of impossible size";
-    int64_t pieces = 1;
-    for (const AxisPart &part : dim[i].parts) {
-      if (const char *fault = findPartFault(part, mesh))
+    for (const SubAxis &axis : factor.axes) {
+      if (const char *fault = findAxisFault(axis, mesh))
         return fault;
-      if (__builtin_mul_overflow(pieces, int64_t(part.size), &pieces))
-        return "divides a factor into too many pieces";
-      used.push_back(part);
+      used.push_back(axis);
     }
+    const int64_t pieces = factor.numParts();
+    if (pieces == INT64_MAX)
+      return "divides a factor into too many pieces";
     if (i > 0 && pieces > 1)
-      segments = std::max(segments, size / std::max<int64_t>(dim[i].size, 1));
+      segments = std::max(segments, size / std::max<int64_t>(factor.size, 1));
   }
   if (segments > kMaxSegments)
     return "has too many separate runs of indices";
   return size == expected ? nullptr
                           : "has factors that do not multiply to its dim";
-}
-
-/// Returns whether two digits of one axis overlap: neither ends before the
-/// other one begins.
-static bool overlap(const AxisPart &a, const AxisPart &b) {
-  if (a.axis != b.axis || a.size == 1 || b.size == 1)
-    return false;
-  const int64_t endOfA = int64_t(a.pre) * a.size;
-  const int64_t endOfB = int64_t(b.pre) * b.size;
-  return endOfA > b.pre && endOfB > a.pre;
 }
 
 const char *findLayoutFault(const Layout &layout, const Mesh &mesh,
@@ -152,48 +95,26 @@ const char *findLayoutFault(const Layout &layout, const Mesh &mesh,
   for (int64_t size : shape)
     if (__builtin_mul_overflow(elements, std::max<int64_t>(size, 1), &elements))
       return "has an impossible shape";
-  std::vector<AxisPart> used;
+  SubAxes used;
   for (size_t dim = 0; dim < shape.size(); ++dim)
     if (const char *fault =
             findDimFault(layout.dims[dim], mesh, shape[dim], used))
       return fault;
   for (size_t i = 0; i < used.size(); ++i)
     for (size_t j = 0; j < i; ++j)
-      if (overlap(used[i], used[j]))
+      if (overlaps(used[i], used[j]))
         return "uses the same part of an axis twice";
   return nullptr;
 }
 
-std::vector<int64_t> viewedShape(std::span<const View> views,
-                                 std::span<const int64_t> shape) {
-  std::vector<int64_t> viewed(shape.begin(), shape.end());
-  for (size_t dim = 0; dim < views.size(); ++dim)
-    if (views[dim].blocks > 0)
-      viewed[dim] = views[dim].blocks * views[dim].length;
-  return viewed;
-}
-
 const char *findViewFault(const View &view, int64_t size) {
-  int64_t indices, across, along, last, end = 0;
-  if (view.blocks == 0)
-    return nullptr;
-  if (view.blocks < 0 || view.length < 1 || view.limit < 0 ||
-      view.limit > size ||
-      __builtin_mul_overflow(view.blocks, view.length, &indices) ||
-      __builtin_mul_overflow(view.blocks, view.pitch, &across))
+  if (findError(view, size))
     return "has an impossible view";
-  if (view.blocks * int64_t(view.pieces.size()) > kMaxSegments)
+  int64_t pieces;
+  if (__builtin_mul_overflow(view.blocks, int64_t(view.pieces.size()),
+                             &pieces) ||
+      pieces > kMaxSegments)
     return "has a view of too many pieces";
-  for (const ViewPiece &piece : view.pieces) {
-    if (piece.lo < end || piece.hi <= piece.lo || piece.hi > view.length ||
-        piece.step == 0 ||
-        __builtin_mul_overflow(piece.step, piece.hi - piece.lo, &along) ||
-        __builtin_add_overflow(across, along, &last) ||
-        __builtin_add_overflow(last, piece.source, &last) ||
-        __builtin_add_overflow(across, piece.source, &last))
-      return "has a view with an impossible piece";
-    end = piece.hi;
-  }
   return nullptr;
 }
 
@@ -204,10 +125,7 @@ const char *findViewFault(const View &view, int64_t size) {
 /// Returns the index of the piece of a factor that a rank holds.
 static int64_t pieceOf(const Factor &factor, const Mesh &mesh,
                        const Coordinates &at) {
-  int64_t piece = 0;
-  for (const AxisPart &part : factor.parts)
-    piece = piece * part.size + digitOf(part, mesh, at);
-  return piece;
+  return coordinateOf(factor.axes, mesh, at);
 }
 
 /// Appends a segment and merges it with the last one if both are contiguous.
@@ -228,12 +146,13 @@ static void append(std::vector<Segment> &list, Segment next) {
 /// factor outwards: the segments so far are repeated once per index of the next
 /// factor. If they cover the inner factors completely, one longer segment
 /// replaces the copies.
-static std::vector<Segment> segmentsOf(const DimLayout &dim, const Mesh &mesh,
+static std::vector<Segment> segmentsOf(const DimSharding &dim, const Mesh &mesh,
                                        const Coordinates &at) {
   std::vector<Segment> inner = {{0, 0, 1}};
   int64_t innerLocal = 1, innerGlobal = 1;
-  for (auto factor = dim.rbegin(); factor != dim.rend(); ++factor) {
-    const int64_t size = localSize(*factor);
+  for (auto factor = dim.factors.rbegin(); factor != dim.factors.rend();
+       ++factor) {
+    const int64_t size = factor->localSize();
     const int64_t first = pieceOf(*factor, mesh, at) * size;
     const int64_t held = std::clamp<int64_t>(factor->size - first, 0, size);
     std::vector<Segment> outer;
@@ -255,27 +174,12 @@ static std::vector<Segment> segmentsOf(const DimLayout &dim, const Mesh &mesh,
   return inner;
 }
 
-std::vector<std::vector<Run>> indexRuns(const Layout &layout, const Mesh &mesh,
-                                        const Coordinates &at) {
-  std::vector<std::vector<Run>> dims;
-  for (const DimLayout &dim : layout.dims) {
-    std::vector<Run> &runs = dims.emplace_back();
-    for (const Segment &segment : segmentsOf(dim, mesh, at)) {
-      if (!runs.empty() && runs.back().end == segment.global)
-        runs.back().end += segment.length;
-      else
-        runs.push_back({segment.global, segment.global + segment.length});
-    }
-  }
-  return dims;
-}
-
 int64_t pieceNumber(const Layout &layout, const Mesh &mesh,
                     const Coordinates &at) {
   int64_t number = 0;
-  for (const DimLayout &dim : layout.dims)
-    for (const Factor &factor : dim)
-      number = number * numPieces(factor) + pieceOf(factor, mesh, at);
+  for (const DimSharding &dim : layout.dims)
+    for (const Factor &factor : dim.factors)
+      number = number * factor.numParts() + pieceOf(factor, mesh, at);
   return number;
 }
 
@@ -285,7 +189,7 @@ int64_t pieceNumber(const Layout &layout, const Mesh &mesh,
 bool isLowestHolder(const Layout &layout, const Mesh &mesh,
                     const Coordinates &at) {
   Coordinates lower = at;
-  for (int32_t axis = 1; axis < mesh.numAxes(); ++axis) {
+  for (size_t axis = 1; axis + 1 < mesh.axes.size(); ++axis) {
     for (lower[axis] = 0; lower[axis] < at[axis]; ++lower[axis])
       if (pieceNumber(layout, mesh, lower) == pieceNumber(layout, mesh, at))
         return false;
@@ -294,12 +198,10 @@ bool isLowestHolder(const Layout &layout, const Mesh &mesh,
   return true;
 }
 
-bool usesAxis(const Layout &layout, int32_t axis) {
-  for (const DimLayout &dim : layout.dims)
-    for (const Factor &factor : dim)
-      for (const AxisPart &part : factor.parts)
-        if (part.axis == axis && part.size > 1)
-          return true;
+bool isCutByMicrobatch(const Layout &layout) {
+  for (const SubAxis &axis : splitAxes(layout))
+    if (axis.axis == dist::timeAxis && axis.size > 1)
+      return true;
   return false;
 }
 
@@ -456,10 +358,10 @@ std::vector<StridedCopy> intersect(const LocatedLayout &source,
   for (size_t dim = 0; dim < source.layout->dims.size(); ++dim) {
     const auto held = segmentsOf(source.layout->dims[dim], mesh, *source.at);
     const auto wanted = segmentsOf(target.layout->dims[dim], mesh, *target.at);
-    const bool isSeen = !target.views.empty() && target.views[dim].blocks > 0;
+    const std::optional<View> &view = target.layout->dims[dim].view;
     copies = multiply(copies,
-                      isSeen ? intersectSeen(held, wanted, target.views[dim])
-                             : intersect(held, wanted),
+                      view ? intersectSeen(held, wanted, *view)
+                           : intersect(held, wanted),
                       sourceStrides[dim], targetStrides[dim]);
   }
   for (StridedCopy &copy : copies)
@@ -471,19 +373,19 @@ LocalPart localPart(const Layout &layout, const Mesh &mesh,
                     const Coordinates &at) {
   LocalPart part;
   part.shape = localShape(layout);
-  for (const DimLayout &dim : layout.dims)
+  for (const DimSharding &dim : layout.dims)
     part.dims.push_back(segmentsOf(dim, mesh, at));
   return part;
 }
 
-LocalPart packedPart(std::span<const std::vector<Run>> runs) {
+LocalPart packedPart(std::span<const Runs> runs) {
   LocalPart part;
-  for (const std::vector<Run> &dim : runs) {
+  for (const Runs &dim : runs) {
     int64_t held = 0;
     part.dims.emplace_back();
     for (const Run &run : dim) {
-      part.dims.back().push_back({held, run.begin, run.end - run.begin});
-      held += run.end - run.begin;
+      part.dims.back().push_back({held, run.lo, run.size()});
+      held += run.size();
     }
     part.shape.push_back(held);
   }

@@ -134,37 +134,42 @@ static_assert(program::Reduction::MAX == program::Reduction::Prod);
 Mesh meshOf(const program::ProgramT &program) {
   Mesh mesh;
   for (const auto &axis : program.axes)
-    mesh.sizes.push_back(axis->size);
-  mesh.sizes.push_back(program.microbatches);
+    mesh.axes.push_back({axis->name, axis->size});
+  mesh.axes.push_back({std::string(dist::timeAxis), program.microbatches});
   return mesh;
 }
 
-static AxisPart partOf(const program::Part &part) {
-  return {part.axis(), part.pre(), part.size()};
+SubAxis axisOf(const program::Part &part, const Mesh &mesh) {
+  const bool isKnown =
+      part.axis() >= 0 && part.axis() < int64_t(mesh.axes.size());
+  return {isKnown ? mesh.axes[part.axis()].name : "", part.pre(), part.size()};
 }
 
-Layout layoutOf(const program::LayoutT &stored) {
+Layout layoutOf(const program::LayoutT &stored, const Mesh &mesh) {
   Layout layout;
   for (const auto &storedDim : stored.dims) {
-    DimLayout &dim = layout.dims.emplace_back();
+    DimSharding &dim = layout.dims.emplace_back();
     for (const auto &storedFactor : storedDim->factors) {
-      Factor &factor = dim.emplace_back(Factor{storedFactor->size});
+      Factor &factor = dim.factors.emplace_back();
+      factor.size = storedFactor->size;
       for (const program::Part &part : storedFactor->parts)
-        factor.parts.push_back(partOf(part));
+        factor.axes.push_back(axisOf(part, mesh));
     }
   }
   return layout;
 }
 
-GroupSpec groupOf(const program::GroupT &stored) {
-  GroupSpec group;
+SubAxes groupOf(const program::GroupT &stored, const Mesh &mesh) {
+  SubAxes group;
   for (const program::Part &part : stored.parts)
-    group.parts.push_back(partOf(part));
+    group.push_back(axisOf(part, mesh));
   return group;
 }
 
-View viewOf(const program::ViewT &stored) {
-  View view{stored.blocks, stored.length, stored.pitch, stored.limit};
+std::optional<View> viewOf(const program::ViewT &stored) {
+  if (stored.blocks == 0)
+    return std::nullopt;
+  View view{stored.blocks, stored.length, stored.pitch, stored.limit, {}};
   for (const program::ViewPiece &piece : stored.pieces)
     view.pieces.push_back(
         {piece.lo(), piece.hi(), piece.source(), piece.step()});
@@ -173,54 +178,58 @@ View viewOf(const program::ViewT &stored) {
 
 CollectiveSpec collectiveOf(const program::ProgramT &program,
                             const program::CollectiveT &collective) {
+  const Mesh mesh = meshOf(program);
   CollectiveSpec spec;
   spec.kind = kindOf(collective.kind);
   if (collective.group >= 0)
-    spec.group = groupOf(*program.groups[collective.group]);
+    spec.group = groupOf(*program.groups[collective.group], mesh);
   if (collective.from)
-    spec.from = layoutOf(*collective.from);
+    spec.from = layoutOf(*collective.from, mesh);
   if (collective.to)
-    spec.to = layoutOf(*collective.to);
-  for (const auto &view : collective.views)
-    spec.views.push_back(viewOf(*view));
+    spec.to = layoutOf(*collective.to, mesh);
+  for (size_t dim = 0; dim < collective.views.size(); ++dim)
+    spec.to.dims[dim].view = viewOf(*collective.views[dim]);
   return spec;
 }
 
-static program::Part toProgram(const AxisPart &part) {
-  return program::Part(part.axis, part.pre, part.size);
+program::Part toProgram(const SubAxis &axis, const Mesh &mesh) {
+  return program::Part(mesh.indexOf(axis.axis), int32_t(axis.pre),
+                       int32_t(axis.size));
 }
 
-program::LayoutT toProgram(const Layout &layout) {
+program::LayoutT toProgram(const Layout &layout, const Mesh &mesh) {
   program::LayoutT stored;
-  for (const DimLayout &dim : layout.dims) {
+  for (const DimSharding &dim : layout.dims) {
     auto &storedDim =
         stored.dims.emplace_back(std::make_unique<program::DimLayoutT>());
-    for (const Factor &factor : dim) {
+    for (const Factor &factor : dim.factors) {
       auto &storedFactor =
           storedDim->factors.emplace_back(std::make_unique<program::FactorT>());
       storedFactor->size = factor.size;
-      for (const AxisPart &part : factor.parts)
-        storedFactor->parts.push_back(toProgram(part));
+      for (const SubAxis &axis : factor.axes)
+        storedFactor->parts.push_back(toProgram(axis, mesh));
     }
   }
   return stored;
 }
 
-program::ViewT toProgram(const View &view) {
+program::ViewT toProgram(const std::optional<View> &view) {
   program::ViewT stored;
-  stored.blocks = view.blocks;
-  stored.length = view.length;
-  stored.pitch = view.pitch;
-  stored.limit = view.limit;
-  for (const ViewPiece &piece : view.pieces)
+  if (!view)
+    return stored;
+  stored.blocks = view->blocks;
+  stored.length = view->length;
+  stored.pitch = view->pitch;
+  stored.limit = view->limit;
+  for (const ViewPiece &piece : view->pieces)
     stored.pieces.emplace_back(piece.lo, piece.hi, piece.source, piece.step);
   return stored;
 }
 
-program::GroupT toProgram(const GroupSpec &group) {
+program::GroupT toProgram(const SubAxes &group, const Mesh &mesh) {
   program::GroupT stored;
-  for (const AxisPart &part : group.parts)
-    stored.parts.push_back(toProgram(part));
+  for (const SubAxis &axis : group)
+    stored.parts.push_back(toProgram(axis, mesh));
   return stored;
 }
 
@@ -231,7 +240,7 @@ int64_t evaluate(const program::ScalarT &scalar, const Mesh &mesh,
   uint64_t value = uint64_t(scalar.base);
   for (const auto &term : scalar.terms)
     value += uint64_t(term->coefficient) *
-             uint64_t(digitOf(partOf(*term->part), mesh, at));
+             uint64_t(coordinateOf(axisOf(*term->part, mesh), mesh, at));
   return std::min(std::max(int64_t(value), scalar.low), scalar.high);
 }
 

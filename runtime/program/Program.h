@@ -21,6 +21,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -61,14 +62,17 @@ Status openProgram(std::span<const std::byte> bytes, OpenedProgram &opened);
 
 /// Returns the mesh of a program, with its microbatches as the last axis.
 Mesh meshOf(const program::ProgramT &program);
-/// Returns the plain struct of a stored layout.
-Layout layoutOf(const program::LayoutT &layout);
-/// Returns the plain struct of a stored view.
-View viewOf(const program::ViewT &view);
-/// Returns the plain struct of a stored group.
-GroupSpec groupOf(const program::GroupT &group);
+/// Returns a stored part of an axis. Its name is empty if `mesh` has no axis of
+/// the stored index.
+SubAxis axisOf(const program::Part &part, const Mesh &mesh);
+/// Returns a stored layout on the mesh of its program.
+Layout layoutOf(const program::LayoutT &layout, const Mesh &mesh);
+/// Returns a stored view; nullopt if the dim is read as it is.
+std::optional<View> viewOf(const program::ViewT &view);
+/// Returns the sub-axes that a stored group spans.
+SubAxes groupOf(const program::GroupT &group, const Mesh &mesh);
 /// Returns the description of a collective instruction that planCollective()
-/// takes. Parts that the instruction lacks stay empty.
+/// takes. Parts that the instruction lacks stay empty. The program is verified.
 CollectiveSpec collectiveOf(const program::ProgramT &program,
                             const program::CollectiveT &collective);
 /// Converts a stored element type; both enumerations have equal values.
@@ -85,12 +89,17 @@ inline dist::ReductionKind kindOf(program::Reduction kind) {
   return static_cast<dist::ReductionKind>(kind);
 }
 
-/// Returns the stored form of a layout; the inverse of layoutOf().
-program::LayoutT toProgram(const Layout &layout);
-/// Returns the stored form of a view; the inverse of viewOf().
-program::ViewT toProgram(const View &view);
+/// Returns the stored form of a sub-axis, which must be in `mesh`; the inverse
+/// of axisOf().
+program::Part toProgram(const SubAxis &axis, const Mesh &mesh);
+/// Returns the stored form of a layout without its views; the inverse of
+/// layoutOf().
+program::LayoutT toProgram(const Layout &layout, const Mesh &mesh);
+/// Returns the stored form of a view, or of a dim that is read as it is; the
+/// inverse of viewOf().
+program::ViewT toProgram(const std::optional<View> &view);
 /// Returns the stored form of a group; the inverse of groupOf().
-program::GroupT toProgram(const GroupSpec &group);
+program::GroupT toProgram(const SubAxes &group, const Mesh &mesh);
 /// Returns the stored form of an element type; the inverse of typeOf().
 inline program::ElementType toProgram(ElementType type) {
   return static_cast<program::ElementType>(type);

@@ -15,7 +15,7 @@ std::string findStoredLayoutFault(const program::LayoutT *layout,
                                   const std::vector<int64_t> &shape) {
   if (!layout)
     return "has no layout";
-  const char *fault = findLayoutFault(layoutOf(*layout), mesh, shape);
+  const char *fault = findLayoutFault(layoutOf(*layout, mesh), mesh, shape);
   return fault ? std::string("has a layout that ") + fault : "";
 }
 
@@ -48,9 +48,10 @@ std::string findScalarFault(const program::ScalarT &scalar, const Mesh &mesh) {
     if (!term->part)
       return "has a scalar without a digit";
     const int64_t axis = term->part->axis();
-    if (axis < 0 || axis >= int64_t(mesh.sizes.size()) ||
+    if (axis < 0 || axis >= int64_t(mesh.axes.size()) ||
         term->part->pre() < 1 || term->part->size() < 1 ||
-        mesh.sizes[axis] % (int64_t(term->part->pre()) * term->part->size()) !=
+        mesh.axes[axis].size %
+                (int64_t(term->part->pre()) * term->part->size()) !=
             0)
       return "has a scalar of a digit that does not exist";
   }
@@ -304,9 +305,9 @@ public:
       return fault;
     if (std::string fault = checkTarget(collective); !fault.empty())
       return fault;
-    if (numElements(localShape(layoutOf(*collective.from))) !=
+    if (numElements(localShape(layoutOf(*collective.from, mesh))) !=
             numElements(in->shape) ||
-        numElements(localShape(layoutOf(*collective.to))) !=
+        numElements(localShape(layoutOf(*collective.to, mesh))) !=
             numElements(out->shape))
       return "has layouts that do not fit its buffers";
     return checkRows(collective);
@@ -341,8 +342,8 @@ public:
         (collective.kind != program::CollectiveKind::ReduceScatter ||
          collective.reduction != program::Reduction::Sum))
       return "moves no rows";
-    const Layout from = layoutOf(*collective.from),
-                 to = layoutOf(*collective.to);
+    const Layout from = layoutOf(*collective.from, mesh),
+                 to = layoutOf(*collective.to, mesh);
     if (collective.row_dims < 0 ||
         size_t(collective.row_dims) > from.dims.size())
       return "has too few dims for its rows";
@@ -355,7 +356,7 @@ public:
       return numElements(std::span(shape).first(behind));
     };
     const int64_t members =
-        groupSize(groupOf(*program.groups[size_t(collective.group)]));
+        numParts(groupOf(*program.groups[size_t(collective.group)], mesh));
     const auto type = program::ElementType::Bool;
     if (!find(collective.divided_rows) || !find(collective.whole_rows))
       return noBuffer();
@@ -378,15 +379,16 @@ public:
          collective.kind == program::CollectiveKind::AllGather ||
          collective.kind == program::CollectiveKind::ReduceScatter))
       return "has views where there can be none";
-    std::vector<View> views;
+    std::vector<int64_t> viewed = collective.shape;
     for (size_t dim = 0; dim < collective.views.size(); ++dim) {
-      views.push_back(viewOf(*collective.views[dim]));
-      if (const char *fault =
-              findViewFault(views.back(), collective.shape[dim]))
+      const std::optional<View> view = viewOf(*collective.views[dim]);
+      if (!view)
+        continue;
+      if (const char *fault = findViewFault(*view, viewed[dim]))
         return fault;
+      viewed[dim] = view->size();
     }
-    return findStoredLayoutFault(collective.to.get(), mesh,
-                                 viewedShape(views, collective.shape));
+    return findStoredLayoutFault(collective.to.get(), mesh, viewed);
   }
 
   /// Checks an index check. On a GPU it runs on the host, which has only
@@ -408,7 +410,7 @@ public:
             findStoredLayoutFault(indices.layout.get(), mesh, indices.shape);
         !fault.empty())
       return fault;
-    return numElements(localShape(layoutOf(*indices.layout))) ==
+    return numElements(localShape(layoutOf(*indices.layout, mesh))) ==
                    numElements(buffer->shape)
                ? ""
                : "has a layout that does not fit its buffer";
@@ -573,7 +575,8 @@ private:
                            const program::BufferT &out) const {
     if (numElements(in.shape) != numElements(out.shape))
       return "has operands of different sizes";
-    const int64_t size = groupSize(groupOf(*program.groups[collective.group]));
+    const int64_t size =
+        numParts(groupOf(*program.groups[collective.group], mesh));
     return collective.root >= 0 && collective.root < size
                ? ""
                : "has a root outside its group";

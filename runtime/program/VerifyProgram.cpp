@@ -106,6 +106,9 @@ private:
         return "what it says of stage " + std::to_string(stage->stage) +
                " is impossible";
     mesh = meshOf(program);
+    for (const dist::Axis &axis : mesh.axes)
+      if (&axis != &mesh.axes[mesh.indexOf(axis.name)])
+        return "it has two axes \"" + axis.name + "\"";
     return {};
   }
 
@@ -120,14 +123,12 @@ private:
   /// use "mb".
   std::string checkGroups() {
     for (size_t i = 0; i < program.groups.size(); ++i) {
-      Layout layout{{{Factor{1}}}};
-      layout.dims[0][0].parts = groupOf(*program.groups[i]).parts;
-      bool usesTime = false;
-      for (const AxisPart &part : layout.dims[0][0].parts)
-        usesTime |= part.axis == mesh.microbatchAxis();
+      const SubAxes group = groupOf(*program.groups[i], mesh);
       const int64_t one[] = {1};
+      Layout layout = wholeLayout(one);
+      layout.dims[0].factors[0].axes = group;
       const char *fault = findLayoutFault(layout, mesh, one);
-      if (fault || usesTime)
+      if (fault || holdsAxis(group, dist::timeAxis))
         return "group " + std::to_string(i) + " " +
                (fault ? fault : "uses the microbatch axis");
     }
@@ -177,8 +178,8 @@ private:
                                                   parameter.shape);
         !fault.empty())
       return fault;
-    const Layout layout = layoutOf(*parameter.layout);
-    if (usesAxis(layout, mesh.microbatchAxis()))
+    const Layout layout = layoutOf(*parameter.layout, mesh);
+    if (isCutByMicrobatch(layout))
       return "is cut by microbatch";
     if (parameter.local_bytes != bytesOf(localShape(layout), parameter.type))
       return "has " + std::to_string(parameter.local_bytes) + " local bytes";
@@ -298,15 +299,14 @@ private:
             findStoredLayoutFault(port.layout.get(), mesh, port.shape);
         !fault.empty())
       return fault;
-    const Layout layout = layoutOf(*port.layout);
+    const Layout layout = layoutOf(*port.layout, mesh);
     const program::BufferT &buffer = *program.buffers[port.buffer];
     if (buffer.type != port.type ||
         numElements(localShape(layout)) != numElements(buffer.shape))
       return "does not fit its buffer";
     if (isWritten && buffer.memory != program::Memory::Arena)
       return "is not in the arena";
-    if (usesAxis(layout, mesh.microbatchAxis()) &&
-        buffer.slots != program.microbatches)
+    if (isCutByMicrobatch(layout) && buffer.slots != program.microbatches)
       return "has " + std::to_string(buffer.slots) + " slots";
     return {};
   }

@@ -79,7 +79,7 @@ public:
   /// Returns the content of bundle.json with all its fields.
   Json write() {
     Json json;
-    json["world"] = facts.mesh.sizes().numRanks();
+    json["world"] = runtime::numRanks(facts.mesh.ranks());
     json["mesh"] = meshJson();
     json["target"] = dist::targetOf(facts.module);
     json["tf32"] = facts.module->hasAttr(rank::tf32Name);
@@ -99,9 +99,9 @@ private:
   /// Returns the sizes of the mesh axes by name. Leaves out axes of size 1.
   Json meshJson() const {
     Json mesh = Json::object();
-    for (size_t i = 0; i < facts.mesh.names().size(); ++i)
-      if (facts.mesh.sizes().sizes[i] > 1)
-        mesh[facts.mesh.names()[i]] = facts.mesh.sizes().sizes[i];
+    for (const dist::Axis &axis : facts.mesh.ranks().spatial().axes)
+      if (axis.size > 1)
+        mesh[axis.name] = axis.size;
     return mesh;
   }
 
@@ -120,7 +120,7 @@ private:
   Json stagesJson() {
     Json list = Json::array();
     const int64_t perPosition =
-        facts.mesh.sizes().numRanks() / facts.numPositions();
+        runtime::numRanks(facts.mesh.ranks()) / facts.numPositions();
     for (int stage = 0; stage < facts.numStages(); ++stage) {
       const int position = facts.positionOfStage[stage];
       std::vector<int64_t> ranks(perPosition);
@@ -170,17 +170,13 @@ private:
     return sum;
   }
 
-  /// Returns the layout of one dim: its factors, each with the axes that split
-  /// it, in the form that bundleJson() shows.
-  Json dimJson(const runtime::DimLayout &dim) const {
+  /// Returns the layout of one dim; bundleJson() shows the form.
+  static Json dimJson(const dist::DimSharding &dim) {
     Json factors = Json::array();
-    for (const runtime::Factor &factor : dim) {
+    for (const dist::Factor &factor : dim.factors) {
       Json entry = {factor.size};
-      for (const runtime::AxisPart &part : factor.parts)
-        entry.push_back({part.axis == facts.mesh.sizes().microbatchAxis()
-                             ? "mb"
-                             : facts.mesh.names()[part.axis],
-                         part.pre, part.size});
+      for (const dist::SubAxis &axis : factor.axes)
+        entry.push_back({axis.axis, axis.pre, axis.size});
       factors.push_back(std::move(entry));
     }
     return factors;
@@ -194,7 +190,8 @@ private:
     for (const auto &parameter : program.parameters) {
       if (parameter->filled)
         continue;
-      const runtime::Layout layout = runtime::layoutOf(*parameter->layout);
+      const runtime::Layout layout =
+          runtime::layoutOf(*parameter->layout, facts.mesh.ranks());
       Json shape = Json::array(), dims = Json::array();
       for (size_t dim : StoredView(*parameter).order) {
         shape.push_back(parameter->shape[dim]);
@@ -218,8 +215,9 @@ private:
       if (port->buffer < 0)
         continue;
       Json dims = Json::array();
-      for (const runtime::DimLayout &dim :
-           runtime::layoutOf(*port->layout).dims)
+      const runtime::Layout layout =
+          runtime::layoutOf(*port->layout, facts.mesh.ranks());
+      for (const dist::DimSharding &dim : layout.dims)
         dims.push_back(dimJson(dim));
       list.push_back({{"name", port->name}, {"layout", std::move(dims)}});
     }

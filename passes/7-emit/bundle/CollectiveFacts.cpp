@@ -32,15 +32,13 @@ static CollectiveFacts factsOf(const ModelFacts &facts,
   const auto kind =
       entry.isMost ? dist::CollectiveKind::AllToAll : collective.getKind();
   entry.kind = dist::toString(kind);
-  for (const runtime::AxisPart &part : facts.groups[group].parts)
-    if (entry.axes.empty() ||
-        entry.axes.back() != facts.mesh.names()[part.axis])
-      entry.axes.push_back(facts.mesh.names()[part.axis]);
-  entry.ranksPerGroup = runtime::groupSize(facts.groups[group]);
+  for (const dist::SubAxis &axis : facts.groups[group])
+    if (entry.axes.empty() || entry.axes.back() != axis.axis)
+      entry.axes.push_back(axis.axis);
+  entry.ranksPerGroup = dist::numParts(facts.groups[group]);
   entry.dtype = std::string(runtime::nameOf(elementTypeOf(operand)));
   const auto &partials = collective.getFrom().getSharding().partials;
-  if (collective.getKind() == dist::CollectiveKind::AllReduce ||
-      collective.getKind() == dist::CollectiveKind::ReduceScatter)
+  if (dist::reduces(collective.getKind()))
     entry.reduction =
         partials.empty() ? "sum" : dist::toString(partials[0].kind);
   entry.localBytes = bytesOf(operand);
@@ -85,7 +83,7 @@ double emit::secondsOf(const ModelFacts &facts, dist::CollectiveOp collective,
                        const plan::Cluster &cluster) {
   const int group = facts.groupOf(collective);
   const CollectiveFacts entry = factsOf(facts, collective, group);
-  const runtime::Mesh &mesh = facts.mesh.sizes();
+  const dist::Mesh &mesh = facts.mesh.ranks();
   const auto members = runtime::membersOf(facts.groups[group], mesh,
                                           runtime::coordinatesOf(mesh, 0));
   const int64_t stride = members.size() < 2

@@ -76,7 +76,7 @@ private:
       if (transfer.fromStage == from && transfer.toStage == to)
         bytes += static_cast<double>(bytesOf(transfer.type)), ++count;
     const int64_t perPosition =
-        facts.mesh.sizes().numRanks() / facts.numPositions();
+        runtime::numRanks(facts.mesh.ranks()) / facts.numPositions();
     const int64_t stride =
         std::abs(facts.positionOfStage[to] - facts.positionOfStage[from]) *
         perPosition;
@@ -115,8 +115,8 @@ emit::plannedStep(const ModelFacts &facts,
       plan::simulateMessages(facts.pipeline, prices.costs());
   runtime::addMemory(timeline, bytesOfStages(facts, programs));
   const int64_t perPosition =
-      facts.mesh.sizes().numRanks() / facts.numPositions();
-  for (int64_t first = 0; first < facts.mesh.sizes().numRanks();
+      runtime::numRanks(facts.mesh.ranks()) / facts.numPositions();
+  for (int64_t first = 0; first < runtime::numRanks(facts.mesh.ranks());
        first += perPosition)
     timeline.names.push_back(perPosition == 1
                                  ? "rank " + std::to_string(first)

@@ -59,11 +59,10 @@ zeroOnFirst(const dist::SubAxes &axes, int64_t unit, const RankMesh &mesh) {
   scalar->low = 0;
   scalar->high = unit;
   for (const dist::SubAxis &axis : axes) {
-    const runtime::AxisPart part = mesh.partOf(axis);
     auto &term = scalar->terms.emplace_back(std::make_unique<program::TermT>());
     term->coefficient = unit;
     term->part =
-        std::make_unique<program::Part>(part.axis, part.pre, part.size);
+        std::make_unique<program::Part>(runtime::toProgram(axis, mesh.ranks()));
   }
   return scalar;
 }
@@ -110,15 +109,14 @@ static bool buildMask(dist::CollectiveOp op, InstructionWriter &writer) {
 static program::CollectiveT makeCollective(dist::CollectiveOp collective,
                                            int group,
                                            InstructionWriter &writer) {
-  const RankMesh &mesh = writer.facts.mesh;
+  const dist::Mesh &mesh = writer.facts.mesh.ranks();
   ArrayRef<int64_t> shape = collective.getShape();
   runtime::CollectiveSpec spec;
   spec.kind = collective.getKind();
   if (group >= 0)
     spec.group = writer.facts.groups[group];
-  spec.from = mesh.layoutOf(collective.getFrom().getSharding(), shape);
-  spec.to = mesh.layoutOf(collective.getTo().getSharding(), shape);
-  spec.views = viewsOf(collective.getTo().getSharding());
+  spec.from = layoutOf(collective.getFrom().getSharding(), shape);
+  spec.to = layoutOf(collective.getTo().getSharding(), shape);
 
   program::CollectiveT made;
   made.kind = runtime::toProgram(collective.getKind());
@@ -130,11 +128,13 @@ static program::CollectiveT makeCollective(dist::CollectiveOp collective,
   if (made.kind != program::CollectiveKind::AllReduce) {
     made.shape.assign(shape.begin(), shape.end());
     made.from =
-        std::make_unique<program::LayoutT>(runtime::toProgram(spec.from));
-    made.to = std::make_unique<program::LayoutT>(runtime::toProgram(spec.to));
-    for (const runtime::View &view : spec.views)
-      made.views.push_back(
-          std::make_unique<program::ViewT>(runtime::toProgram(view)));
+        std::make_unique<program::LayoutT>(runtime::toProgram(spec.from, mesh));
+    made.to =
+        std::make_unique<program::LayoutT>(runtime::toProgram(spec.to, mesh));
+    if (dist::hasView(spec.to))
+      for (const dist::DimSharding &dim : spec.to.dims)
+        made.views.push_back(
+            std::make_unique<program::ViewT>(runtime::toProgram(dim.view)));
     if (!collective.getRows().empty()) {
       made.row_dims = static_cast<int32_t>(
           graph::tensorType(collective.getRows()[1]).getRank());
@@ -143,7 +143,7 @@ static program::CollectiveT makeCollective(dist::CollectiveOp collective,
     }
     const int64_t scratch =
         made.row_dims > 0
-            ? runtime::rowScratchElements(spec, made.row_dims, mesh.sizes())
+            ? runtime::rowScratchElements(spec, made.row_dims, mesh)
             : writer.scratchElements(keyOf(collective), spec);
     made.scratch = writer.buffers.scratch(
         scratch * static_cast<int64_t>(runtime::sizeOf(elementTypeOf(
@@ -189,8 +189,7 @@ program::CollectiveT emit::startReduction(const EarlyReduction &early,
       makeCollective(early.collective, early.group, writer);
   if (made.kind == program::CollectiveKind::AllReduce) {
     RankedTensorType type = graph::tensorType(early.collective.getResult());
-    const int64_t members =
-        runtime::groupSize(writer.facts.groups[early.group]);
+    const int64_t members = dist::numParts(writer.facts.groups[early.group]);
     made.scratch = writer.buffers.scratch(
         static_cast<int64_t>(runtime::sizeOf(elementTypeOf(type))) *
         runtime::splitAllReduceScratchElements(type.getNumElements(), members));

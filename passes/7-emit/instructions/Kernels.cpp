@@ -22,11 +22,10 @@ static std::unique_ptr<program::ScalarT> makeScalar(rank::OffsetAttr offset,
   const dist::Factor &factor = sharding.dims[0].factors[offset.getFactor()];
   int64_t coefficient = factor.localSize();
   for (const dist::SubAxis &axis : llvm::reverse(factor.axes)) {
-    const runtime::AxisPart part = mesh.partOf(axis);
     auto &term = scalar->terms.emplace_back(std::make_unique<program::TermT>());
     term->coefficient = coefficient;
     term->part =
-        std::make_unique<program::Part>(part.axis, part.pre, part.size);
+        std::make_unique<program::Part>(runtime::toProgram(axis, mesh.ranks()));
     coefficient *= axis.size;
   }
   return scalar;

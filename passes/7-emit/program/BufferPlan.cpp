@@ -239,11 +239,9 @@ void BufferPlan::setSlots() {
       storage.slots = std::max(storage.slots, slots.count());
 }
 
-/// Returns whether each microbatch has its own part of `port`, an input or
-/// output of the model. False if all microbatches use the whole.
-static bool isCutByMicrobatch(const Port &port, const RankMesh &mesh) {
-  return runtime::usesAxis(mesh.layoutOf(port.sharding, port.type.getShape()),
-                           mesh.sizes().microbatchAxis());
+/// Returns whether each microbatch has its own part of an input or output.
+static bool isCutByMicrobatch(const Port &port) {
+  return runtime::isCutByMicrobatch(port.sharding);
 }
 
 /// The sum is set to 0 at the beginning of the step and read by the update, so
@@ -283,7 +281,7 @@ int BufferPlan::storageForArgument(BlockArgument argument) {
   inputs[input] = storage;
   inputTypes[input] = tensorOf(argument);
   storages[storage].name = facts.inputs[input].name;
-  if (isCutByMicrobatch(facts.inputs[input], facts.mesh))
+  if (isCutByMicrobatch(facts.inputs[input]))
     storages[storage].slots = static_cast<int32_t>(facts.microbatches);
   return storage;
 }
@@ -320,10 +318,8 @@ void BufferPlan::addOutputs(func::FuncOp function) {
       continue;
     outputs[output] = storageOf.at(operand.get());
     outputTypes[output] = tensorOf(operand.get());
-    // All microbatches write an output that is not divided among them, so it is
-    // live during the whole step.
-    if (facts.microbatches > 1 &&
-        !isCutByMicrobatch(facts.outputs[output], facts.mesh)) {
+    // An output that microbatches do not divide is written by all of them.
+    if (facts.microbatches > 1 && !isCutByMicrobatch(facts.outputs[output])) {
       storages[outputs[output]].isWhole = true;
       continue;
     }

@@ -20,8 +20,9 @@ static std::string findOtherCommunicators(const program::ProgramT &left,
   if (!areAlike(left.axes, right.axes,
                 [](const program::AxisT &axis) { return axis.size; }))
     return "axes";
-  if (!areAlike(left.groups, right.groups, [](const program::GroupT &group) {
-        return runtime::groupOf(group).parts;
+  const dist::Mesh mesh = runtime::meshOf(left);
+  if (!areAlike(left.groups, right.groups, [&](const program::GroupT &group) {
+        return runtime::groupOf(group, mesh);
       }))
     return "groups";
   if (left.stage_positions != right.stage_positions ||
@@ -37,9 +38,10 @@ static std::string findOtherCommunicators(const program::ProgramT &left,
 /// positions (virtual pipeline ranks). Returns an empty string if there is
 /// none.
 static std::string findWideGroup(const program::ProgramT &program) {
+  const dist::Mesh mesh = runtime::meshOf(program);
   for (auto [i, group] : llvm::enumerate(program.groups))
-    for (const runtime::AxisPart &part : runtime::groupOf(*group).parts)
-      if (part.axis == 0 && part.size > 1)
+    for (const dist::SubAxis &axis : runtime::groupOf(*group, mesh))
+      if (axis.axis == mesh.axes[0].name && axis.size > 1)
         return "group " + std::to_string(i) +
                " has members in several positions, which execute several "
                "programs";
@@ -105,7 +107,7 @@ public:
   /// pieces do not match; it begins with the name of the ONNX node. Returns an
   /// empty string if all match.
   std::string findFault(const program::ProgramT &program) {
-    const runtime::Mesh mesh = runtime::meshOf(program);
+    const dist::Mesh mesh = runtime::meshOf(program);
     for (const auto &function : program.functions)
       for (const auto &instruction : function->instructions)
         if (const auto *collective = instruction->body.AsCollective())
@@ -117,7 +119,7 @@ public:
 
 private:
   std::string findFault(const program::ProgramT &program,
-                        const runtime::Mesh &mesh,
+                        const dist::Mesh &mesh,
                         const program::CollectiveT &collective) {
     if (collective.group < 0)
       return {};

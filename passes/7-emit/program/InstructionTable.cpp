@@ -47,7 +47,7 @@ InstructionWriter::scratchElements(const void *key,
   auto [entry, isNew] = knownScratch.insert({key, 0});
   if (isNew)
     entry->second =
-        runtime::collectiveScratchElements(spec, facts.mesh.sizes());
+        runtime::collectiveScratchElements(spec, facts.mesh.ranks());
   return entry->second;
 }
 

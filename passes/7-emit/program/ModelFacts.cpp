@@ -100,7 +100,7 @@ int OverlapGroups::of(int group) {
   auto [entry, isNew] =
       known.try_emplace(group, static_cast<int>(facts.groups.size()));
   if (isNew)
-    facts.groups.push_back(runtime::GroupSpec(facts.groups[group]));
+    facts.groups.push_back(dist::SubAxes(facts.groups[group]));
   return entry->second;
 }
 
@@ -301,19 +301,19 @@ private:
       for (auto collective : function.getOps<dist::CollectiveOp>()) {
         auto [entry, isNew] = facts.groupOfKind.insert({keyOf(collective), -1});
         if (isNew)
-          entry->second = numberOf(facts.mesh.groupOf(
-              groupAxes(collective, facts.mesh.shardingMesh())));
+          entry->second =
+              numberOf(groupAxes(collective, facts.mesh.shardingMesh()));
       }
     return {};
   }
 
-  /// Returns the index of `group` in `facts.groups`, to which it appends a new
-  /// group. Returns -1 if the groups have one rank each.
-  int numberOf(const runtime::GroupSpec &group) {
-    if (group.parts.empty())
+  /// Returns the index of `group`; adds it if it is new. Returns -1 for a group
+  /// of one rank.
+  int numberOf(const dist::SubAxes &group) {
+    if (group.empty())
       return -1;
     for (auto [i, other] : llvm::enumerate(facts.groups))
-      if (other.parts == group.parts)
+      if (other == group)
         return static_cast<int>(i);
     facts.groups.push_back(group);
     return static_cast<int>(facts.groups.size()) - 1;

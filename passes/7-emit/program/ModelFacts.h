@@ -83,12 +83,10 @@ struct ModelFacts {
   /// Steps of all positions: their actions, and the posts and waits of messages
   /// in between.
   plan::PipelineProgram pipeline;
-  /// Groups of ranks that communicate with each other. Equal groups occur once,
-  /// except that early reductions and prefetches have groups of their own
-  /// (OverlapGroups).
-  std::vector<runtime::GroupSpec> groups;
-  /// Maps the keyOf() of each collective to the index of its group in `groups`,
-  /// or to -1 if the collective exchanges nothing.
+  /// Groups of ranks that communicate. Equal groups occur once, except those of
+  /// early reductions and prefetches (OverlapGroups).
+  std::vector<dist::SubAxes> groups;
+  /// Index of the group of every collective by keyOf(); -1 for a local one.
   std::map<const void *, int> groupOfKind;
   /// Reductions of gradients that start during the backward pass, in program
   /// order.

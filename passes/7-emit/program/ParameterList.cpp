@@ -131,10 +131,9 @@ int32_t ParameterList::add(StringRef name, dist::ShardingAttr placement) {
   }
   parameter->stored_type = runtime::toProgram(elementTypeOf(stored));
   parameter->stored_shape = toVector(stored.getShape());
-  const runtime::Layout layout =
-      facts.mesh.layoutOf(sharding, global.getShape());
-  parameter->layout =
-      std::make_unique<program::LayoutT>(runtime::toProgram(layout));
+  const runtime::Layout layout = layoutOf(sharding, global.getShape());
+  parameter->layout = std::make_unique<program::LayoutT>(
+      runtime::toProgram(layout, facts.mesh.ranks()));
   parameter->local_bytes =
       runtime::numElements(runtime::localShape(layout)) *
       static_cast<int64_t>(runtime::sizeOf(elementTypeOf(global)));

@@ -100,16 +100,15 @@ private:
     program.samples = facts.samples;
     program.weights_root = facts.weightsRoot;
     program.model = facts.model;
-    for (auto [name, size] :
-         llvm::zip(facts.mesh.names(), facts.mesh.sizes().sizes)) {
-      program::AxisT &axis = append(program.axes);
-      axis.name = name;
-      axis.size = size;
+    for (const dist::Axis &axis : facts.mesh.ranks().spatial().axes) {
+      program::AxisT &made = append(program.axes);
+      made.name = axis.name;
+      made.size = axis.size;
     }
     for (int stagePosition : facts.positionOfStage)
       program.stage_positions.push_back(stagePosition);
-    for (const runtime::GroupSpec &group : facts.groups)
-      append(program.groups) = runtime::toProgram(group);
+    for (const dist::SubAxes &group : facts.groups)
+      append(program.groups) = runtime::toProgram(group, facts.mesh.ranks());
   }
 
   /// Returns the peak flops per second of the element type with the most
@@ -317,8 +316,9 @@ private:
   }
 
   std::unique_ptr<program::LayoutT> layoutOf(const Port &port) const {
-    return std::make_unique<program::LayoutT>(runtime::toProgram(
-        facts.mesh.layoutOf(port.sharding, port.type.getShape())));
+    return std::make_unique<program::LayoutT>(
+        runtime::toProgram(emit::layoutOf(port.sharding, port.type.getShape()),
+                           facts.mesh.ranks()));
   }
 
   static std::vector<int64_t> shapeOf(const Port &port) {

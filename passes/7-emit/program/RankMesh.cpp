@@ -1,4 +1,4 @@
-//===- RankMesh.cpp - translation of shardings to runtime layouts ---------===//
+//===- RankMesh.cpp - mesh of ranks, and layouts of tensors over it -------===//
 
 #include "passes/7-emit/program/RankMesh.h"
 
@@ -8,72 +8,24 @@ using namespace pcc::emit;
 
 RankMesh::RankMesh(dist::Mesh given, int64_t numPositions,
                    int64_t numMicrobatches)
-    : mesh(std::move(given)) {
-  axisNames.push_back("pp");
-  ranks.sizes.push_back(numPositions);
-  for (const dist::Axis &axis : mesh.spatial().axes) {
-    axisNames.push_back(axis.name);
-    ranks.sizes.push_back(axis.size);
-  }
-  ranks.sizes.push_back(numMicrobatches);
+    : mesh(std::move(given)), rankMesh(mesh.spatial()) {
+  rankMesh.axes.insert(rankMesh.axes.begin(), dist::Axis{"pp", numPositions});
+  rankMesh.axes.push_back({std::string(dist::timeAxis), numMicrobatches});
 }
 
-runtime::AxisPart RankMesh::partOf(const dist::SubAxis &axis) const {
-  int32_t index = ranks.microbatchAxis();
-  for (size_t i = 1; i < axisNames.size(); ++i)
-    if (axisNames[i] == axis.axis)
-      index = static_cast<int32_t>(i);
-  return {index, static_cast<int32_t>(axis.pre),
-          static_cast<int32_t>(axis.size)};
-}
-
-runtime::GroupSpec RankMesh::groupOf(const dist::SubAxes &axes) const {
-  runtime::GroupSpec group;
-  for (const dist::SubAxis &axis : axes)
-    group.parts.push_back(partOf(axis));
-  return group;
-}
-
-/// A dim that is not split has no factors in `sharding`. In the layout it keeps
-/// the one factor that wholeLayout() gives it.
-runtime::Layout RankMesh::layoutOf(const dist::Sharding &sharding,
-                                   ArrayRef<int64_t> shape) const {
+runtime::Layout emit::layoutOf(const dist::Sharding &sharding,
+                               ArrayRef<int64_t> shape) {
   runtime::Layout layout = runtime::wholeLayout(
       dist::viewedShape(sharding, dist::Shape(shape.begin(), shape.end())));
-  for (auto [dim, factors] : llvm::zip(layout.dims, sharding.dims)) {
-    if (factors.factors.empty())
-      continue;
-    dim.clear();
-    for (const dist::Factor &factor : factors.factors) {
-      runtime::Factor &made = dim.emplace_back(runtime::Factor{factor.size});
-      for (const dist::SubAxis &axis : factor.axes)
-        made.parts.push_back(partOf(axis));
-    }
+  for (auto [made, dim] : llvm::zip_equal(layout.dims, sharding.dims)) {
+    if (!dim.factors.empty())
+      made.factors = dim.factors;
+    made.view = dim.view;
   }
   return layout;
 }
 
-/// A dim without a window gets a view without blocks, which stands for the dim
-/// itself.
-std::vector<runtime::View> emit::viewsOf(const dist::Sharding &sharding) {
-  std::vector<runtime::View> views;
-  if (!dist::hasView(sharding))
-    return views;
-  for (const dist::DimSharding &dim : sharding.dims) {
-    runtime::View &made = views.emplace_back();
-    if (!dim.view)
-      continue;
-    made = {dim.view->blocks, dim.view->length, dim.view->pitch,
-            dim.view->limit};
-    for (const dist::ViewPiece &piece : dim.view->pieces)
-      made.pieces.push_back({piece.lo, piece.hi, piece.source, piece.step});
-  }
-  return views;
-}
-
-/// Returns the runtime's type for an integer type; std::nullopt if the runtime
-/// has none of that width. A signless type becomes a signed one, and i1 becomes
-/// Bool.
+/// Signless integers count as signed; i1 is Bool.
 static std::optional<runtime::ElementType> integerType(IntegerType type) {
   using runtime::ElementType;
   const bool isUnsigned = type.isUnsigned();

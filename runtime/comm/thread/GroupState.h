@@ -33,11 +33,11 @@ namespace pcc::runtime {
 struct MemberCall {
   std::string_view name = {}; ///< such as "all_reduce"
   size_t size = 0;            ///< elements of a reduction, otherwise bytes
-  ElementType type = ElementType::U8; ///< of a reduction
+  ElementType type = ElementType::U8;                  ///< of a reduction
   dist::ReductionKind kind = dist::ReductionKind::Sum; ///< of a reduction
-  int root = 0;                       ///< of a broadcast: member index
-  const void *in = nullptr;           ///< borrowed until `leave`
-  void *out = nullptr;                ///< borrowed until `leave`
+  int root = 0;             ///< of a broadcast: member index
+  const void *in = nullptr; ///< borrowed until `leave`
+  void *out = nullptr;      ///< borrowed until `leave`
 
   /// Returns whether both calls are the same collective with the same sizes.
   bool matches(const MemberCall &other) const {

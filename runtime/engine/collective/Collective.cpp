@@ -434,15 +434,14 @@ Status prepareCollective(const LoadContext &context,
     return prepareRaggedCollective(context, instruction, spec, group,
                                    operation);
   }
-  const int32_t axis = context.mesh.microbatchAxis();
   // One plan serves all microbatches if the layouts do not depend on the
   // microbatch, or if both depend on it in the same way.
   if (spec.from == spec.to ||
-      (!usesAxis(spec.from, axis) && !usesAxis(spec.to, axis)))
+      (!isCutByMicrobatch(spec.from) && !isCutByMicrobatch(spec.to)))
     return prepareAt(context.at, spec, context, instruction, group, operation);
   auto each = std::make_unique<PerMicrobatch>();
   Coordinates at = context.at;
-  for (int64_t &m = at[size_t(axis)] = 0; m < context.program.microbatches; ++m)
+  for (int64_t &m = microbatchOf(at) = 0; m < context.program.microbatches; ++m)
     if (Status status =
             prepareAt(at, spec, context, instruction, group, each->add());
         status.failed())

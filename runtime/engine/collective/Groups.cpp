@@ -6,18 +6,11 @@
 
 namespace pcc::runtime {
 
-/// Appends all groups of a spec as lists of world ranks, ordered by their first
-/// ranks.
-static void addGroups(const GroupSpec &spec, const Mesh &mesh,
+/// Appends all groups that span the sub-axes `axes`, as lists of world ranks.
+static void addGroups(const SubAxes &axes, const Mesh &mesh,
                       std::vector<std::vector<int>> &groups) {
-  for (int64_t rank = 0; rank < mesh.numRanks(); ++rank) {
-    const Coordinates first = coordinatesOf(mesh, rank);
-    if (memberIndex(spec, mesh, first) != 0)
-      continue;
-    std::vector<int> &group = groups.emplace_back();
-    for (const Coordinates &member : membersOf(spec, mesh, first))
-      group.push_back(int(rankOf(mesh, member)));
-  }
+  for (const auto &members : groupsOf(mesh.spatial(), axes))
+    groups.emplace_back(members.begin(), members.end());
 }
 
 /// Returns the pairs of positions between which values are transferred, without
@@ -39,20 +32,15 @@ static std::vector<World::PeerEdge> edgesOf(const program::ProgramT &program) {
 /// positions.
 Status Groups::create(const program::ProgramT &program, const Mesh &mesh,
                       World &world) {
-  std::vector<GroupSpec> specs;
-  for (const auto &group : program.groups)
-    specs.push_back(groupOf(*group));
-
   std::vector<std::vector<int>> members;
-  for (const GroupSpec &spec : specs)
-    addGroups(spec, mesh, members);
+  for (const auto &group : program.groups)
+    addGroups(groupOf(*group, mesh), mesh, members);
   if (Status status = world.createGroups(members, created); status.failed())
     return status;
   takeMine();
 
-  const GroupSpec pipeline{{AxisPart{0, 1, int32_t(mesh.sizes[0])}}};
   std::vector<std::vector<int>> pipelines;
-  addGroups(pipeline, mesh, pipelines);
+  addGroups({fullAxis(mesh, mesh.axes[0].name)}, mesh, pipelines);
   if (Status status =
           world.createExchanges(pipelines, edgesOf(program), created);
       status.failed())
@@ -61,8 +49,9 @@ Status Groups::create(const program::ProgramT &program, const Mesh &mesh,
   return Status::success();
 }
 
-/// The rank is in exactly one group per spec, and the specs are in order, so
-/// the groups that are not null are this rank's groups by spec.
+/// The rank is in exactly one of the groups that one entry of the program
+/// stands for, and the entries are in order, so the groups that are not null
+/// are this rank's groups by entry.
 void Groups::takeMine() {
   for (auto &group : created)
     if (group)

@@ -104,11 +104,11 @@ static void fillBuffer(const program::ProgramT &program,
                        Coordinates at, const InputSource &source,
                        const BufferTable &buffers) {
   const program::BufferT &buffer = *program.buffers[size_t(input.buffer)];
-  const Layout layout = layoutOf(*input.layout);
+  const Layout layout = layoutOf(*input.layout, mesh);
   const Layout whole = wholeLayout(input.shape);
-  const bool isCut = usesAxis(layout, mesh.microbatchAxis());
+  const bool isCut = isCutByMicrobatch(layout);
   for (int32_t slot = 0; slot < buffer.slots; ++slot) {
-    at[size_t(mesh.microbatchAxis())] = isCut ? slot : 0;
+    microbatchOf(at) = isCut ? slot : 0;
     char *target = static_cast<char *>(buffers.at(input.buffer, slot));
     std::memset(target, 0, size_t(buffer.bytes));
     for (const StridedCopy &copy :

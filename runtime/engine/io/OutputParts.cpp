@@ -21,10 +21,10 @@ Status OutputParts::write(OutputSink &sink) {
     const program::OutputT &output = *program.outputs[i];
     if (output.buffer < 0)
       continue;
-    const Layout layout = layoutOf(*output.layout);
+    const Layout layout = layoutOf(*output.layout, mesh);
     if (!isLowestHolder(layout, mesh, at))
       continue;
-    const bool isCut = usesAxis(layout, mesh.microbatchAxis());
+    const bool isCut = isCutByMicrobatch(layout);
     for (int32_t m = 0; m < (isCut ? program.microbatches : 1); ++m)
       if (Status status = writePart(sink, i, layout, m); status.failed())
         return status;
@@ -38,7 +38,7 @@ Status OutputParts::writePart(OutputSink &sink, size_t index,
                               const Layout &layout, int32_t microbatch) {
   const program::OutputT &output = *program.outputs[index];
   Coordinates here = at;
-  here[size_t(mesh.microbatchAxis())] = microbatch;
+  microbatchOf(here) = microbatch;
   const Layout whole = wholeLayout(output.shape);
   const void *data = nullptr;
   if (Status status = buffers.read(output.buffer, microbatch, data);

@@ -34,8 +34,9 @@ HostTrainingState::HostTrainingState(const program::ProgramT &program,
   }
   once = placements.size();
   placements.insert(placements.end(), further.begin(), further.end());
+  const Mesh mesh = meshOf(program);
   for (const Placement &placement : placements) {
-    pieces.push_back(stateTensorOf(*placement.parameter, placement.data));
+    pieces.push_back(stateTensorOf(*placement.parameter, mesh, placement.data));
     bytes.push_back(placement.parameter->local_bytes);
     onDevice.push_back(placement.data);
   }

@@ -107,7 +107,7 @@ Status Parameters::allocate(const program::ParameterT &parameter,
 Status Parameters::readFile(const program::ParameterT &parameter,
                             LocalPiece &piece) {
   const MappedFile &file = files[size_t(parameter.file)];
-  const Layout layout = layoutOf(*parameter.layout);
+  const Layout layout = layoutOf(*parameter.layout, mesh);
   const WeightView view(parameter, file.bytes().data() + parameter.offset);
   if (!parameter.trainable)
     piece.data = view.findInPlace(layout, mesh, at);
@@ -150,7 +150,7 @@ Status Parameters::acquire(int32_t index, const void *&data) {
     if (Status status = allocate(parameter, piece); status.failed())
       return status;
     WeightView(parameter, randomOf(parameter))
-        .read(layoutOf(*parameter.layout), mesh, at, piece.copy.get());
+        .read(layoutOf(*parameter.layout, mesh), mesh, at, piece.copy.get());
   }
   data = piece.data;
   return Status::success();
@@ -234,7 +234,7 @@ Status Parameters::writePiece(int32_t index, Device &device,
     const RandomTensor random = randomOf(parameter);
     const auto copies =
         WeightView(parameter, random)
-            .findGenerated(layoutOf(*parameter.layout), mesh, at);
+            .findGenerated(layoutOf(*parameter.layout, mesh), mesh, at);
     if (copies)
       return device.generate(image, parameter.generator, random.key, *copies,
                              to);

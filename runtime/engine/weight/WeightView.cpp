@@ -114,8 +114,8 @@ bool WeightView::reshapeStrides(const std::vector<int64_t> &wanted) {
 /// Reads the view with the layout of a single rank; later transforms then start
 /// from a dense tensor.
 void WeightView::materialize() {
-  const Mesh mesh{{1}};
-  const Coordinates at{0};
+  const Mesh mesh;
+  const Coordinates at;
   const Layout whole = wholeLayout(shape);
   std::vector<char> dense(size_t(numElements(shape)) * sizeOf(types.back()));
   read(whole, mesh, at, dense.data());

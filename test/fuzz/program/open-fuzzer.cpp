@@ -42,11 +42,11 @@ void requirePlan(const program::ProgramT &program, const Mesh &mesh,
       collective.kind == program::CollectiveKind::AllReduce ||
       collective.kind == program::CollectiveKind::Broadcast)
     return;
-  if (mesh.numRanks() > 16 || numElements(collective.shape) > 4096)
+  if (numRanks(mesh) > 16 || numElements(collective.shape) > 4096)
     return;
   const CollectiveSpec spec = collectiveOf(program, collective);
   const int64_t most = collectiveScratchElements(spec, mesh);
-  for (int64_t rank = 0; rank < mesh.numRanks(); ++rank)
+  for (int64_t rank = 0; rank < numRanks(mesh); ++rank)
     require(
         planCollective(spec, mesh, coordinatesOf(mesh, rank)).scratchElements <=
         most);
@@ -55,7 +55,7 @@ void requirePlan(const program::ProgramT &program, const Mesh &mesh,
 void requireSound(const OpenedProgram &opened) {
   const program::ProgramT &program = *opened.tables;
   const Mesh mesh = meshOf(program);
-  require(mesh.numRanks() >= 1 && mesh.numRanks() <= 65536);
+  require(numRanks(mesh) >= 1 && numRanks(mesh) <= 65536);
   for (const auto &buffer : program.buffers) {
     const auto last = __int128(buffer->offset) + buffer->bytes +
                       __int128(buffer->slots - 1) * buffer->slot_stride;

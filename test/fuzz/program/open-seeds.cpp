@@ -18,13 +18,14 @@ struct Seed {
 };
 
 Layout columns(const TestProgram &builder) {
-  return Layout{{{{2, {builder.mb()}}, {3}}, {{4, {builder.axis(1)}}}}};
+  return test::makeLayout(
+      {{{2, {builder.mb()}}, {3}}, {{4, {builder.axis(1)}}}});
 }
 
 void addMatmul(TestProgram &builder) {
   const int x = builder.input("x", ElementType::F32, {6, 4}, columns(builder));
   const int w = builder.fileParameter(
-      "w", 0, 64, {4, 6}, Layout{{{{4, {builder.axis(1)}}}, {{6}}}});
+      "w", 0, 64, {4, 6}, test::makeLayout({{{4, {builder.axis(1)}}}, {{6}}}));
   const int y = builder.arena("y", ElementType::F32, {3, 6});
   builder.tables.files.push_back(std::make_unique<program::WeightFileT>());
   builder.tables.files[0]->path = "weights.bin";
@@ -35,8 +36,8 @@ void addMatmul(TestProgram &builder) {
 }
 
 void addMoves(TestProgram &builder) {
-  const Layout from{{{{6}}, {{4, {builder.axis(1)}}}}};
-  const Layout to{{{{6, {builder.axis(1)}}}, {{4}}}};
+  const Layout from = test::makeLayout({{{6}}, {{4, {builder.axis(1)}}}});
+  const Layout to = test::makeLayout({{{6, {builder.axis(1)}}}, {{4}}});
   const int x = builder.input("x", ElementType::F32, {6, 4}, from);
   const int y = builder.output("y", ElementType::F32, {6, 4}, to);
   builder.collective(program::CollectiveKind::AllToAll,

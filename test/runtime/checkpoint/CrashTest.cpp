@@ -12,13 +12,14 @@ using namespace pcc::runtime;
 using namespace pcc::test;
 
 namespace {
-const Mesh pair{{1, 2, 1}};
-const AxisPart half{1, 1, 2};
+const Mesh pair = test::makeMesh({1, 2, 1});
+const SubAxis half{"tp", 1, 2};
 constexpr int kKilled = 42;
 
 std::vector<Declared> declared() {
-  return {{"a", ElementType::F32, {7, 4}, Layout{{{{7, {half}}}, {{4}}}}},
-          {"b", ElementType::BF16, {9}, Layout{{{{9}}}}}};
+  return {
+      {"a", ElementType::F32, {7, 4}, test::makeLayout({{{7, {half}}}, {{4}}})},
+      {"b", ElementType::BF16, {9}, test::makeLayout({{{9}}})}};
 }
 
 /// Saves `step` in a process of its own, which dies before its `last`-th change

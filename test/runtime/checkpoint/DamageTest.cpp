@@ -9,12 +9,20 @@ using namespace pcc::runtime;
 using namespace pcc::test;
 
 namespace {
-const Mesh pair{{1, 2, 1}}, single{{1, 1}};
-const AxisPart half{1, 1, 2};
+const Mesh pair = test::makeMesh({1, 2, 1}), single = test::makeMesh({1, 1});
+const SubAxis half{"tp", 1, 2};
 
 std::vector<Declared> divided() {
-  return {{"w", ElementType::F32, {6, 4}, Layout{{{{6, {half}}}, {{4}}}}},
-          {"m", ElementType::F32, {6}, Layout{{{{6}}}}, {}, false, true, "w"}};
+  return {
+      {"w", ElementType::F32, {6, 4}, test::makeLayout({{{6, {half}}}, {{4}}})},
+      {"m",
+       ElementType::F32,
+       {6},
+       test::makeLayout({{{6}}}),
+       {},
+       false,
+       true,
+       "w"}};
 }
 
 std::vector<Declared> whole() {

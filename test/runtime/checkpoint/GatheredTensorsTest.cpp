@@ -11,9 +11,9 @@ using namespace pcc::test;
 
 namespace {
 /// Axes pp and tp of 2, and the microbatch.
-const Mesh mesh{{2, 2, 1}};
-const Layout columns{{{{4}}, {{6, {{1, 1, 2}}}}}};
-const Layout whole{{{{4}}, {{6}}}};
+const Mesh mesh = test::makeMesh({2, 2, 1});
+const Layout columns = test::makeLayout({{{4}}, {{6, {{"tp", 1, 2}}}}});
+const Layout whole = test::makeLayout({{{4}}, {{6}}});
 
 Declared weight(const std::string &name, const Layout &layout,
                 std::vector<int64_t> positions, WeightOrigin origin = {}) {

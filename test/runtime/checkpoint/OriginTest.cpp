@@ -169,7 +169,7 @@ program::ParameterT transposedParameter() {
   parameter.stored_shape = {2, 3};
   parameter.shape = {3, 2};
   parameter.layout = std::make_unique<program::LayoutT>(
-      toProgram(wholeLayout(parameter.shape)));
+      toProgram(wholeLayout(parameter.shape), {}));
   program::TransposeT transpose;
   transpose.permutation = {1, 0};
   auto step = std::make_unique<program::TransformStepT>();
@@ -181,7 +181,7 @@ program::ParameterT transposedParameter() {
 } // namespace
 
 TEST(Origin, WeightOfAProgram) {
-  const StateTensor tensor = stateTensorOf(transposedParameter(), nullptr);
+  const StateTensor tensor = stateTensorOf(transposedParameter(), {}, nullptr);
   EXPECT_TRUE(tensor.trained);
   EXPECT_FALSE(tensor.isState);
   EXPECT_EQ(tensor.layout, wholeLayout(std::vector<int64_t>{3, 2}));
@@ -195,7 +195,7 @@ TEST(Origin, StateOfAProgram) {
   parameter.transforms.clear();
   parameter.filled = true;
   parameter.state_of = "w";
-  const StateTensor tensor = stateTensorOf(parameter, nullptr);
+  const StateTensor tensor = stateTensorOf(parameter, {}, nullptr);
   EXPECT_FALSE(tensor.trained);
   EXPECT_TRUE(tensor.isState);
   EXPECT_EQ(tensor.stateOf, "w");

@@ -11,8 +11,8 @@ using namespace pcc::runtime;
 using namespace pcc::test;
 
 namespace {
-const Mesh single{{1, 1}};
-const AxisPart tp{1, 1, 2};
+const Mesh single = test::makeMesh({1, 1});
+const SubAxis tp{"tp", 1, 2};
 
 /// Tensors of all sizes of elements, with layouts for `random`'s mesh.
 std::vector<Declared> declare(RandomLayouts &random,
@@ -63,7 +63,8 @@ TEST(RoundTrip, AnyPlanToAnyOther) {
 /// is saved by one of them.
 TEST(RoundTrip, StagesWithATiedWeight) {
   const Folder folder;
-  const Layout split{{{{6, {tp}}}, {{3}}}}, whole{{{{6}}, {{3}}}};
+  const Layout split = test::makeLayout({{{6, {tp}}}, {{3}}}),
+               whole = test::makeLayout({{{6}}, {{3}}});
   const std::vector<Declared> staged = {
       {"tied", ElementType::F32, {6, 3}, split},
       {"first", ElementType::F32, {6, 3}, whole, {0}},
@@ -73,7 +74,7 @@ TEST(RoundTrip, StagesWithATiedWeight) {
     tensor.layout = whole;
     tensor.positions = {};
   }
-  const Mesh stages{{2, 2, 1}};
+  const Mesh stages = test::makeMesh({2, 2, 1});
   CheckpointOptions options;
   options.directory = folder.path + "/a";
   ASSERT_TRUE(save(staged, stages, options, 3).ok());
@@ -92,11 +93,14 @@ TEST(RoundTrip, StagesWithATiedWeight) {
 
 TEST(RoundTrip, TensorsAndPartsWithoutElements) {
   const Folder folder;
-  const Mesh four{{1, 4, 1}};
-  const AxisPart axis{1, 1, 4};
+  const Mesh four = test::makeMesh({1, 4, 1});
+  const SubAxis axis{"tp", 1, 4};
   const std::vector<Declared> declared = {
-      {"none", ElementType::F32, {0, 3}, Layout{{{{0, {axis}}}, {{3}}}}},
-      {"few", ElementType::I64, {2}, Layout{{{{2, {axis}}}}}},
+      {"none",
+       ElementType::F32,
+       {0, 3},
+       test::makeLayout({{{0, {axis}}}, {{3}}})},
+      {"few", ElementType::I64, {2}, test::makeLayout({{{2, {axis}}}})},
       {"step", ElementType::I64, {}, Layout{}, {}, false, true}};
   CheckpointOptions options;
   options.directory = folder.path;
@@ -151,7 +155,7 @@ TEST(RoundTrip, SavesFollowEachOtherInTheBackground) {
   RandomLayouts random(5);
   const std::vector<Declared> declared = declare(random, {{12, 6}, {8}});
   const Status status =
-      test::firstOf(test::onRanks(random.mesh().numRanks(), [&](World &world) {
+      test::firstOf(test::onRanks(numRanks(random.mesh()), [&](World &world) {
         test::RankState state(declared, random.mesh(), world.rank());
         CheckpointOptions options;
         options.directory = folder.path;

@@ -11,6 +11,7 @@
 #include "runtime/checkpoint/CheckpointWriter.h"
 #include "runtime/comm/thread/ThreadWorld.h"
 #include "runtime/tensor/Npy.h"
+#include "test/runtime/program/Layouts.h"
 
 #include <cstdio>
 #include <cstring>
@@ -20,7 +21,7 @@
 using namespace pcc::runtime;
 
 namespace {
-const Mesh pair{{1, 2, 1}};
+const Mesh pair = pcc::test::makeMesh({1, 2, 1});
 
 struct Array {
   std::string name;
@@ -31,7 +32,7 @@ struct Array {
 Layout cutAlongFirstDim(const std::vector<int64_t> &shape) {
   Layout layout = wholeLayout(shape);
   if (!shape.empty())
-    layout.dims[0][0].parts = {{1, 1, 2}};
+    layout.dims[0].factors[0].axes = {{"tp", 1, 2}};
   return layout;
 }
 

@@ -11,12 +11,14 @@ using namespace pcc::runtime;
 using namespace pcc::test;
 
 namespace {
-const Mesh pair{{1, 2, 1}};
-const AxisPart half{1, 1, 2};
+const Mesh pair = test::makeMesh({1, 2, 1});
+const SubAxis half{"tp", 1, 2};
 
 std::vector<Declared> declared() {
-  return {
-      {"w", ElementType::F32, {4096, 4}, Layout{{{{4096, {half}}}, {{4}}}}}};
+  return {{"w",
+           ElementType::F32,
+           {4096, 4},
+           test::makeLayout({{{4096, {half}}}, {{4}}})}};
 }
 
 std::vector<std::string> unfinished(const Folder &folder) {
@@ -124,7 +126,7 @@ TEST(SaveFailure, WriterThatGoesGivesUp) {
 TEST(SaveFailure, BackgroundErrorsSurfaceLater) {
   const Folder folder;
   bool obstructs = true;
-  const Mesh single{{1, 1}};
+  const Mesh single = test::makeMesh({1, 1});
   const std::vector<Declared> one = {
       {"w", ElementType::F32, {5}, wholeLayout(std::vector<int64_t>{5})}};
   const Status status = firstOf(onRanks(1, [&](World &world) {
@@ -157,7 +159,7 @@ TEST(SaveFailure, BackgroundErrorsSurfaceLater) {
 /// when it saves again.
 TEST(SaveFailure, BackgroundErrorsAreToldToWhoAsks) {
   const Folder folder;
-  const Mesh single{{1, 1}};
+  const Mesh single = test::makeMesh({1, 1});
   const std::vector<Declared> one = {
       {"w", ElementType::F32, {5}, wholeLayout(std::vector<int64_t>{5})}};
   const Status status = firstOf(onRanks(1, [&](World &world) {
@@ -196,7 +198,7 @@ TEST(SaveFailure, FoldersThatAreNotOne) {
 
 TEST(SaveFailure, TwoRunsInOneFolder) {
   const Folder folder;
-  const Mesh single{{1, 1}};
+  const Mesh single = test::makeMesh({1, 1});
   const Status status = firstOf(onRanks(1, [&](World &world) {
     CheckpointOptions options;
     options.directory = folder.path;

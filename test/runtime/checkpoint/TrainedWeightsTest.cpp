@@ -11,8 +11,8 @@ using namespace pcc::runtime;
 using namespace pcc::test;
 
 namespace {
-const Mesh pair{{1, 2, 1}};
-const AxisPart half{1, 1, 2};
+const Mesh pair = test::makeMesh({1, 2, 1});
+const SubAxis half{"tp", 1, 2};
 
 /// A tensor of a safetensors file, by what its documentation says about the
 /// format.
@@ -69,7 +69,7 @@ WeightOrigin rows(const std::string &name, int64_t start, int64_t size) {
 
 Layout divided(const std::vector<int64_t> &shape) {
   Layout layout = wholeLayout(shape);
-  layout.dims[0][0].parts = {half};
+  layout.dims[0].factors[0].axes = {half};
   return layout;
 }
 

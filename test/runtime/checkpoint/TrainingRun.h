@@ -77,7 +77,7 @@ public:
           std::find(held.begin(), held.end(), at[0]) == held.end())
         continue;
       const size_t bytes =
-          size_t(runtime::numElements(localShape(tensor.layout))) *
+          size_t(runtime::numElements(runtime::localShape(tensor.layout))) *
           sizeOf(tensor.type);
       // Padding holds anything.
       memory.push_back(std::vector<std::byte>(bytes, std::byte(0xEE)));
@@ -160,7 +160,7 @@ inline runtime::Status save(const std::vector<Declared> &declared,
                             const runtime::Mesh &mesh,
                             const runtime::CheckpointOptions &options,
                             int64_t step) {
-  return firstOf(onRanks(mesh.numRanks(), [&](runtime::World &world) {
+  return firstOf(onRanks(runtime::numRanks(mesh), [&](runtime::World &world) {
     return RankState(declared, mesh, world.rank()).save(options, world, step);
   }));
 }
@@ -176,17 +176,19 @@ inline LoadResult load(const std::vector<Declared> &declared,
                        const runtime::Mesh &mesh,
                        const std::string &directory) {
   LoadResult result;
-  std::vector<runtime::LoadedCheckpoint> loaded(size_t(mesh.numRanks()));
+  std::vector<runtime::LoadedCheckpoint> loaded(
+      size_t(runtime::numRanks(mesh)));
   std::vector<char> holds(loaded.size(), 1);
-  result.status = firstOf(onRanks(mesh.numRanks(), [&](runtime::World &world) {
-    const auto rank = size_t(world.rank());
-    RankState state(declared, mesh, world.rank());
-    auto status = state.load(directory, world, loaded[rank]);
-    const auto &position = loaded[rank].position;
-    holds[rank] = status.ok() && state.holds(position.step) &&
-                  position == RankState::positionOf(position.step);
-    return status;
-  }));
+  result.status =
+      firstOf(onRanks(runtime::numRanks(mesh), [&](runtime::World &world) {
+        const auto rank = size_t(world.rank());
+        RankState state(declared, mesh, world.rank());
+        auto status = state.load(directory, world, loaded[rank]);
+        const auto &position = loaded[rank].position;
+        holds[rank] = status.ok() && state.holds(position.step) &&
+                      position == RankState::positionOf(position.step);
+        return status;
+      }));
   result.loaded = loaded[0];
   for (size_t rank = 0; rank < loaded.size(); ++rank)
     result.holdsWhatItSays &=

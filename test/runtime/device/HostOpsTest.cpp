@@ -148,12 +148,12 @@ TEST(CheckIndices, NamesIndexBoundsNodeAndInput) {
 
 TEST(CheckIndices, PaddingIsNotLookedAt) {
   TestProgram builder({{"pp", 1}, {"tp", 2}});
-  const Layout layout{{{{3, {builder.axis(1)}}}}};
+  const Layout layout = test::makeLayout({{{3, {builder.axis(1)}}}});
   const int x = builder.arena("ids", ElementType::I64, {2});
   auto &check = builder.instruction<program::CheckIndicesT>("Gather_3");
   check.buffer = x;
   check.high = 5;
-  check.layout = TestProgram::layoutOf(layout);
+  check.layout = builder.layoutOf(layout);
   check.shape = {3};
   OneInstruction run(builder);
   run.at[1] = 1;

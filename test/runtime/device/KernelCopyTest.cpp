@@ -55,7 +55,7 @@ TEST(Kernel, RunsOverItsExtentWithScalars) {
 }
 
 TEST(Kernel, ScalarsAreAffineInDigitsAndClamped) {
-  const Mesh mesh{{1, 6, 1}};
+  const Mesh mesh = test::makeMesh({1, 6, 1});
   program::ScalarT scalar;
   scalar.base = 10;
   scalar.terms.push_back(std::make_unique<program::TermT>());

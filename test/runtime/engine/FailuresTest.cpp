@@ -12,7 +12,7 @@ class Failures : public testing::Test {
 protected:
   Failures() {
     TestProgram builder({{"pp", 1}, {"dp", 2}});
-    const Layout rows{{{{2, {builder.axis(1)}}}, {{4}}}};
+    const Layout rows = test::makeLayout({{{2, {builder.axis(1)}}}, {{4}}});
     const int ids =
         builder.input("ids", ElementType::I64, {2, 4}, rows, /*indexBound=*/10);
     auto &check = builder.instruction<program::CheckIndicesT>("Gather_0");

@@ -30,10 +30,10 @@ struct Pipeline {
 };
 
 Layout rows(const TestProgram &builder, int64_t dp) {
-  Factor rest{6 / microbatches};
+  test::DividedFactor rest{6 / microbatches};
   if (dp > 1)
-    rest.parts = {builder.axis(1)};
-  return Layout{{{{microbatches, {builder.mb()}}, rest}, {{4}}}};
+    rest.axes = {builder.axis(1)};
+  return test::makeLayout({{{microbatches, {builder.mb()}}, rest}, {{4}}});
 }
 
 /// Transfers along all edges of the pipeline, `messages` of each.

@@ -12,7 +12,7 @@ class Session : public testing::Test {
 protected:
   Session() {
     TestProgram builder({{"pp", 1}, {"tp", 2}});
-    const Layout columns{{{{4}}, {{6, {builder.axis(1)}}}}};
+    const Layout columns = test::makeLayout({{{4}}, {{6, {builder.axis(1)}}}});
     const int x = builder.input("x", ElementType::F32, {4, 6}, columns);
     builder.output("y", x, {4, 6}, columns);
     builder.runAll();

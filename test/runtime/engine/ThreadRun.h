@@ -29,7 +29,7 @@ public:
         (reinterpret_cast<uintptr_t>(storage.data()) + 63) / 64 * 64);
     std::memcpy(at, sealed.data(), sealed.size());
     images.push_back({at, sealed.size(), nullptr, 0});
-    ranks = int(runtime::meshOf(builder.tables).numRanks());
+    ranks = int(runtime::numRanks(runtime::meshOf(builder.tables)));
   }
 
   void setKernels(std::vector<runtime::KernelFunction> list) {

@@ -15,8 +15,8 @@ using namespace pcc::runtime;
 /// Program and the bytes that it is sealed in.
 static PccProgramImage makeImage() {
   test::TestProgram builder({{"pp", 1}, {"tp", 2}});
-  const Layout half{{{{8, {{1, 1, 2}}}}}};
-  const Layout whole{{{{8}}}};
+  const Layout half = test::makeLayout({{{8, {{"tp", 1, 2}}}}});
+  const Layout whole = test::makeLayout({{{8}}});
   const int x = builder.input("x", ElementType::F32, {8}, half);
   const int y = builder.output("y", ElementType::F32, {8}, whole);
   const int group = builder.group({builder.axis(1)});

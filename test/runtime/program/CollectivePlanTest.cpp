@@ -5,8 +5,9 @@
 
 #include <gtest/gtest.h>
 
+using namespace pcc;
 using namespace pcc::runtime;
-using pcc::test::RandomLayouts;
+using test::RandomLayouts;
 
 namespace {
 /// All ranks of a mesh carry out a plan on vectors of ints. An element's value
@@ -15,7 +16,7 @@ class Simulation {
 public:
   Simulation(const CollectiveSpec &spec, const Mesh &mesh)
       : spec(spec), mesh(mesh) {
-    for (int64_t rank = 0; rank < mesh.numRanks(); ++rank) {
+    for (int64_t rank = 0; rank < numRanks(mesh); ++rank) {
       const Coordinates at = coordinatesOf(mesh, rank);
       plans.push_back(planCollective(spec, mesh, at));
       std::vector<int64_t> &in =
@@ -35,7 +36,7 @@ public:
     for (const PeerPiece &piece : plan.receives) {
       const Coordinates peer = membersOf(spec.group, mesh, at)[piece.member];
       const std::vector<int64_t> data =
-          sent(rankOf(mesh, peer), int(memberIndex(spec.group, mesh, at)));
+          sent(rankOf(mesh, peer), int(coordinateOf(spec.group, mesh, at)));
       EXPECT_EQ(int64_t(data.size()), piece.elements);
       if (!piece.packed)
         std::copy(data.begin(), data.end(), out.begin() + piece.offset);
@@ -91,13 +92,12 @@ TEST(CollectivePlan, AnyTwoLayouts) {
     CollectiveSpec spec;
     spec.kind = seed % 2 ? dist::CollectiveKind::AllToAll
                          : dist::CollectiveKind::AllGather;
-    spec.group.parts = {{1, 1, int32_t(mesh.sizes[1])},
-                        {2, 1, int32_t(mesh.sizes[2])}};
+    spec.group = {fullAxis(mesh, "dp"), fullAxis(mesh, "tp")};
     spec.from = random.layout(shape);
     spec.to = seed % 2 ? random.layout(shape) : wholeLayout(shape);
     ASSERT_EQ(findUnmatchedPiece(spec, mesh), "") << "seed " << seed;
     Simulation simulation(spec, mesh);
-    for (int64_t rank = 0; rank < mesh.numRanks(); ++rank) {
+    for (int64_t rank = 0; rank < numRanks(mesh); ++rank) {
       std::vector<int64_t> expected(numElements(localShape(spec.to)), -1);
       for (const auto &[global, local] :
            pcc::test::localOffsets(spec.to, mesh, coordinatesOf(mesh, rank)))
@@ -109,10 +109,10 @@ TEST(CollectivePlan, AnyTwoLayouts) {
 }
 
 TEST(CollectivePlan, EvenGatherOfTheMajorDimIsDirect) {
-  const Mesh mesh{{1, 4, 1}};
-  const Layout split{{{{8, {{1, 1, 4}}}}, {{3}}}};
+  const Mesh mesh = test::makeMesh({1, 4, 1});
+  const Layout split = test::makeLayout({{{8, {{"tp", 1, 4}}}}, {{3}}});
   const CollectiveSpec spec{dist::CollectiveKind::AllGather,
-                            {{{1, 1, 4}}},
+                            {{"tp", 1, 4}},
                             split,
                             wholeLayout(std::vector<int64_t>{8, 3})};
   const CollectivePlan plan = planCollective(spec, mesh, {0, 1, 0});
@@ -122,10 +122,10 @@ TEST(CollectivePlan, EvenGatherOfTheMajorDimIsDirect) {
 }
 
 TEST(CollectivePlan, GatherOfTheMinorDimGoesThroughScratch) {
-  const Mesh mesh{{1, 2, 1}};
-  const Layout split{{{{3}}, {{8, {{1, 1, 2}}}}}};
+  const Mesh mesh = test::makeMesh({1, 2, 1});
+  const Layout split = test::makeLayout({{{3}}, {{8, {{"tp", 1, 2}}}}});
   const CollectiveSpec spec{dist::CollectiveKind::AllGather,
-                            {{{1, 1, 2}}},
+                            {{"tp", 1, 2}},
                             split,
                             wholeLayout(std::vector<int64_t>{3, 8})};
   EXPECT_FALSE(planCollective(spec, mesh, {0, 0, 0}).gathersDirectly);
@@ -133,11 +133,11 @@ TEST(CollectivePlan, GatherOfTheMinorDimGoesThroughScratch) {
 }
 
 TEST(CollectivePlan, ReduceScatterSendsEachMemberItsPiece) {
-  const Mesh mesh{{1, 3, 1}};
+  const Mesh mesh = test::makeMesh({1, 3, 1});
   const CollectiveSpec spec{dist::CollectiveKind::ReduceScatter,
-                            {{{1, 1, 3}}},
+                            {{"tp", 1, 3}},
                             wholeLayout(std::vector<int64_t>{7}),
-                            Layout{{{{7, {{1, 1, 3}}}}}}};
+                            test::makeLayout({{{7, {{"tp", 1, 3}}}}})};
   const CollectivePlan last = planCollective(spec, mesh, {0, 2, 0});
   ASSERT_EQ(last.sends.size(), 2u);
   ASSERT_EQ(last.receives.size(), 3u);
@@ -148,10 +148,10 @@ TEST(CollectivePlan, ReduceScatterSendsEachMemberItsPiece) {
 
 TEST(CollectivePlan, HoldersOfEqualPiecesShareTheSending) {
   // Ranks 0, 1 hold the first half, ranks 2, 3 the second; all want all.
-  const Mesh mesh{{1, 4, 1}};
+  const Mesh mesh = test::makeMesh({1, 4, 1});
   const CollectiveSpec spec{dist::CollectiveKind::Exchange,
-                            {{{1, 1, 4}}},
-                            Layout{{{{8, {{1, 1, 2}}}}}},
+                            {{"tp", 1, 4}},
+                            test::makeLayout({{{8, {{"tp", 1, 2}}}}}),
                             wholeLayout(std::vector<int64_t>{8})};
   for (int64_t rank = 0; rank < 4; ++rank)
     EXPECT_EQ(planCollective(spec, mesh, {0, rank, 0}).sends.size(), 1u);

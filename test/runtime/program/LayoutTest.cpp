@@ -6,45 +6,52 @@
 
 #include <map>
 
+using namespace pcc;
 using namespace pcc::runtime;
-using pcc::test::RandomLayouts;
+using test::RandomLayouts;
 
 namespace {
-const Mesh tp4{{1, 4, 1}};
+const Mesh tp4 = test::makeMesh({1, 4, 1});
 
 Coordinates onTp(int64_t coordinate) { return {0, coordinate, 0}; }
 
-using Runs = std::vector<std::vector<Run>>;
+using Box = std::vector<Runs>;
+
+/// The runs of a rank; all layouts here list the factors of every dim.
+Box runsOf(const Layout &layout, const Mesh &mesh, const Coordinates &at) {
+  return dist::runsOf(layout, std::vector<int64_t>(layout.dims.size()), mesh,
+                      at);
+}
 } // namespace
 
 TEST(Layout, ContiguousSplit) {
-  const Layout layout{{{{192, {{1, 1, 4}}}}}};
+  const Layout layout = test::makeLayout({{{192, {{"tp", 1, 4}}}}});
   EXPECT_EQ(localShape(layout), std::vector<int64_t>{48});
-  EXPECT_EQ(indexRuns(layout, tp4, onTp(1)), (Runs{{{48, 96}}}));
+  EXPECT_EQ(runsOf(layout, tp4, onTp(1)), (Box{{{48, 96}}}));
 }
 
 TEST(Layout, FusedQueryKeyValueHasOneRunForEach) {
-  const Layout layout{{{{3}, {64, {{1, 1, 4}}}}}};
-  EXPECT_EQ(indexRuns(layout, tp4, onTp(1)),
-            (Runs{{{16, 32}, {80, 96}, {144, 160}}}));
+  const Layout layout = test::makeLayout({{{3}, {64, {{"tp", 1, 4}}}}});
+  EXPECT_EQ(runsOf(layout, tp4, onTp(1)),
+            (Box{{{16, 32}, {80, 96}, {144, 160}}}));
 }
 
 TEST(Layout, UnevenHeadsEndShort) {
-  const Layout layout{{{{30, {{1, 1, 4}}}, {64}}}};
+  const Layout layout = test::makeLayout({{{30, {{"tp", 1, 4}}}, {64}}});
   EXPECT_EQ(localShape(layout), std::vector<int64_t>{512});
-  EXPECT_EQ(indexRuns(layout, tp4, onTp(3)), (Runs{{{24 * 64, 30 * 64}}}));
+  EXPECT_EQ(runsOf(layout, tp4, onTp(3)), (Box{{{24 * 64, 30 * 64}}}));
 }
 
 TEST(Layout, SubAxisLetsNeighboursShareAHead) {
-  const Layout layout{{{{2, {{1, 1, 2}}}, {64}}}};
-  EXPECT_EQ(indexRuns(layout, tp4, onTp(0)), (Runs{{{0, 64}}}));
-  EXPECT_EQ(indexRuns(layout, tp4, onTp(1)), (Runs{{{0, 64}}}));
-  EXPECT_EQ(indexRuns(layout, tp4, onTp(2)), (Runs{{{64, 128}}}));
+  const Layout layout = test::makeLayout({{{2, {{"tp", 1, 2}}}, {64}}});
+  EXPECT_EQ(runsOf(layout, tp4, onTp(0)), (Box{{{0, 64}}}));
+  EXPECT_EQ(runsOf(layout, tp4, onTp(1)), (Box{{{0, 64}}}));
+  EXPECT_EQ(runsOf(layout, tp4, onTp(2)), (Box{{{64, 128}}}));
 }
 
 TEST(Layout, EmptyPieceHasNoRuns) {
-  const Layout layout{{{{5, {{1, 1, 4}}}}, {{7}}}};
-  EXPECT_EQ(indexRuns(layout, tp4, onTp(3)), (Runs{{}, {{0, 7}}}));
+  const Layout layout = test::makeLayout({{{5, {{"tp", 1, 4}}}}, {{7}}});
+  EXPECT_EQ(runsOf(layout, tp4, onTp(3)), (Box{{}, {{0, 7}}}));
 }
 
 TEST(Layout, ScalarIsHeldEverywhere) {
@@ -56,8 +63,8 @@ TEST(Layout, ScalarIsHeldEverywhere) {
 }
 
 TEST(Layout, LowestHolderIgnoresSplitDigits) {
-  const Layout replicated{{{{6}}}};
-  const Layout halves{{{{6, {{1, 1, 2}}}}}};
+  const Layout replicated = test::makeLayout({{{6}}});
+  const Layout halves = test::makeLayout({{{6, {{"tp", 1, 2}}}}});
   EXPECT_TRUE(isLowestHolder(replicated, tp4, onTp(0)));
   EXPECT_FALSE(isLowestHolder(replicated, tp4, onTp(1)));
   EXPECT_TRUE(isLowestHolder(halves, tp4, onTp(2)));
@@ -66,18 +73,21 @@ TEST(Layout, LowestHolderIgnoresSplitDigits) {
 
 TEST(Layout, FaultsAreNamed) {
   const std::vector<int64_t> shape = {8};
-  const Layout twice{{{{2, {{1, 1, 2}}}, {4, {{1, 1, 4}}}}}};
+  const Layout twice =
+      test::makeLayout({{{2, {{"tp", 1, 2}}}, {4, {{"tp", 1, 4}}}}});
   EXPECT_STREQ(findLayoutFault(twice, tp4, shape),
                "uses the same part of an axis twice");
-  const Layout disjoint{{{{2, {{1, 1, 2}}}, {4, {{1, 2, 2}}}}}};
+  const Layout disjoint =
+      test::makeLayout({{{2, {{"tp", 1, 2}}}, {4, {{"tp", 2, 2}}}}});
   EXPECT_EQ(findLayoutFault(disjoint, tp4, shape), nullptr);
-  const Layout noAxis{{{{8, {{7, 1, 2}}}}}};
+  const Layout noAxis = test::makeLayout({{{8, {{"cp", 1, 2}}}}});
   EXPECT_STREQ(findLayoutFault(noAxis, tp4, shape),
                "names an axis that the mesh does not have");
-  const Layout noDivisor{{{{8, {{1, 1, 3}}}}}};
+  const Layout noDivisor = test::makeLayout({{{8, {{"tp", 1, 3}}}}});
   EXPECT_STREQ(findLayoutFault(noDivisor, tp4, shape),
                "has a sub-axis that does not divide its axis");
-  const Layout huge{{{{int64_t(1) << 40}, {int64_t(1) << 40}}}};
+  const Layout huge =
+      test::makeLayout({{{int64_t(1) << 40}, {int64_t(1) << 40}}});
   EXPECT_NE(findLayoutFault(huge, tp4, shape), nullptr);
 }
 
@@ -123,11 +133,11 @@ TEST(Layout, RunsEqualBruteForce) {
     for (const auto &[global, local] :
          pcc::test::localOffsets(layout, random.mesh(), at))
       walked.push_back(global);
-    const auto runs = indexRuns(layout, random.mesh(), at);
+    const auto runs = runsOf(layout, random.mesh(), at);
     for (size_t i = 0; i < runs[0].size(); ++i) {
       if (i > 0)
-        ASSERT_LT(runs[0][i - 1].end, runs[0][i].begin);
-      for (int64_t index = runs[0][i].begin; index < runs[0][i].end; ++index)
+        ASSERT_LT(runs[0][i - 1].hi, runs[0][i].lo);
+      for (int64_t index = runs[0][i].lo; index < runs[0][i].hi; ++index)
         listed.push_back(index);
     }
     ASSERT_EQ(walked, listed) << "seed " << seed;

@@ -17,8 +17,8 @@ namespace {
 /// A program with one of most things, all of them right.
 TestProgram sample() {
   TestProgram builder({{"pp", 1}, {"tp", 2}}, /*microbatches=*/2);
-  const Layout x{{{{2, {builder.mb()}}, {3}}, {{4}}}};
-  const Layout w{{{{4}}, {{6, {builder.axis(1)}}}}};
+  const Layout x = test::makeLayout({{{2, {builder.mb()}}, {3}}, {{4}}});
+  const Layout w = test::makeLayout({{{4}}, {{6, {builder.axis(1)}}}});
   const int input = builder.input("x", ElementType::F32, {6, 4}, x);
   const int weight = builder.randomParameter("w", {4, 6}, w);
   const int y = builder.arena("y", ElementType::F32, {3, 3});
@@ -27,7 +27,7 @@ TestProgram sample() {
   builder.matmul(input, weight, y, 3, 3, 4);
   builder.collective(program::CollectiveKind::AllGather,
                      builder.group({builder.axis(1)}), y, all, {3, 6},
-                     Layout{{{{3}}, {{6, {builder.axis(1)}}}}},
+                     test::makeLayout({{{3}}, {{6, {builder.axis(1)}}}}),
                      wholeLayout(std::vector<int64_t>{3, 6}), scratch);
   builder.kernel({all}, 3);
   builder.runAll();
@@ -213,9 +213,9 @@ std::string faultOfParts(const std::vector<program::CollectivePart> &parts) {
   const int x = builder.arena("x", ElementType::F32, {4});
   const int group = builder.group({builder.axis(1)});
   for (program::CollectivePart part : parts) {
-    auto &half =
-        builder.collective(program::CollectiveKind::AllReduce, group, x, x, {4},
-                           Layout{{{{4}}}}, Layout{{{{4}}}});
+    auto &half = builder.collective(program::CollectiveKind::AllReduce, group,
+                                    x, x, {4}, test::makeLayout({{{4}}}),
+                                    test::makeLayout({{{4}}}));
     half.part = part;
     half.only = part == program::CollectivePart::Whole ? -1 : 0;
   }

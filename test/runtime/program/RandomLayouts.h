@@ -3,7 +3,7 @@
 #ifndef PCC_TEST_RUNTIME_PROGRAM_RANDOMLAYOUTS_H
 #define PCC_TEST_RUNTIME_PROGRAM_RANDOMLAYOUTS_H
 
-#include "runtime/program/Layout.h"
+#include "test/runtime/program/Layouts.h"
 
 #include <algorithm>
 #include <map>
@@ -16,7 +16,7 @@ namespace pcc::test {
 class RandomLayouts {
 public:
   explicit RandomLayouts(uint64_t seed) : engine(seed) {
-    theMesh.sizes = {1, pick({1, 2, 3, 4}), pick({2, 4, 6}), 1};
+    theMesh = makeMesh({1, pick({1, 2, 3, 4}), pick({2, 4, 6}), 1});
   }
 
   const runtime::Mesh &mesh() const { return theMesh; }
@@ -29,20 +29,20 @@ public:
   }
 
   runtime::Coordinates coordinates() {
-    return runtime::coordinatesOf(theMesh,
-                                  std::uniform_int_distribution<int64_t>(
-                                      0, theMesh.numRanks() - 1)(engine));
+    return runtime::coordinatesOf(
+        theMesh, std::uniform_int_distribution<int64_t>(
+                     0, runtime::numRanks(theMesh) - 1)(engine));
   }
 
   runtime::Layout layout(const std::vector<int64_t> &shape) {
-    std::vector<runtime::AxisPart> parts = allParts();
+    dist::SubAxes parts = allParts();
     runtime::Layout layout;
     for (int64_t size : shape) {
-      runtime::DimLayout &dim = layout.dims.emplace_back();
+      auto &factorsOfDim = layout.dims.emplace_back().factors;
       for (int64_t factor : factors(size)) {
-        dim.push_back({factor});
+        factorsOfDim.push_back({factor, {}});
         while (!parts.empty() && pick({0, 1, 1}) == 0) {
-          dim.back().parts.push_back(parts.back());
+          factorsOfDim.back().axes.push_back(parts.back());
           parts.pop_back();
         }
       }
@@ -56,15 +56,15 @@ private:
                                                                 1)(engine)];
   }
 
-  /// Axis 1 whole; axis 2 whole or in two sub-axes.
-  std::vector<runtime::AxisPart> allParts() {
-    std::vector<runtime::AxisPart> parts = {{1, 1, int32_t(theMesh.sizes[1])}};
-    const auto size = int32_t(theMesh.sizes[2]);
+  /// Axis dp whole; axis tp whole or in two sub-axes.
+  dist::SubAxes allParts() {
+    dist::SubAxes parts = {fullAxis(theMesh, "dp")};
+    const int64_t size = theMesh.sizeOf("tp");
     if (pick({0, 1}) == 0) {
-      parts.push_back({2, 1, size});
+      parts.push_back({"tp", 1, size});
     } else {
-      parts.push_back({2, 1, 2});
-      parts.push_back({2, 2, size / 2});
+      parts.push_back({"tp", 1, 2});
+      parts.push_back({"tp", 2, size / 2});
     }
     std::shuffle(parts.begin(), parts.end(), engine);
     return parts;
@@ -88,8 +88,8 @@ inline std::map<int64_t, int64_t> localOffsets(const runtime::Layout &layout,
                                                const runtime::Coordinates &at) {
   std::map<int64_t, int64_t> offsets;
   std::vector<const runtime::Factor *> factors;
-  for (const runtime::DimLayout &dim : layout.dims)
-    for (const runtime::Factor &factor : dim)
+  for (const dist::DimSharding &dim : layout.dims)
+    for (const dist::Factor &factor : dim.factors)
       factors.push_back(&factor);
   int64_t total = 1;
   for (const auto *factor : factors)
@@ -100,9 +100,9 @@ inline std::map<int64_t, int64_t> localOffsets(const runtime::Layout &layout,
     for (size_t i = factors.size(); i-- > 0;) {
       const runtime::Factor &factor = *factors[i];
       int64_t pieces = 1, piece = 0;
-      for (const runtime::AxisPart &part : factor.parts) {
-        pieces *= part.size;
-        piece = piece * part.size + digitOf(part, mesh, at);
+      for (const dist::SubAxis &axis : factor.axes) {
+        pieces *= axis.size;
+        piece = piece * axis.size + coordinateOf(axis, mesh, at);
       }
       const int64_t size = (factor.size + pieces - 1) / pieces;
       const int64_t index = rest % factor.size - piece * size;

@@ -4,6 +4,7 @@
 #define PCC_TEST_RUNTIME_PROGRAM_TESTPROGRAM_H
 
 #include "runtime/program/Program.h"
+#include "test/runtime/program/Layouts.h"
 
 #include <algorithm>
 #include <cstring>
@@ -32,11 +33,11 @@ public:
     tables.functions[0]->name = "stage 0";
   }
 
-  runtime::AxisPart axis(int32_t index) const {
-    return {index, 1, int32_t(tables.axes[index]->size)};
+  dist::SubAxis axis(int32_t index) const {
+    return {tables.axes[index]->name, 1, tables.axes[index]->size};
   }
-  runtime::AxisPart mb() const {
-    return {int32_t(tables.axes.size()), 1, tables.microbatches};
+  dist::SubAxis mb() const {
+    return {std::string(dist::timeAxis), 1, tables.microbatches};
   }
 
   int buffer(const std::string &name, runtime::ElementType type,
@@ -131,9 +132,9 @@ public:
     return index;
   }
 
-  int group(const std::vector<runtime::AxisPart> &parts) {
+  int group(const dist::SubAxes &axes) {
     tables.groups.push_back(std::make_unique<program::GroupT>(
-        runtime::toProgram(runtime::GroupSpec{parts})));
+        runtime::toProgram(axes, runtime::meshOf(tables))));
     return int(tables.groups.size()) - 1;
   }
 
@@ -207,9 +208,10 @@ public:
     return *action;
   }
 
-  static std::unique_ptr<program::LayoutT>
-  layoutOf(const runtime::Layout &layout) {
-    return std::make_unique<program::LayoutT>(runtime::toProgram(layout));
+  std::unique_ptr<program::LayoutT>
+  layoutOf(const runtime::Layout &layout) const {
+    return std::make_unique<program::LayoutT>(
+        runtime::toProgram(layout, runtime::meshOf(tables)));
   }
 
   program::ProgramT tables;
@@ -219,7 +221,7 @@ private:
   template <typename Port>
   int port(Port &port, const std::string &name, runtime::ElementType type,
            const std::vector<int64_t> &shape, const runtime::Layout &layout) {
-    const bool isCut = runtime::usesAxis(layout, int32_t(tables.axes.size()));
+    const bool isCut = runtime::isCutByMicrobatch(layout);
     port.name = name;
     port.type = runtime::toProgram(type);
     port.shape = shape;

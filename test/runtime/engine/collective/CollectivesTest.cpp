@@ -59,40 +59,45 @@ void checkMove(program::CollectiveKind kind, int64_t ranks,
 }
 
 /// The tp axis over `ranks`, in one piece.
-AxisPart tp(int64_t ranks) { return {1, 1, int32_t(ranks)}; }
+SubAxis tp(int64_t ranks) { return {"tp", 1, ranks}; }
 } // namespace
 
 TEST(Collectives, GatherOfTheMajorDim) {
   checkMove(program::CollectiveKind::AllGather, 4, {8, 3},
-            Layout{{{{8, {tp(4)}}}, {{3}}}}, Layout{{{{8}}, {{3}}}});
+            test::makeLayout({{{8, {tp(4)}}}, {{3}}}),
+            test::makeLayout({{{8}}, {{3}}}));
 }
 
 TEST(Collectives, GatherOfAnUnevenMinorDim) {
   checkMove(program::CollectiveKind::AllGather, 4, {3, 7},
-            Layout{{{{3}}, {{7, {tp(4)}}}}}, Layout{{{{3}}, {{7}}}});
+            test::makeLayout({{{3}}, {{7, {tp(4)}}}}),
+            test::makeLayout({{{3}}, {{7}}}));
 }
 
 TEST(Collectives, AllToAllMovesTheSplit) {
   checkMove(program::CollectiveKind::AllToAll, 3, {7, 5},
-            Layout{{{{7, {tp(3)}}}, {{5}}}}, Layout{{{{7}}, {{5, {tp(3)}}}}});
+            test::makeLayout({{{7, {tp(3)}}}, {{5}}}),
+            test::makeLayout({{{7}}, {{5, {tp(3)}}}}));
 }
 
 TEST(Collectives, ExchangeUntanglesFusedColumns) {
   checkMove(program::CollectiveKind::Exchange, 2, {2, 12},
-            Layout{{{{2}}, {{12, {tp(2)}}}}},
-            Layout{{{{2}}, {{3}, {4, {tp(2)}}}}});
+            test::makeLayout({{{2}}, {{12, {tp(2)}}}}),
+            test::makeLayout({{{2}}, {{3}, {4, {tp(2)}}}}));
 }
 
 TEST(Collectives, SliceIsLocal) {
-  checkMove(program::CollectiveKind::Slice, 3, {7, 2}, Layout{{{{7}}, {{2}}}},
-            Layout{{{{7, {tp(3)}}}, {{2}}}});
+  checkMove(program::CollectiveKind::Slice, 3, {7, 2},
+            test::makeLayout({{{7}}, {{2}}}),
+            test::makeLayout({{{7, {tp(3)}}}, {{2}}}));
 }
 
 /// What all microbatches share is cut elsewhere in each of them.
 TEST(Collectives, SliceFollowsTheMicrobatch) {
   TestProgram builder({{"pp", 1}}, /*microbatches=*/3);
   const std::vector<int64_t> shape = {6, 2};
-  const Layout whole{{{{6}}, {{2}}}}, cut{{{{6, {builder.mb()}}}, {{2}}}};
+  const Layout whole = test::makeLayout({{{6}}, {{2}}}),
+               cut = test::makeLayout({{{6, {builder.mb()}}}, {{2}}});
   const int x = builder.input("x", ElementType::F32, shape, whole);
   const int y = builder.output("y", ElementType::F32, shape, cut);
   builder.collective(program::CollectiveKind::Slice, -1, x, y, shape, whole,
@@ -111,19 +116,23 @@ TEST(Collectives, SliceFollowsTheMicrobatch) {
 // In place, out of scratch, and by pieces of unequal size.
 TEST(Collectives, GatherInTwoParts) {
   checkMove(program::CollectiveKind::AllGather, 4, {8, 3},
-            Layout{{{{8, {tp(4)}}}, {{3}}}}, Layout{{{{8}}, {{3}}}},
+            test::makeLayout({{{8, {tp(4)}}}, {{3}}}),
+            test::makeLayout({{{8}}, {{3}}}),
             /*split=*/true);
   checkMove(program::CollectiveKind::AllGather, 2, {3, 8},
-            Layout{{{{3}}, {{8, {tp(2)}}}}}, Layout{{{{3}}, {{8}}}},
+            test::makeLayout({{{3}}, {{8, {tp(2)}}}}),
+            test::makeLayout({{{3}}, {{8}}}),
             /*split=*/true);
   checkMove(program::CollectiveKind::AllGather, 4, {3, 7},
-            Layout{{{{3}}, {{7, {tp(4)}}}}}, Layout{{{{3}}, {{7}}}},
+            test::makeLayout({{{3}}, {{7, {tp(4)}}}}),
+            test::makeLayout({{{3}}, {{7}}}),
             /*split=*/true);
 }
 
 TEST(Collectives, MoreRanksThanPieces) {
   checkMove(program::CollectiveKind::AllGather, 4, {2, 2},
-            Layout{{{{2, {tp(4)}}}, {{2}}}}, Layout{{{{2}}, {{2}}}});
+            test::makeLayout({{{2, {tp(4)}}}, {{2}}}),
+            test::makeLayout({{{2}}, {{2}}}));
 }
 
 namespace {
@@ -135,14 +144,14 @@ std::vector<float> contract(program::CollectiveKind kind, const Layout &to,
                             bool split = false) {
   TestProgram builder({{"pp", 1}, {"tp", ranks}}, /*microbatches=*/2);
   const int x = builder.input("x", ElementType::F32, {3, 4},
-                              Layout{{{{3}}, {{4, {tp(ranks)}}}}});
+                              test::makeLayout({{{3}}, {{4, {tp(ranks)}}}}));
   const int w = builder.input("w", ElementType::F32, {4, 5},
-                              Layout{{{{4, {tp(ranks)}}}, {{5}}}});
+                              test::makeLayout({{{4, {tp(ranks)}}}, {{5}}}));
   const int part = builder.arena("part", ElementType::F32, {3, 5});
   const int y = builder.output("y", ElementType::F32, {3, 5}, to);
   builder.matmul(x, w, part, 3, 5, 4 / ranks);
   builder.collective(kind, builder.group({builder.axis(1)}), part, y, {3, 5},
-                     Layout{{{{3}}, {{5}}}}, to,
+                     test::makeLayout({{{3}}, {{5}}}), to,
                      builder.arena("scratch", ElementType::F32, {64}));
   if (split)
     splitLast(builder, 1, [&] {
@@ -175,15 +184,15 @@ std::vector<float> product() {
 
 TEST(Collectives, AllReduceSumsPartialProducts) {
   const Folder folder;
-  EXPECT_EQ(contract(program::CollectiveKind::AllReduce, Layout{{{{3}}, {{5}}}},
-                     folder),
+  EXPECT_EQ(contract(program::CollectiveKind::AllReduce,
+                     test::makeLayout({{{3}}, {{5}}}), folder),
             product());
 }
 
 TEST(Collectives, ReduceScatterLeavesEachRankItsRows) {
   const Folder folder;
   EXPECT_EQ(contract(program::CollectiveKind::ReduceScatter,
-                     Layout{{{{3, {tp(2)}}}, {{5}}}}, folder),
+                     test::makeLayout({{{3, {tp(2)}}}, {{5}}}), folder),
             product());
 }
 
@@ -192,7 +201,8 @@ TEST(Collectives, AllReduceInTwoParts) {
   for (int64_t ranks : {2, 4}) {
     const Folder folder;
     EXPECT_EQ(contract(program::CollectiveKind::AllReduce,
-                       Layout{{{{3}}, {{5}}}}, folder, ranks, /*split=*/true),
+                       test::makeLayout({{{3}}, {{5}}}), folder, ranks,
+                       /*split=*/true),
               product());
   }
 }
@@ -201,7 +211,8 @@ TEST(Collectives, ReduceScatterInTwoParts) {
   for (int64_t ranks : {2, 4}) {
     const Folder folder;
     EXPECT_EQ(contract(program::CollectiveKind::ReduceScatter,
-                       Layout{{{{3, {tp(ranks)}}}, {{5}}}}, folder, ranks,
+                       test::makeLayout({{{3, {tp(ranks)}}}, {{5}}}), folder,
+                       ranks,
                        /*split=*/true),
               product());
   }
@@ -210,8 +221,9 @@ TEST(Collectives, ReduceScatterInTwoParts) {
 /// 256 + 1 is no bf16: adding in bf16 would give 258.
 TEST(Collectives, ReduceScatterOfHalvesAddsInFloat) {
   TestProgram builder({{"pp", 1}, {"tp", 4}});
-  const Layout split{{{{4, {tp(4)}}}, {{4}}}}, partial{{{{1}}, {{4}}}};
-  const Layout scattered{{{{1}}, {{4, {tp(4)}}}}};
+  const Layout split = test::makeLayout({{{4, {tp(4)}}}, {{4}}}),
+               partial = test::makeLayout({{{1}}, {{4}}});
+  const Layout scattered = test::makeLayout({{{1}}, {{4, {tp(4)}}}});
   const int x = builder.input("x", ElementType::BF16, {4, 4}, split);
   const int y = builder.output("y", ElementType::BF16, {1, 4}, scattered);
   builder.collective(program::CollectiveKind::ReduceScatter,
@@ -233,8 +245,8 @@ TEST(Collectives, ReduceScatterOfHalvesAddsInFloat) {
 
 TEST(Collectives, BroadcastFromItsRoot) {
   TestProgram builder({{"pp", 1}, {"tp", 3}});
-  const Layout split{{{{3, {tp(3)}}}, {{2}}}};
-  const Layout whole{{{{1}}, {{2}}}};
+  const Layout split = test::makeLayout({{{3, {tp(3)}}}, {{2}}});
+  const Layout whole = test::makeLayout({{{1}}, {{2}}});
   const int x = builder.input("x", ElementType::F32, {3, 2}, split);
   const int y = builder.output("y", ElementType::F32, {1, 2}, whole);
   auto &broadcast = builder.collective(program::CollectiveKind::Broadcast,
@@ -254,13 +266,13 @@ TEST(Collectives, BroadcastFromItsRoot) {
 
 TEST(Collectives, TooLittleScratchIsRefused) {
   TestProgram builder({{"pp", 1}, {"tp", 2}});
-  const Layout split{{{{3}}, {{4, {tp(2)}}}}};
+  const Layout split = test::makeLayout({{{3}}, {{4, {tp(2)}}}});
   const int x = builder.input("x", ElementType::F32, {3, 4}, split);
-  const int y =
-      builder.output("y", ElementType::F32, {3, 4}, Layout{{{{3}}, {{4}}}});
+  const int y = builder.output("y", ElementType::F32, {3, 4},
+                               test::makeLayout({{{3}}, {{4}}}));
   builder.collective(program::CollectiveKind::AllGather,
                      builder.group({builder.axis(1)}), x, y, {3, 4}, split,
-                     Layout{{{{3}}, {{4}}}});
+                     test::makeLayout({{{3}}, {{4}}}));
   builder.runAll();
   const Folder folder;
   ThreadRun run;

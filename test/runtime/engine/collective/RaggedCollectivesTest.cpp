@@ -16,13 +16,15 @@ constexpr int64_t kFeatures = 3;
 /// want them and come back, added up.
 struct RoundTrip {
   RoundTrip(int64_t ranks, const std::vector<int64_t> &shape,
-            const std::vector<DimLayout> &rows)
+            const std::vector<test::DimFactors> &rows)
       : ranks(ranks), builder({{"pp", 1}, {"tp", ranks}}), shape(shape) {
     numRows = numElements(shape);
     const std::vector<int64_t> all = with(shape, kFeatures),
                                masks = with(shape, ranks);
     const Layout divided = with(rows, {{kFeatures}}), whole = wholeLayout(all);
-    std::vector<DimLayout> undivided(whole.dims.begin(), whole.dims.end() - 1);
+    std::vector<test::DimFactors> undivided;
+    for (int64_t size : shape)
+      undivided.push_back({{size}});
     const int x = builder.input("x", ElementType::F32, all, divided);
     const int asked =
         builder.input("asked", ElementType::Bool, masks, with(rows, {{ranks}}));
@@ -91,9 +93,10 @@ private:
     list.push_back(last);
     return list;
   }
-  static Layout with(std::vector<DimLayout> dims, const DimLayout &last) {
+  static Layout with(std::vector<test::DimFactors> dims,
+                     const test::DimFactors &last) {
     dims.push_back(last);
-    return {dims};
+    return test::makeLayout(dims);
   }
 
   void fillWithNaN(int buffer) {
@@ -104,16 +107,17 @@ private:
 
   int64_t ownerOf(int64_t row) const {
     const Mesh mesh = meshOf(builder.tables);
-    const Layout layout = layoutOf(*builder.tables.inputs[0]->layout);
+    const Layout layout = layoutOf(*builder.tables.inputs[0]->layout, mesh);
     for (int64_t rank = 0; rank < ranks; ++rank) {
-      const auto runs = indexRuns(layout, mesh, coordinatesOf(mesh, rank));
+      const auto runs =
+          dist::runsOf(layout, shape, mesh, coordinatesOf(mesh, rank));
       int64_t rest = row;
       bool holds = true;
       for (size_t dim = shape.size(); dim-- > 0; rest /= shape[dim])
         holds &= std::any_of(runs[dim].begin(), runs[dim].end(),
                              [&](const Run &run) {
                                const int64_t index = rest % shape[dim];
-                               return run.begin <= index && index < run.end;
+                               return run.lo <= index && index < run.hi;
                              });
       if (holds)
         return rank;
@@ -126,11 +130,11 @@ private:
 };
 
 /// The tp axis over `ranks`, in one piece.
-AxisPart tp(int64_t ranks) { return {1, 1, int32_t(ranks)}; }
+SubAxis tp(int64_t ranks) { return {"tp", 1, ranks}; }
 
 /// All that may be asked of rows.
 void checkAll(int64_t ranks, const std::vector<int64_t> &shape,
-              const std::vector<DimLayout> &rows) {
+              const std::vector<test::DimFactors> &rows) {
   RoundTrip trip(ranks, shape, rows);
   trip.check([](int64_t, int64_t) { return false; });
   trip.check([](int64_t, int64_t) { return true; });

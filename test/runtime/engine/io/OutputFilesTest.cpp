@@ -14,7 +14,7 @@ using Names = std::vector<std::string>;
 /// y is x, laid out as the caller likes.
 TestProgram identity(ElementType type, const std::string &output) {
   TestProgram builder({{"pp", 1}, {"tp", 3}});
-  const Layout layout{{{{2}}, {{5, {builder.axis(1)}}}}};
+  const Layout layout = test::makeLayout({{{2}}, {{5, {builder.axis(1)}}}});
   const int x = builder.input("x", type, {2, 5}, layout);
   builder.output(output, x, {2, 5}, layout);
   builder.runAll();
@@ -56,7 +56,8 @@ TEST(Outputs, NothingIsLeftWhereTheyCannotBeWritten) {
   const Folder folder;
   ThreadRun run;
   TestProgram builder = identity(ElementType::F32, "y");
-  builder.output("z", 0, {2, 5}, Layout{{{{2}}, {{5, {builder.axis(1)}}}}});
+  builder.output("z", 0, {2, 5},
+                 test::makeLayout({{{2}}, {{5, {builder.axis(1)}}}}));
   run.add(builder);
   std::filesystem::create_directories(folder.path + "/out/z.npy/occupied");
   const Status status = run.run(

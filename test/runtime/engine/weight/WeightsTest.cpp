@@ -45,7 +45,7 @@ std::vector<float> readWhole(const program::ParameterT &parameter,
                              const std::vector<int64_t> &shape) {
   const auto stored = iota(numElements(parameter.stored_shape));
   const WeightView view(parameter, stored.data());
-  const Mesh mesh{{1, 1}};
+  const Mesh mesh = test::makeMesh({1, 1});
   std::vector<float> values(size_t(numElements(shape)));
   view.read(wholeLayout(shape), mesh, {0, 0}, values.data());
   return values;
@@ -93,11 +93,11 @@ TEST(WeightView, RandomElementsFollowTheStoredIndex) {
   plain.stored_shape = turned.stored_shape = {40, 50};
   addStep(turned, transpose({1, 0}));
   const RandomTensor random = randomWeight(3, "w", ElementType::F32);
-  const Mesh mesh{{1, 2, 1}};
+  const Mesh mesh = test::makeMesh({1, 2, 1});
   std::vector<float> a(2000), b(1000);
   const std::vector<int64_t> shape = {40, 50};
   WeightView(plain, random).read(wholeLayout(shape), mesh, {0, 0, 0}, a.data());
-  const Layout half{{{{50, {{1, 1, 2}}}}, {{40}}}};
+  const Layout half = test::makeLayout({{{50, {{"tp", 1, 2}}}}, {{40}}});
   WeightView(turned, random).read(half, mesh, {0, 1, 0}, b.data());
   for (int64_t i = 0; i < 25; ++i)
     for (int64_t j = 0; j < 40; ++j)
@@ -108,12 +108,12 @@ TEST(WeightView, InPlaceOnlyWhenDenseAlignedAndUnpadded) {
   program::ParameterT parameter;
   parameter.stored_shape = {4, 2};
   const auto stored = iota(8);
-  const Mesh mesh{{1, 3, 1}};
+  const Mesh mesh = test::makeMesh({1, 3, 1});
   const WeightView view(parameter, stored.data());
-  const Layout rows{{{{4, {{1, 1, 3}}}}, {{2}}}};
+  const Layout rows = test::makeLayout({{{4, {{"tp", 1, 3}}}}, {{2}}});
   EXPECT_EQ(view.findInPlace(rows, mesh, {0, 1, 0}), stored.data() + 4);
   EXPECT_EQ(view.findInPlace(rows, mesh, {0, 2, 0}), nullptr);
-  const Layout columns{{{{4}}, {{2, {{1, 1, 3}}}}}};
+  const Layout columns = test::makeLayout({{{4}}, {{2, {{"tp", 1, 3}}}}});
   EXPECT_EQ(view.findInPlace(columns, mesh, {0, 0, 0}), nullptr);
   const WeightView unaligned(parameter,
                              reinterpret_cast<const char *>(stored.data()) + 1);
@@ -138,15 +138,16 @@ protected:
     EXPECT_TRUE(describeWeightFile(path, *file).ok());
     file->path = "weights.bin";
     builder.tables.weights_root = folder.path;
-    const Layout columns{{{{4}}, {{6, {builder.axis(1)}}}}};
+    const Layout columns = test::makeLayout({{{4}}, {{6, {builder.axis(1)}}}});
     const int weight = builder.fileParameter("w", 0, 3, {4, 6}, columns);
     program::ParameterT &parameter = *builder.tables.parameters[0];
     parameter.stored_shape = {6, 4};
     addStep(parameter, transpose({1, 0}));
-    const int x =
-        builder.input("x", ElementType::F32, {2, 4}, Layout{{{{2}}, {{4}}}});
-    const int y = builder.output("y", ElementType::F32, {2, 6},
-                                 Layout{{{{2}}, {{6, {builder.axis(1)}}}}});
+    const int x = builder.input("x", ElementType::F32, {2, 4},
+                                test::makeLayout({{{2}}, {{4}}}));
+    const int y =
+        builder.output("y", ElementType::F32, {2, 6},
+                       test::makeLayout({{{2}}, {{6, {builder.axis(1)}}}}));
     builder.matmul(x, weight, y, 2, 3, 4);
     builder.runAll();
   }
