@@ -55,8 +55,7 @@ public:
                                      &BundleEmitter::writeRest,
                                      &BundleEmitter::writeTimeline};
     for (Part part : parts)
-      if (Status status = (this->*part)(); status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR((this->*part)());
     return folder.finish();
   }
 
@@ -65,8 +64,7 @@ private:
   /// attributes of the module. Finds the support folder, which holds the files
   /// that executables are linked with.
   Status read() {
-    if (Status status = findSupportFolder(support); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(findSupportFolder(support));
     target = dist::targetOf(module).str();
     if (target == "cuda")
       gpuCode = GpuCode{rank::gpuArchOf(module).str(), "", {}};
@@ -81,9 +79,7 @@ private:
   /// error if a rank needs more memory than the attribute `rank.memory_limit`
   /// of the module allows.
   Status writePrograms() {
-    if (Status status = emit::writePrograms(module, facts, programs);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(emit::writePrograms(module, facts, programs));
     return checkMemory(module, memoryOf(*facts, programs));
   }
 
@@ -94,8 +90,7 @@ private:
   /// Stores the sizes and hashes of the weight files in the programs. With
   /// `packWeights`, also copies the weights into the bundle.
   Status placeWeights() {
-    if (Status status = describeWeightFiles(programs); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(describeWeightFiles(programs));
     return options.packWeights ? packWeights(programs, folder)
                                : Status::success();
   }
@@ -108,8 +103,7 @@ private:
         randomKernelsOf(module).empty())
       return Status::success();
     if (gpuCode)
-      if (Status status = compileForGpus(); status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(compileForGpus());
     if (cpus.empty())
       return Status::success();
     SmallVector<StringRef> names(cpus.begin(), cpus.end());
@@ -119,8 +113,7 @@ private:
       return Status::error(runtime::Defect,
                            "phase '7-emit' cannot compile its kernels");
     for (KernelObject &object : *compiled)
-      if (Status status = addObject("kernels", object.bytes); status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(addObject("kernels", object.bytes));
     return Status::success();
   }
 
@@ -135,10 +128,8 @@ private:
                            "phase '7-emit' cannot make PTX of its kernels");
     gpuCode->ptx = *ptx;
     std::optional<std::vector<char>> cubin;
-    if (Status status = assemble(gpuCode->ptx, gpuCode->arch,
-                                 runtime::cudaFolders(), cubin);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(
+        assemble(gpuCode->ptx, gpuCode->arch, runtime::cudaFolders(), cubin));
     if (!cubin)
       emitRemark(UnknownLoc::get(module.getContext()))
           << "libnvJitLink.so.13 is not there: kernels stay PTX, which a "
@@ -168,10 +159,8 @@ private:
   /// together.
   Status sealPrograms() {
     uint64_t runtimeHash = 0;
-    if (Status status =
-            runtime::hashFile(rankMain(support, target), runtimeHash);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(
+        runtime::hashFile(rankMain(support, target), runtimeHash));
     uint64_t planHash = codeHash ^ runtimeHash;
     for (PositionProgram &program : programs) {
       program.tables.build_id = "pcc-" + llvm::utohexstr(runtimeHash);
@@ -201,16 +190,12 @@ private:
         runtime::numRanks(facts->mesh.ranks()) / facts->numPositions();
     for (PositionProgram &program : programs) {
       const int64_t first = program.tables.position * perPosition;
-      if (Status status = linkProgram(program, nameOf(first)); status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(linkProgram(program, nameOf(first)));
       for (int64_t rank = first + 1; rank < first + perPosition; ++rank)
-        if (Status status = folder.link(nameOf(first), nameOf(rank));
-            status.failed())
-          return status;
+        PCC_RETURN_IF_ERROR(folder.link(nameOf(first), nameOf(rank)));
     }
     for (const std::string &object : objects)
-      if (Status status = folder.remove(object); status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(folder.remove(object));
     return Status::success();
   }
 
@@ -230,8 +215,7 @@ private:
     Image image{sealed, objects.empty() ? std::vector<std::string>() : cpus,
                 program.kernels, gpuCode ? &*gpuCode : nullptr};
     std::vector<char> object;
-    if (Status status = makeImageObject(image, object); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(makeImageObject(image, object));
     const std::string imageFile = name + ".o";
     if (Status status = folder.write(imageFile, {object.data(), object.size()});
         status.failed())
@@ -239,23 +223,17 @@ private:
     std::vector<std::string> paths = {folder.path(imageFile)};
     for (const std::string &file : objects)
       paths.push_back(folder.path(file));
-    if (Status status = linkRank(support, target, paths, folder.path(name));
-        status.failed())
-      return status;
-    if (Status status = folder.remove(imageFile); status.failed())
-      return status;
-    if (Status status = folder.makeExecutable(name); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(linkRank(support, target, paths, folder.path(name)));
+    PCC_RETURN_IF_ERROR(folder.remove(imageFile));
+    PCC_RETURN_IF_ERROR(folder.makeExecutable(name));
     return runtime::sealFile(folder.path(name));
   }
 
   /// Copies the launcher `run` into the bundle and writes bundle.json, the
   /// description of the bundle.
   Status writeRest() {
-    if (Status status = folder.copy(support + "/run", "run"); status.failed())
-      return status;
-    if (Status status = folder.makeExecutable("run"); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(folder.copy(support + "/run", "run"));
+    PCC_RETURN_IF_ERROR(folder.makeExecutable("run"));
     return folder.write("bundle.json", bundleJson(*facts, programs));
   }
 

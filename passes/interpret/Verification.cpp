@@ -58,12 +58,10 @@ Status Verification::simulate(ModuleOp parts, ArrayRef<std::string> files) {
   if (!model)
     return Status::error(runtime::UnboundDim,
                          "the model has no function @main");
-  if (Status status = makeInputs(model, files, inputs); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(makeInputs(model, files, inputs));
   if (isTraining(whole))
     return verifyTraining(whole, parts, inputs, /*numSteps=*/3, found);
-  if (Status status = expectOutputs(); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(expectOutputs());
   PipelineListener listener;
   listener.onOutput = [this](StringRef name, const StageValue &value) {
     check(name, value);
@@ -89,10 +87,8 @@ Verification::writeInputs(const std::string &folder,
     StringRef name = inputName(function, argument.getArgNumber());
     std::string path =
         folder + "/input-" + std::to_string(argument.getArgNumber()) + ".npy";
-    if (Status status = writeNpy(path, graph::tensorType(argument),
-                                 inputs.find(name)->second);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(
+        writeNpy(path, graph::tensorType(argument), inputs.find(name)->second));
     files[name.str()] = path;
   }
   return Status::success();

@@ -29,8 +29,7 @@ public:
   /// Executes and compares `numSteps` steps.
   Status run(int numSteps) {
     for (int step = 1; step <= numSteps; ++step)
-      if (Status status = runStep(step, step == numSteps); status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(runStep(step, step == numSteps));
     return Status::success();
   }
 

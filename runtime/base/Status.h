@@ -86,6 +86,14 @@ private:
   std::vector<std::string> noteLines;
 };
 
+/// Evaluates an expression that gives a Status. Returns that status from the
+/// enclosing function if it is an error.
+#define PCC_RETURN_IF_ERROR(...)                                               \
+  do {                                                                         \
+    if (::pcc::runtime::Status status_ = (__VA_ARGS__); status_.failed())      \
+      return status_;                                                          \
+  } while (false)
+
 } // namespace pcc::runtime
 
 #endif // PCC_RUNTIME_BASE_STATUS_H

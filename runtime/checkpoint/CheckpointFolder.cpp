@@ -105,8 +105,7 @@ Status findCheckpoints(const std::string &directory,
     return Status::success();
   }
   std::vector<std::string> names;
-  if (Status status = listCheckpoints(directory, names); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(listCheckpoints(directory, names));
   for (const std::string &name : names)
     folders.push_back(std::string(directory).append("/").append(name));
   if (folders.empty())

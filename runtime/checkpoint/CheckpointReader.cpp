@@ -26,13 +26,11 @@ Status CheckpointReader::open(const std::string &folder,
   const std::string path = folder + "/" + kManifestName;
   if (stat(path.c_str(), &info) != 0 && errno == ENOENT)
     return opened.damaged(kManifestName, "is missing");
-  if (Status status = readManifest(path, opened.contents); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(readManifest(path, opened.contents));
   if (const std::string fault = findPiecesFault(opened.contents);
       !fault.empty())
     return opened.damaged(kManifestName, "is wrong: " + fault);
-  if (Status status = opened.checkFiles(); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(opened.checkFiles());
   checkpoint = std::move(opened);
   return Status::success();
 }
@@ -56,8 +54,7 @@ Status CheckpointReader::checkFile(const SavedFile &file) const {
 Status CheckpointReader::checkFiles() const {
   std::map<std::string, uint64_t> sizes;
   for (const SavedFile &file : contents.files) {
-    if (Status status = checkFile(file); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(checkFile(file));
     sizes[file.name] = file.size;
   }
   for (const SavedTensor &tensor : contents.tensors)
@@ -83,8 +80,7 @@ Status CheckpointReader::findPiece(const SavedTensor &tensor,
                                    const SavedPiece &piece,
                                    const SafetensorsFile *&file,
                                    const SafetensorsEntry *&entry) {
-  if (Status status = openFile(piece.file, file); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(openFile(piece.file, file));
   entry = file->find(tensor.name);
   if (!entry || entry->type != tensor.type ||
       file->offsetOf(*entry) != piece.offset ||
@@ -107,8 +103,7 @@ Status CheckpointReader::read(const SavedTensor &tensor,
       continue;
     const SafetensorsFile *file = nullptr;
     const SafetensorsEntry *entry = nullptr;
-    if (Status status = findPiece(tensor, piece, file, entry); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(findPiece(tensor, piece, file, entry));
     const std::span<const std::byte> bytes = file->bytesOf(*entry);
     if (XXH3_64bits(bytes.data(), bytes.size()) != piece.checksum)
       return damaged(piece.file, "has changed: tensor \"" + tensor.name +

@@ -51,12 +51,10 @@ public:
   }
 
   Status save(const TrainingPosition &position) {
-    if (Status status = finish(); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(finish());
     if (!options.inBackground)
       return write(position);
-    if (Status status = takeSnapshot(); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(takeSnapshot());
     hasEnded = false;
     writer = std::thread([this, position] {
       last = write(position);
@@ -106,10 +104,8 @@ private:
   Status meet(World &world) {
     std::random_device random;
     uint64_t number = uint64_t(random()) << 32 | random();
-    if (Status status =
-            world.all().broadcast(&number, sizeof number, 0, action);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(
+        world.all().broadcast(&number, sizeof number, 0, action));
     job = std::to_string(number);
     const std::string mark = path(unfinishedName(stepName(0), job));
     Status status = rank == 0 ? makeDirectory(mark) : Status::success();
@@ -177,8 +173,7 @@ private:
     const std::string folder =
         path(unfinishedName(name, job + "-" + std::to_string(numSaves++)));
     ScopedFolder guard;
-    if (Status status = changes.makeFolder(folder); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(changes.makeFolder(folder));
     if (rank == 0)
       guard.take(folder);
     Status status = writeRankFile(changes, folder, rank, pieces, snapshot);

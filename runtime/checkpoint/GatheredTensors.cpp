@@ -20,9 +20,7 @@ Status GatheredTensors::putTrained(std::span<const StateTensor> tensors,
                                    const Mesh &mesh, const Coordinates &at,
                                    World &world) {
   LowestPositions lowest;
-  if (Status status = findLowestPositions(tensors, mesh, world, lowest);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(findLowestPositions(tensors, mesh, world, lowest));
   for (const StateTensor &tensor : tensors) {
     if (!tensor.trained || tensor.isState || !isOwner(tensor, mesh, at, lowest))
       continue;

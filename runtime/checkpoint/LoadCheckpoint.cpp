@@ -22,21 +22,16 @@ public:
         world(world), loaded(loaded) {}
 
   Status run() {
-    if (Status status = findLowestPositions(tensors, mesh, world, known);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(findLowestPositions(tensors, mesh, world, known));
     std::vector<std::string> folders;
-    if (Status status = findFolders(folders); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(findFolders(folders));
     std::vector<std::string> damages;
     for (const std::string &folder : folders) {
       Status status = load(folder);
       int32_t worst = status.code();
-      if (Status met =
-              world.all().allReduce(&worst, &worst, 1, ElementType::I32,
-                                    dist::ReductionKind::Max, action);
-          met.failed())
-        return met;
+      PCC_RETURN_IF_ERROR(
+          world.all().allReduce(&worst, &worst, 1, ElementType::I32,
+                                dist::ReductionKind::Max, action));
       if (status.ok() && worst != Done)
         status = Status::error(ExitCode(worst),
                                "another rank cannot load its part of \"" +
@@ -77,8 +72,7 @@ private:
   /// Returns the paths of the checkpoints in `text`, one per line.
   Status listFolders(std::string &text) const {
     std::vector<std::string> found;
-    if (Status status = findCheckpoints(directory, found); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(findCheckpoints(directory, found));
     for (const std::string &folder : found)
       text += folder + "\n";
     return Status::success();

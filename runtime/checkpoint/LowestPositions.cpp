@@ -11,9 +11,7 @@ namespace pcc::runtime {
 static Status spread(Group &all, int root, std::string &text) {
   const ActionId action{"checkpoint", "names of tensors"};
   auto length = int64_t(text.size());
-  if (Status status = all.broadcast(&length, sizeof length, root, action);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(all.broadcast(&length, sizeof length, root, action));
   text.resize(size_t(length));
   return all.broadcast(text.data(), text.size(), root, action);
 }
@@ -39,10 +37,8 @@ Status findLowestPositions(std::span<const StateTensor> tensors,
   for (int64_t position = 0; position < mesh.axes[0].size; ++position) {
     std::string text = names;
     if (mesh.axes[0].size > 1)
-      if (Status status =
-              spread(world.all(), int(position * perPosition), text);
-          status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(
+          spread(world.all(), int(position * perPosition), text));
     addNames(text, position, lowest);
   }
   return Status::success();

@@ -297,8 +297,7 @@ static ordered_json parse(std::span<const std::byte> bytes) {
 
 Status readManifest(const std::string &path, Manifest &manifest) {
   MappedFile file;
-  if (Status status = MappedFile::open(path, file); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(MappedFile::open(path, file));
   const auto unusable = [&](const std::string &why) {
     return Status::error(DamagedBundle,
                          "\"" + path + "\" is no usable manifest: " + why);

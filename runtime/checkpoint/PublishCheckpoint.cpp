@@ -105,10 +105,8 @@ private:
 Status collectRanks(const FileChanges &changes, const std::string &folder,
                     double timeout, const std::atomic<bool> &isGivenUp,
                     Manifest &manifest) {
-  if (Status status =
-          Reports(folder, manifest.world, timeout, isGivenUp).wait();
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(
+      Reports(folder, manifest.world, timeout, isGivenUp).wait());
   for (int rank = 0; rank < manifest.world; ++rank) {
     const std::string path = folder + "/" + rankFileName(rank, "json");
     Manifest report;
@@ -133,8 +131,7 @@ Status collectRanks(const FileChanges &changes, const std::string &folder,
 static Status makeRoom(const FileChanges &changes, const std::string &path) {
   if (!exists(path))
     return Status::success();
-  if (Status status = changes.remove(replacedName(path)); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(changes.remove(replacedName(path)));
   return changes.rename(path, replacedName(path));
 }
 

@@ -30,11 +30,9 @@ public:
   Status run() {
     const std::string header = describe();
     if (end > 0)
-      if (Status status = writeFile(header); status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(writeFile(header));
     // The data file must be durable before the report says so.
-    if (Status status = changes.syncFolder(folder); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(changes.syncFolder(folder));
     return changes.replaceFile(folder + "/" + rankFileName(rank, "json"),
                                toJson(report));
   }

@@ -13,8 +13,7 @@ namespace pcc::runtime {
 Status TrainedWeights::open(const std::string &directory,
                             TrainedWeights &weights) {
   std::vector<std::string> folders;
-  if (Status status = findCheckpoints(directory, folders); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(findCheckpoints(directory, folders));
   for (const std::string &folder : folders) {
     weights.path = folder;
     Status status = CheckpointReader::open(folder, weights.checkpoint);

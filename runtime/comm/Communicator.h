@@ -109,8 +109,7 @@ public:
                   std::span<const PeerBuffer> receives,
                   const ActionId &action) {
     Ticket ticket = 0;
-    if (Status status = post(sends, receives, action, ticket); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(post(sends, receives, action, ticket));
     return wait({&ticket, 1}, action);
   }
 

@@ -49,8 +49,7 @@ public:
   const program::ProgramT &program() const override { return *opened.tables; }
 
   Status setInputs(const InputArrays &given) override {
-    if (Status status = inputs->open(given); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(inputs->open(given));
     // A training run reads its inputs step by step.
     return training ? Status::success() : inputs->read(0);
   }
@@ -68,9 +67,8 @@ public:
       progress.beginStep(step);
       world.recorder().beginStep(step + 1);
       RankReport untimed;
-      if (Status status = inferenceStep(step < options.warmup ? untimed : mine);
-          status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(
+          inferenceStep(step < options.warmup ? untimed : mine));
     }
     // All ranks meet before any of them prints its summary.
     progress.end();
@@ -93,10 +91,8 @@ public:
 
   Status copyWeights(GatheredTensors &whole) override {
     return ofTraining([&] {
-      if (Status status = state->open(); status.failed())
-        return status;
-      if (Status status = state->fetch(); status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(state->open());
+      PCC_RETURN_IF_ERROR(state->fetch());
       return whole.putTrained(state->tensors(), mesh, at, world);
     });
   }
@@ -118,8 +114,7 @@ private:
   /// results of the parts before it.
   Status inOrder(std::initializer_list<Part> parts) {
     for (Part part : parts)
-      if (Status status = (this->*part)(); status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR((this->*part)());
     return Status::success();
   }
 
@@ -139,8 +134,7 @@ private:
   Status findProgram() {
     const std::span<const std::byte> bytes(
         static_cast<const std::byte *>(image.program), image.programBytes);
-    if (Status status = openProgram(bytes, opened); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(openProgram(bytes, opened));
     const program::ProgramT &program = *opened.tables;
     mesh = meshOf(program);
     if (world.size() != numRanks(mesh))
@@ -180,11 +174,8 @@ private:
   Status allocateArena() {
     const program::ProgramT &program = *opened.tables;
     char *arena = nullptr, *constants = nullptr;
-    if (Status status = device.allocate(program.arena_bytes, arena);
-        status.failed())
-      return status;
-    if (Status status = placeConstants(constants); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(device.allocate(program.arena_bytes, arena));
+    PCC_RETURN_IF_ERROR(placeConstants(constants));
     buffers.emplace(program);
     for (size_t i = 0; i < program.buffers.size(); ++i) {
       const program::BufferT &buffer = *program.buffers[i];
@@ -217,24 +208,17 @@ private:
   Status load() {
     progress.say("loading weights");
     const program::ProgramT &program = *opened.tables;
-    if (Status status = groups.create(program, mesh, world); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(groups.create(program, mesh, world));
     parameters.emplace(program, mesh, at);
-    if (Status status = parameters->openFiles(options); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(parameters->openFiles(options));
     const LoadContext context{program,     image,    mesh,
                               at,          *buffers, hostBuffers->inputs(),
                               *parameters, device};
-    if (Status status = schedule.load(context, groups, device); status.failed())
-      return status;
-    if (Status status = device.finishLoading(); status.failed())
-      return status;
-    if (Status status = parameters->fillBases(*buffers, device, image);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(schedule.load(context, groups, device));
+    PCC_RETURN_IF_ERROR(device.finishLoading());
+    PCC_RETURN_IF_ERROR(parameters->fillBases(*buffers, device, image));
     schedule.bindMessages(context, groups, world);
-    if (Status status = schedule.warmUp(at); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(schedule.warmUp(at));
     inputs.emplace(program, mesh, at, options, *hostBuffers);
     log.emplace(program, isSeen());
     // A replayed step has no start and end of single actions to draw.
@@ -263,9 +247,7 @@ private:
     if (options.isGivenUp && options.isGivenUp())
       return givenUp();
     const StopWatch watch;
-    if (Status status = schedule.runStep(mesh, at, report.spent, *log);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(schedule.runStep(mesh, at, report.spent, *log));
     report.steps.push_back(watch.seconds());
     report.seconds += report.steps.back();
     return Status::success();
@@ -298,9 +280,7 @@ private:
           status.failed())
         return status;
     if (!options.report.empty())
-      if (Status status = writeReport(options.report, mine, world);
-          status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(writeReport(options.report, mine, world));
     if (!options.quiet)
       std::fprintf(stderr, "%s\n", summaryLine(world.rank(), mine).c_str());
     return Status::success();

@@ -79,10 +79,8 @@ Status ScheduleExecutor::load(const LoadContext &context, const Groups &groups,
                               Device &used) {
   device = &used;
   for (const auto &function : context.program.functions)
-    if (Status status = loadList(context, groups, used, function->instructions,
-                                 functions.emplace_back());
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(loadList(context, groups, used, function->instructions,
+                                 functions.emplace_back()));
   return Status::success();
 }
 
@@ -163,11 +161,9 @@ Status ScheduleExecutor::post(const BoundAction &act) {
   for (size_t number : act.posts) {
     MessageEnd &end = ends[number];
     const std::span<const PeerBuffer> piece(&end.piece, 1), none;
-    if (Status status =
-            pipeline->post(end.isSend ? piece : none, end.isSend ? none : piece,
-                           act.id, end.ticket);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(pipeline->post(end.isSend ? piece : none,
+                                       end.isSend ? none : piece, act.id,
+                                       end.ticket));
   }
   numTravelling += act.posts.size();
   return Status::success();
@@ -220,20 +216,17 @@ Status ScheduleExecutor::runActions(const Mesh &mesh, Coordinates at,
                                     TimeSpent &spent, StepLog &log) {
   log.beginStep();
   for (const auto &[data, bytes] : accumulators)
-    if (Status status = device->clear(data, bytes); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(device->clear(data, bytes));
   int64_t &microbatch = microbatchOf(at);
   for (BoundAction &act : acts) {
     microbatch = act.microbatch;
     const auto index = size_t(&act - acts.data());
     if (!act.posts.empty())
-      if (Status status = post(act); status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(post(act));
     if (!act.waits.empty()) {
       const StopWatch idle;
       const double start = log.now();
-      if (Status status = wait(act); status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(wait(act));
       spent.idle += idle.seconds();
       log.addCommunication(index, StepLog::messages, start);
     }
@@ -294,10 +287,8 @@ Status ScheduleExecutor::begin(const Mesh &mesh, const Coordinates &at,
                                TimeSpent &spent, StepLog &log) {
   if (!device->canRecord() || !mayRecord || numSteps++ == 0)
     return runActions(mesh, at, spent, log);
-  if (Status status =
-          isRecorded ? runOnHost(mesh, at) : record(mesh, at, spent, log);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(isRecorded ? runOnHost(mesh, at)
+                                 : record(mesh, at, spent, log));
   world->beginReplay();
   return device->replay();
 }
@@ -305,11 +296,9 @@ Status ScheduleExecutor::begin(const Mesh &mesh, const Coordinates &at,
 Status ScheduleExecutor::runStep(const Mesh &mesh, Coordinates at,
                                  TimeSpent &spent, StepLog &log,
                                  const std::function<Status()> &meanwhile) {
-  if (Status status = begin(mesh, at, spent, log); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(begin(mesh, at, spent, log));
   if (meanwhile)
-    if (Status status = meanwhile(); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(meanwhile());
   const StopWatch computing;
   Status status = waitForQueue(*device, *world);
   spent.compute += computing.seconds();

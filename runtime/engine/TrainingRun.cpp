@@ -46,14 +46,10 @@ TrainingRun::~TrainingRun() {
 Status TrainingRun::resume(const std::string &directory,
                            std::vector<std::string> &notes) {
   LoadedCheckpoint loaded;
-  if (Status status = state.open(); status.failed())
-    return status;
-  if (Status status =
-          loadCheckpoint(directory, state.all(), mesh, at, world, loaded);
-      status.failed())
-    return status;
-  if (Status status = state.store(); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(state.open());
+  PCC_RETURN_IF_ERROR(
+      loadCheckpoint(directory, state.all(), mesh, at, world, loaded));
+  PCC_RETURN_IF_ERROR(state.store());
   position = loaded.position;
   notes.insert(notes.end(), loaded.notes.begin(), loaded.notes.end());
   return inputs.checkPosition(position.samples);
@@ -82,8 +78,7 @@ Status TrainingRun::openOutputs() {
 
 /// Creates one writer for all checkpoints of a directory.
 Status TrainingRun::openWriter(const std::string &directory) {
-  if (Status status = state.open(); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(state.open());
   writersDirectory = directory;
   writer = std::make_unique<CheckpointWriter>();
   CheckpointOptions saving;
@@ -110,9 +105,7 @@ Status TrainingRun::readNumber(std::string_view name,
   for (const auto &output : program.outputs)
     if (output->name == name && output->buffer >= 0) {
       const void *data = nullptr;
-      if (Status status = buffers.read(output->buffer, 0, data);
-          status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(buffers.read(output->buffer, 0, data));
       convertElements(typeOf(output->type), data, 1, ElementType::F64,
                       &number.emplace());
       break;
@@ -137,8 +130,7 @@ Status TrainingRun::readMetrics(StepMetrics &metrics) const {
       {"lr", metrics.learningRate},
       {"loss_scale", metrics.lossScale}};
   for (const auto &[name, number] : wanted)
-    if (Status status = readNumber(name, number); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(readNumber(name, number));
   if (rankOfLoss == 0 || rankOfLoss == world.size())
     return Status::success();
   const double none = std::numeric_limits<double>::quiet_NaN();
@@ -206,19 +198,15 @@ Status TrainingRun::step(RankReport &report, bool isLast) {
   if (options.isGivenUp && options.isGivenUp())
     return givenUp();
   if (rankOfLoss < 0)
-    if (Status status = findLoss(); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(findLoss());
   world.recorder().beginStep(position.step + 1);
-  if (Status status = inputs.read(position.samples); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(inputs.read(position.samples));
   const StopWatch watch;
   const auto readAhead = [&] {
     return isLast ? Status::success()
                   : inputs.readAhead(position.samples + program.samples);
   };
-  if (Status status = schedule.runStep(mesh, at, report.spent, log, readAhead);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(schedule.runStep(mesh, at, report.spent, log, readAhead));
   report.steps.push_back(watch.seconds());
   report.seconds += report.steps.back();
   ++position.step;
@@ -228,8 +216,7 @@ Status TrainingRun::step(RankReport &report, bool isLast) {
 
 Status TrainingRun::save(const std::string &directory) {
   if (!writer || writersDirectory != directory)
-    if (Status status = openWriter(directory); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(openWriter(directory));
   const auto saving = world.recorder().beginAction("save");
   Status status = state.fetch();
   if (status.ok())
@@ -279,36 +266,22 @@ void TrainingRun::tellStop(int signal) const {
 /// The order within an iteration matters: metrics are printed before a save,
 /// and the decision to stop is made before it, so that a stop saves.
 Status TrainingRun::run(RankReport &report) {
-  if (Status status = resumeAsAsked(); status.failed())
-    return status;
-  if (Status status = openOutputs(); status.failed())
-    return status;
-  if (Status status = findLoss(); status.failed())
-    return status;
-  if (Status status = speed.open(options, world); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(resumeAsAsked());
+  PCC_RETURN_IF_ERROR(openOutputs());
+  PCC_RETURN_IF_ERROR(findLoss());
+  PCC_RETURN_IF_ERROR(speed.open(options, world));
   world.setDeadline(options.timeout);
   int signal = 0;
   for (int64_t done = 0; done < options.steps && signal == 0; ++done) {
-    if (Status status = step(report, done + 1 == options.steps);
-        status.failed())
-      return status;
-    if (Status status = gatherPeakLive(); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(step(report, done + 1 == options.steps));
+    PCC_RETURN_IF_ERROR(gatherPeakLive());
     tell(report.metrics.back(), report.steps.back());
-    if (Status status = writer ? writer->check() : Status::success();
-        status.failed())
-      return status;
-    if (Status status = agreeToStop(signal); status.failed())
-      return status;
-    if (Status status = saveIfDue(signal != 0 || done + 1 == options.steps);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(writer ? writer->check() : Status::success());
+    PCC_RETURN_IF_ERROR(agreeToStop(signal));
+    PCC_RETURN_IF_ERROR(saveIfDue(signal != 0 || done + 1 == options.steps));
   }
   world.setDeadline(options.loadTimeout);
-  if (Status status = writer ? writer->finish() : Status::success();
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(writer ? writer->finish() : Status::success());
   if (signal != 0)
     tellStop(signal);
   return Status::success();

@@ -13,16 +13,14 @@ namespace pcc::runtime {
 static Status runInThisProcess(const std::string &bundle,
                                const RunOptions &options) {
   RankTeam team;
-  if (Status status = team.start(bundle, options); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(team.start(bundle, options));
   return team.call([](Rank &rank) { return rank.run(); });
 }
 
 /// Checks the bundle and the communicator before anything is started.
 Status runBundle(const std::string &bundle, const RunOptions &options,
                  const std::vector<std::string> &arguments) {
-  if (Status status = checkComplete(bundle); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(checkComplete(bundle));
   const bool onGpus = isForGpus(bundle);
   if (options.comm == (onGpus ? "mpi" : "nccl"))
     return Status::error(

@@ -38,8 +38,7 @@ static Status findRank(const Environment &environment,
   if (worldSize == 0)
     return Status::error(DamagedBundle, bundle + " has no rank-000");
   std::optional<RankIdentity> identity;
-  if (Status status = findIdentity(environment, identity); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(findIdentity(environment, identity));
   if (!identity && worldSize > 1)
     return Status::error(WrongWorld,
                          "the bundle is made for " + std::to_string(worldSize) +
@@ -69,8 +68,7 @@ static int ranksToLaunch(const std::string &bundle, int worldSize) {
 /// Replaces this process by the executable of `rank`. Returns only on an error.
 static Status becomeRank(const std::string &bundle, int rank, char **argv) {
   const std::string program = bundle + "/" + rankFileName(rank);
-  if (Status status = checkSeal(program); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(checkSeal(program));
   argv[0] = const_cast<char *>(program.c_str());
   execv(argv[0], argv);
   return Status::error(DamagedBundle,

@@ -34,8 +34,7 @@ static Trailer trailerFor(const void *data, size_t size) {
 
 Status sealFile(const std::string &path) {
   MappedFile file;
-  if (Status status = MappedFile::open(path, file); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(MappedFile::open(path, file));
   const Trailer trailer = trailerFor(file.bytes().data(), file.bytes().size());
   std::FILE *out = std::fopen(path.c_str(), "ab");
   const bool written =
@@ -49,8 +48,7 @@ Status sealFile(const std::string &path) {
 
 Status checkSeal(const std::string &path) {
   MappedFile file;
-  if (Status status = MappedFile::open(path, file); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(MappedFile::open(path, file));
   const auto bytes = file.bytes();
   const auto damaged = [&] {
     return Status::error(DamagedBundle,

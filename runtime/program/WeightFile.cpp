@@ -21,8 +21,7 @@ static uint64_t hashPage(std::span<const std::byte> bytes, uint64_t offset) {
 
 Status describeWeightFile(const std::string &path, program::WeightFileT &file) {
   MappedFile mapped;
-  if (Status status = MappedFile::open(path, mapped); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(MappedFile::open(path, mapped));
   const auto bytes = mapped.bytes();
   file.size = bytes.size();
   file.modified_ns = mapped.modifiedNanoseconds();
@@ -73,8 +72,7 @@ Status checkWeightFile(const std::string &path,
 
 Status hashFile(const std::string &path, uint64_t &hash) {
   MappedFile mapped;
-  if (Status status = MappedFile::open(path, mapped); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(MappedFile::open(path, mapped));
   hash = XXH3_64bits(mapped.bytes().data(), mapped.bytes().size());
   return Status::success();
 }

@@ -111,8 +111,7 @@ Status NpyFile::open(const std::string &path, NpyFile &opened) {
   if (access(path.c_str(), F_OK) != 0)
     return Status::error(BadInput, "there is no file \"" + path + "\"");
   NpyFile npy;
-  if (Status status = MappedFile::open(path, npy.file); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(MappedFile::open(path, npy.file));
   const auto header = findHeader(npy.file.bytes(), npy.dataOffset);
   if (!header)
     return malformed(path, "it does not begin with a header");

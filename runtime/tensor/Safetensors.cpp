@@ -152,8 +152,7 @@ Status SafetensorsFile::open(const std::string &path, SafetensorsFile &file) {
                              "\" is no usable safetensors file: " + why);
   };
   SafetensorsFile opened;
-  if (Status status = MappedFile::open(path, opened.file); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(MappedFile::open(path, opened.file));
   const std::span<const std::byte> bytes = opened.file.bytes();
   uint64_t length = 0;
   if (bytes.size() < sizeof length)

@@ -11,10 +11,8 @@ namespace pcc::runtime {
 Status writeTimeline(const Timeline &timeline, std::string_view title,
                      const TimelineFiles &files) {
   if (!files.svg.empty())
-    if (Status status =
-            writeFileAtomically(files.svg, drawSvg(timeline, title));
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(
+        writeFileAtomically(files.svg, drawSvg(timeline, title)));
   if (!files.trace.empty())
     return writeFileAtomically(files.trace, writeTrace(timeline));
   return Status::success();

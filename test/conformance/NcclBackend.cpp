@@ -84,8 +84,7 @@ public:
   Status broadcast(void *data, size_t bytes, int root,
                    const ActionId &action) override {
     return copied(data, bytes, data, bytes, [&](char *from, char *to) {
-      if (Status status = gpu.device.upload(to, data, bytes); status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(gpu.device.upload(to, data, bytes));
       return group->broadcast(to, bytes, root, action);
     });
   }
@@ -101,9 +100,7 @@ public:
     std::vector<PeerBuffer> there[2];
     for (const PeerBuffer &piece : sends) {
       char *data = posted.add(gpu.take(piece.size));
-      if (Status status = gpu.device.upload(data, piece.data, piece.size);
-          status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(gpu.device.upload(data, piece.data, piece.size));
       there[0].push_back({piece.peer, data, piece.size});
     }
     for (const PeerBuffer &piece : receives) {
@@ -219,24 +216,18 @@ public:
 
   Status open(int rank) {
     JoinTerms terms;
-    if (Status status =
-            readAddress(std::getenv(kRendezvousVariable), terms.address);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(
+        readAddress(std::getenv(kRendezvousVariable), terms.address));
     terms.self = RankFacts::of(rank, kRanks, "conformance");
     constexpr double seconds = 60;
     const auto giveUp = [](const Status &why, std::optional<int>) {
       std::fprintf(stderr, "%s\n", why.message().c_str());
       _exit(why.code());
     };
-    if (Status status =
-            SocketRendezvous::join(terms, seconds, giveUp, rendezvous);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(
+        SocketRendezvous::join(terms, seconds, giveUp, rendezvous));
     CudaContext *gpu = nullptr;
-    if (Status status = createCudaDevice(rank, "", device, gpu);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(createCudaDevice(rank, "", device, gpu));
     std::unique_ptr<World> opened;
     Status status =
         openNcclWorld(rank, kRanks, *gpu, rendezvous,

@@ -72,8 +72,7 @@ static Status measureCopy(Device &gpu, double &bandwidth) {
   constexpr int64_t bytes = int64_t(256) << 20;
   char *from = nullptr, *to = nullptr;
   for (char **data : {&from, &to})
-    if (Status status = gpu.allocate(bytes, *data); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(gpu.allocate(bytes, *data));
   const StridedCopy whole{0, 0, {{bytes, 1, 1}}};
   double seconds = 0;
   Status status = bench::time(
@@ -86,17 +85,13 @@ static Status probe(Probe what, const std::string &bundle, Json &result) {
   if (countRanks(bundle) != 1)
     return Status::error(WrongWorld, "the bundle is not for one rank");
   std::vector<const ProgramImage *> images;
-  if (Status status = loadImages(bundle, 1, images); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(loadImages(bundle, 1, images));
   setGpuEnvironment(0, /*isShared=*/false);
   std::unique_ptr<Device> gpu;
   CudaContext *context = nullptr;
-  if (Status status = createCudaDevice(0, bundle, gpu, context);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(createCudaDevice(0, bundle, gpu, context));
   if (double bandwidth = 0; what == Probe::Time) {
-    if (Status status = measureCopy(*gpu, bandwidth); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(measureCopy(*gpu, bandwidth));
     result["copy_bytes_per_second"] = bandwidth;
   }
   RunOptions options;
@@ -109,8 +104,7 @@ static Status probe(Probe what, const std::string &bundle, Json &result) {
   const auto world = createOnlyWorld(std::make_shared<FlightRecorder>(0));
   ProbedDevice device(*gpu, what);
   const auto rank = createRank(*images[0], options, *world, device);
-  if (Status status = rank->run(); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(rank->run());
   result["instructions"] = Json::array();
   for (const auto &observation : device.all())
     if (observation->runs > 0)

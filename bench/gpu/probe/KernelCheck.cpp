@@ -64,10 +64,8 @@ Status KernelCheck::mirror(int64_t microbatch) {
   for (Region &region : regions) {
     const auto bytes = size_t(region.end - region.begin);
     region.bytes.resize(bytes + kAligned);
-    if (Status status =
-            context.device.download(find(region.begin), region.begin, bytes);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(
+        context.device.download(find(region.begin), region.begin, bytes));
   }
   return Status::success();
 }
@@ -101,10 +99,8 @@ Status KernelCheck::compare(size_t buffer, int64_t microbatch, Errors &errors) {
   void *const address = context.buffers.at(kernel.buffers[buffer], microbatch);
   const int64_t bytes = bytesOf(buffer);
   std::vector<char> made(static_cast<size_t>(bytes));
-  if (Status status =
-          context.device.download(made.data(), address, made.size());
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(
+      context.device.download(made.data(), address, made.size()));
   const ElementType type = typeOf(buffer);
   const std::vector<double> got = toDoubles(type, made.data(), bytes);
   const std::vector<double> want = toDoubles(type, find(address), bytes);
@@ -127,8 +123,7 @@ Status KernelCheck::compare(size_t buffer, int64_t microbatch, Errors &errors) {
 
 Status KernelCheck::run(const RunContext &run,
                         const std::function<Status()> &launch, Errors &errors) {
-  if (Status status = mirror(run.microbatch); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(mirror(run.microbatch));
   std::vector<void *> pointers;
   largestRead = 0;
   for (size_t i = 0; i < kernel.buffers.size(); ++i) {
@@ -141,12 +136,10 @@ Status KernelCheck::run(const RunContext &run,
   }
   const std::vector<int64_t> scalars = scalarsAt(run.at);
   twin(pointers.data(), scalars.data(), 0, kernel.extent);
-  if (Status status = launch(); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(launch());
   for (size_t i = 0; i < kernel.buffers.size(); ++i)
     if (isResult(i))
-      if (Status status = compare(i, run.microbatch, errors); status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(compare(i, run.microbatch, errors));
   return Status::success();
 }
 

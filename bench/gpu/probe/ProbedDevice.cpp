@@ -13,21 +13,17 @@ using Clock = std::chrono::steady_clock;
 
 Status finish(Device &gpu) {
   for (bool isDone = false; !isDone;)
-    if (Status status = gpu.poll(isDone); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(gpu.poll(isDone));
   return Status::success();
 }
 
 Status time(Device &gpu, const std::function<Status()> &work, double &seconds) {
   constexpr int most = 20;
-  if (Status status = finish(gpu); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(finish(gpu));
   const auto begin = Clock::now();
   for (int i = 0; i < most; ++i)
-    if (Status status = work(); status.failed())
-      return status;
-  if (Status status = finish(gpu); status.failed())
-    return status;
+    PCC_RETURN_IF_ERROR(work());
+  PCC_RETURN_IF_ERROR(finish(gpu));
   seconds = std::chrono::duration<double>(Clock::now() - begin).count() / most;
   return Status::success();
 }
@@ -72,8 +68,7 @@ public:
 
   Status run(const RunContext &run) override {
     ++seen.runs;
-    if (Status status = finish(gpu); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(finish(gpu));
     return check.run(
         run,
         [&] {
@@ -105,8 +100,7 @@ static program::InstructionT bareOf(const program::InstructionT &fused) {
 Status ProbedDevice::prepare(const LoadContext &context,
                              const program::InstructionT &instruction,
                              std::unique_ptr<Operation> &op) {
-  if (Status status = gpu.prepare(context, instruction, op); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(gpu.prepare(context, instruction, op));
   if (op->runsOnHost())
     return Status::success();
   const program::KernelT *kernel = instruction.body.AsKernel();
@@ -119,19 +113,15 @@ Status ProbedDevice::prepare(const LoadContext &context,
     std::unique_ptr<Operation> bare;
     if (instruction.body.AsMatmul()) {
       seen.bare = bareOf(instruction);
-      if (Status status = gpu.prepare(context, seen.bare, bare);
-          status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(gpu.prepare(context, seen.bare, bare));
     }
     op = std::make_unique<TimedOperation>(gpu, std::move(op), std::move(bare),
                                           seen);
     return Status::success();
   }
   const KernelFunction *twins = nullptr;
-  if (Status status =
-          chooseVariant(context.image, context.program.num_kernels, twins);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(
+      chooseVariant(context.image, context.program.num_kernels, twins));
   if (!twins)
     return Status::error(WrongUsage, "the bundle has no kernels for "
                                      "processors: compile it with --cpu");

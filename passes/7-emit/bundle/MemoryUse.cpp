@@ -44,8 +44,7 @@ emit::memoryOf(const ModelFacts &facts,
 Status emit::memoryOf(ModuleOp module, std::vector<PositionMemory> &positions) {
   std::optional<ModelFacts> facts;
   std::vector<PositionProgram> programs;
-  if (Status status = writePrograms(module, facts, programs); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(writePrograms(module, facts, programs));
   positions = memoryOf(*facts, programs);
   return Status::success();
 }

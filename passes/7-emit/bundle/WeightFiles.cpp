@@ -65,10 +65,8 @@ Status emit::describeWeightFiles(std::vector<PositionProgram> &programs) {
     for (auto &file : program.tables.files) {
       auto [entry, isNew] = known.try_emplace(file->path);
       if (isNew)
-        if (Status status =
-                describe(pathOf(program.tables, *file), entry->second);
-            status.failed())
-          return status;
+        PCC_RETURN_IF_ERROR(
+            describe(pathOf(program.tables, *file), entry->second));
       file->size = entry->second.size;
       file->modified_ns = entry->second.modified_ns;
       file->pages = entry->second.pages;
@@ -91,8 +89,7 @@ public:
     collect();
     if (pieces.empty())
       return Status::success();
-    if (Status status = writeFile(); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(writeFile());
     return redirect();
   }
 
@@ -138,8 +135,7 @@ private:
   Status writeFile() {
     const std::string head = runtime::safetensorsHeader(entries);
     dataAt = head.size();
-    if (Status status = folder.write(name, head); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(folder.write(name, head));
     std::FILE *out = std::fopen(folder.path(name).c_str(), "ab");
     Status status = Status::success();
     for (const PackedRange &piece : pieces)
@@ -160,10 +156,8 @@ private:
   /// use stays small.
   Status append(const PackedRange &piece, std::FILE *out) const {
     runtime::MappedFile source;
-    if (Status status = runtime::MappedFile::open(
-            pathOf(program, *program.files[piece.file]), source);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(runtime::MappedFile::open(
+        pathOf(program, *program.files[piece.file]), source));
     constexpr uint64_t chunk = 16 << 20;
     for (uint64_t done = 0; done < piece.length; done += chunk) {
       const uint64_t size = std::min(chunk, piece.length - done);
@@ -180,8 +174,7 @@ private:
   /// stands for unknown, because copying a bundle changes the time.
   Status redirect() {
     auto file = std::make_unique<program::WeightFileT>();
-    if (Status status = describe(folder.path(name), *file); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(describe(folder.path(name), *file));
     file->path = name;
     file->in_bundle = true;
     file->modified_ns = 0;
@@ -213,16 +206,13 @@ private:
 
 Status emit::packWeights(std::vector<PositionProgram> &programs,
                          BundleFolder &folder) {
-  if (Status status = folder.makeFolder("weights"); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(folder.makeFolder("weights"));
   for (PositionProgram &program : programs)
-    if (Status status =
-            WeightPacker(program.tables, folder,
-                         "weights/position-" +
-                             std::to_string(program.tables.position) +
-                             ".safetensors")
-                .run();
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(
+        WeightPacker(program.tables, folder,
+                     "weights/position-" +
+                         std::to_string(program.tables.position) +
+                         ".safetensors")
+            .run());
   return Status::success();
 }

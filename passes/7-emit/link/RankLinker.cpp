@@ -146,8 +146,7 @@ Status emit::linkRank(const std::string &folder, const std::string &target,
                                         join(folder, "start/crtbeginS.o")};
   arguments.insert(arguments.end(), objects.begin(), objects.end());
   arguments.push_back(rankMain(folder, target));
-  if (Status status = addLibraries(target, arguments); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(addLibraries(target, arguments));
   for (const char *name : {"start/libc_nonshared.a", "start/libgcc.a",
                            "start/crtendS.o", "start/crtn.o"})
     arguments.push_back(join(folder, name));

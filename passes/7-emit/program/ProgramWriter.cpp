@@ -470,9 +470,6 @@ runtime::Status emit::writePrograms(ModuleOp module,
                                   "the module cannot be emitted: " + missing);
   programs = std::vector<PositionProgram>(facts->numPositions());
   for (int position = 0; position < facts->numPositions(); ++position)
-    if (runtime::Status status =
-            writeProgram(*facts, position, programs[position]);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(writeProgram(*facts, position, programs[position]));
   return runtime::Status::success();
 }

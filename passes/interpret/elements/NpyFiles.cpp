@@ -31,10 +31,8 @@ Status interpret::readNpy(const std::string &path, RankedTensorType type,
                           HostTensor &tensor) {
   ElementType wanted;
   runtime::NpyFile file;
-  if (Status status = npyTypeOf(type.getElementType(), wanted); status.failed())
-    return status;
-  if (Status status = runtime::NpyFile::open(path, file); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(npyTypeOf(type.getElementType(), wanted));
+  PCC_RETURN_IF_ERROR(runtime::NpyFile::open(path, file));
   if (file.type() != wanted || ArrayRef(file.shape()) != type.getShape())
     return Status::error(
         runtime::BadInput,
@@ -47,8 +45,7 @@ Status interpret::readNpy(const std::string &path, RankedTensorType type,
 Status interpret::writeNpy(const std::string &path, RankedTensorType type,
                            HostTensor tensor) {
   ElementType stored;
-  if (Status status = npyTypeOf(type.getElementType(), stored); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(npyTypeOf(type.getElementType(), stored));
   graph::roundTo(type.getElementType(), tensor);
   std::error_code error;
   llvm::raw_fd_ostream file(path, error);

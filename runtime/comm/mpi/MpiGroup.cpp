@@ -210,8 +210,7 @@ Status MpiGroup::wait(std::span<const Ticket> tickets, const ActionId &action) {
 }
 
 Status MpiGroup::runPieces(const CallSite &site) {
-  if (Status status = begin(toSend, toGet, site); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(begin(toSend, toGet, site));
   const Ticket ticket = underWay.ticket;
   return wait({&ticket, 1}, site);
 }
@@ -273,8 +272,7 @@ Status MpiGroup::allReduce(const void *in, void *out, size_t count,
   const size_t blockCount = kReductionBlock / elementSize;
   for (size_t left = count; left > 0; left -= sum.count) {
     sum.count = std::min(left, blockCount);
-    if (Status status = reduceShares(sum, site); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(reduceShares(sum, site));
     sum.in += sum.count * elementSize;
     sum.out += sum.count * elementSize;
   }
@@ -295,8 +293,7 @@ Status MpiGroup::reduceSmall(const Sum &sum, const CallSite &site) {
     toSend.push_back(pieceOf(peer, sum.in, bytes));
     toGet.push_back(pieceOf(peer, inputs[peer], bytes));
   }
-  if (Status status = runPieces(site); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(runPieces(site));
   void *output = sum.out;
   reduceInTree(inputs, {&output, 1}, 0, sum.count, sum.type, sum.kind);
   return Status::success();
@@ -327,8 +324,7 @@ Status MpiGroup::reduceShares(const Sum &sum, const CallSite &site) {
     toSend.push_back(pieceOf(peer, sum.in + offset(peer), bytes(peer)));
     toGet.push_back(pieceOf(peer, inputs[peer], ownBytes));
   }
-  if (Status status = runPieces(site); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(runPieces(site));
 
   char *own = sum.out + offset(self);
   void *output = own;

@@ -28,8 +28,7 @@ static void setDefaults() {
 }
 
 Status MpiJob::start() {
-  if (Status status = openMpiLibrary(mpi); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(openMpiLibrary(mpi));
   setDefaults();
   int provided = 0;
   if (mpi.initThread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided) !=

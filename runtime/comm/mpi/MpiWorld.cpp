@@ -47,8 +47,7 @@ public:
                       std::vector<std::unique_ptr<Group>> &created) override {
     created.clear();
     for (const std::vector<int> &members : groups) {
-      if (Status status = checkMembers(members, size()); status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(checkMembers(members, size()));
       created.push_back(join(members));
     }
     return Status::success();
@@ -78,8 +77,7 @@ private:
 Status openMpiWorld(int launchedSize, std::unique_ptr<World> &world,
                     std::shared_ptr<FlightRecorder> recorder) {
   auto job = std::make_shared<MpiJob>();
-  if (Status status = job->start(); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(job->start());
   if (job->size() != launchedSize)
     return Status::error(
         WrongWorld,

@@ -79,14 +79,10 @@ Status NcclGroup::enqueue(const NcclLane &to, const char *name,
     return Status::error(Defect, std::string(name) + " of " + action.value +
                                      " in a group that only posts");
   if (!computed)
-    if (Status status = job->gpu.createEvent(computed); status.failed())
-      return status;
-  if (Status status = job->gpu.order(job->gpu.stream(), to.stream, computed);
-      status.failed())
-    return status;
+    PCC_RETURN_IF_ERROR(job->gpu.createEvent(computed));
+  PCC_RETURN_IF_ERROR(job->gpu.order(job->gpu.stream(), to.stream, computed));
   job->note(to, name, action, members, peer < 0 ? -1 : members[size_t(peer)]);
-  if (Status status = job->settle(call(), to.comm, name); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(job->settle(call(), to.comm, name));
   return job->noteEnd(to);
 }
 
@@ -173,9 +169,7 @@ Status NcclGroup::broadcast(void *data, size_t bytes, int root,
 
 Status NcclGroup::barrier(const ActionId &action) {
   if (!word)
-    if (Status status = job->gpu.allocate(sizeof(int32_t), word);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(job->gpu.allocate(sizeof(int32_t), word));
   return allReduce(word, word, 1, ElementType::I32, dist::ReductionKind::Sum,
                    action);
 }
@@ -250,24 +244,21 @@ Status NcclGroup::postAlongEdges(std::span<const PeerBuffer> sends,
           });
       const NcclLane on = found == edges.end() ? NcclLane() : found->lane;
       if (!isFirst)
-        if (Status status = tickets.redeem(ticket); status.failed())
-          return status;
+        PCC_RETURN_IF_ERROR(tickets.redeem(ticket));
       isFirst = false;
       Status status =
           enqueue(on, isSend ? "send" : "receive", action, piece.peer,
                   [&] { return transfer(on, piece, isSend ? 1 : 0, isSend); });
       if (status.failed())
         return status;
-      if (Status issued = tickets.issue(on.stream, ticket); issued.failed())
-        return issued;
+      PCC_RETURN_IF_ERROR(tickets.issue(on.stream, ticket));
     }
   return Status::success();
 }
 
 Status NcclGroup::wait(std::span<const Ticket> awaited, const ActionId &) {
   for (Ticket ticket : awaited)
-    if (Status status = tickets.redeem(ticket); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(tickets.redeem(ticket));
   return Status::success();
 }
 

@@ -73,8 +73,7 @@ Status NcclJob::openLane(ncclComm_t comm, NcclLane &lane) {
                                      std::to_string(kMostLanes) +
                                      " communicators");
   lane = {comm, nullptr, lanes.size()};
-  if (Status status = gpu.createStream(lane.stream); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(gpu.createStream(lane.stream));
   lanes.push_back(lane);
   given.push_back(0);
   return Status::success();
@@ -82,34 +81,25 @@ Status NcclJob::openLane(ncclComm_t comm, NcclLane &lane) {
 
 /// Rank 0 distributes NCCL's unique id over the rendezvous.
 Status NcclJob::open() {
-  if (Status status = openNcclLibrary(library); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(openNcclLibrary(library));
   void *counters = nullptr;
-  if (Status status =
-          gpu.allocatePinned(kMostLanes * sizeof(uint32_t), counters);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(
+      gpu.allocatePinned(kMostLanes * sizeof(uint32_t), counters));
   done = static_cast<uint32_t *>(counters);
   calls.resize(kMostCalls);
   ncclUniqueId id = {};
   if (rank == 0)
-    if (Status status =
-            library.check(library.ncclGetUniqueId(&id), "ncclGetUniqueId");
-        status.failed())
-      return status;
-  if (Status status = rendezvous->broadcast(
-          std::as_writable_bytes(std::span(id.internal, sizeof id.internal)),
-          deadlineSeconds);
-      status.failed())
-    return status;
+    PCC_RETURN_IF_ERROR(
+        library.check(library.ncclGetUniqueId(&id), "ncclGetUniqueId"));
+  PCC_RETURN_IF_ERROR(rendezvous->broadcast(
+      std::as_writable_bytes(std::span(id.internal, sizeof id.internal)),
+      deadlineSeconds));
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
   ncclComm_t comm = nullptr;
   const ncclResult_t result =
       library.ncclCommInitRankConfig(&comm, size, id, rank, &config);
-  if (Status status = settle(result, comm, "ncclCommInitRankConfig");
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(settle(result, comm, "ncclCommInitRankConfig"));
   NcclLane lane;
   return openLane(comm, lane);
 }
@@ -125,15 +115,11 @@ Status NcclJob::split(int color, int key, int mostBlocks, NcclLane &lane) {
   ncclComm_t &comm = splits.emplace_back(nullptr);
   const ncclResult_t result =
       library.ncclCommSplit(everybody().comm, color, key, &comm, &config);
-  if (Status status = settle(result == ncclSuccess ? ncclInProgress : result,
-                             everybody().comm, "ncclCommSplit");
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(settle(result == ncclSuccess ? ncclInProgress : result,
+                             everybody().comm, "ncclCommSplit"));
   if (color == noColor)
     return Status::success();
-  if (Status status = settle(ncclInProgress, comm, "ncclCommSplit");
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(settle(ncclInProgress, comm, "ncclCommSplit"));
   return openLane(comm, lane);
 }
 
@@ -145,8 +131,7 @@ Status NcclJob::settle(ncclResult_t result, ncclComm_t comm, const char *call) {
       result = asked;
     if (result != ncclInProgress)
       break;
-    if (Status status = rendezvous->poll(); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(rendezvous->poll());
     if (secondsSince(begin) > deadlineSeconds)
       return Status::error(PeerLost, "rank " + std::to_string(rank) + ": " +
                                          call + " did not end in time");
@@ -286,15 +271,13 @@ uint64_t NcclJob::progress() const {
 Status NcclJob::findWord() {
   if (word)
     return Status::success();
-  if (Status status = gpu.allocate(sizeof(int32_t), word); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(gpu.allocate(sizeof(int32_t), word));
   return gpu.waitFor(gpu.stream());
 }
 
 // The data of the first messages has no meaning.
 Status NcclJob::connectEdge(const NcclLane &lane, int self) {
-  if (Status status = findWord(); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(findWord());
   const ncclResult_t result =
       self == 0 ? library.ncclSend(word, sizeof(int32_t), ncclUint8, 1,
                                    lane.comm, lane.stream)
@@ -305,8 +288,7 @@ Status NcclJob::connectEdge(const NcclLane &lane, int self) {
 }
 
 Status NcclJob::connectAll(const NcclLane &lane) {
-  if (Status status = findWord(); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(findWord());
   Status status = settle(library.ncclAllReduce(word, word, 1, ncclInt32,
                                                ncclSum, lane.comm, lane.stream),
                          lane.comm, "a first reduction");
@@ -316,8 +298,7 @@ Status NcclJob::connectAll(const NcclLane &lane) {
 Status NcclJob::waitFor(CUstream stream) {
   const auto begin = std::chrono::steady_clock::now();
   for (bool isDone = false;;) {
-    if (Status status = gpu.poll(stream, isDone); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(gpu.poll(stream, isDone));
     // An aborted call also leaves the stream idle, so check for errors before
     // the result is used.
     if (Status status = poll(); status.failed() || isDone)
@@ -333,15 +314,12 @@ Status NcclJob::poll() {
   recorder->heartbeat();
   if (aborted.failed())
     return aborted;
-  if (Status status = rendezvous->poll(); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(rendezvous->poll());
   for (const NcclLane &lane : lanes) {
     ncclResult_t state = ncclSuccess;
     const ncclResult_t asked = library.ncclCommGetAsyncError(lane.comm, &state);
-    if (Status status =
-            library.check(asked != ncclSuccess ? asked : state, "NCCL");
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(
+        library.check(asked != ncclSuccess ? asked : state, "NCCL"));
   }
   return Status::success();
 }

@@ -53,8 +53,7 @@ Status openNcclLibrary(NcclLibrary &library) {
 
 Status findNccl(std::string &version) {
   NcclLibrary library;
-  if (Status status = openNcclLibrary(library); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(openNcclLibrary(library));
   int number = 0;
   Status status =
       library.check(library.ncclGetVersion(&number), "ncclGetVersion");

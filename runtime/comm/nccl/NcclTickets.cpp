@@ -7,8 +7,7 @@ namespace pcc::runtime {
 Status NcclTickets::issue(CUstream stream, Ticket &ticket) {
   if (unused.empty()) {
     unused.push_back(events.size());
-    if (Status status = gpu.createEvent(events.emplace_back()); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(gpu.createEvent(events.emplace_back()));
   }
   ticket = unused.back();
   unused.pop_back();

@@ -90,9 +90,7 @@ public:
     const int blocks = blocksOfGroup(groups, job->gpu.multiprocessors());
     for (size_t first = 0; first < groups.size();) {
       const size_t end = endOfDisjoint(groups, first);
-      if (Status status = join(groups, first, end, blocks, created);
-          status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(join(groups, first, end, blocks, created));
       first = end;
     }
     return Status::success();
@@ -106,9 +104,7 @@ public:
     std::vector<std::vector<EdgeLane>> lanes(groups.size());
     const int blocks = blocksOfEdge(edges);
     for (const PeerEdge &edge : edges)
-      if (Status status = joinEdge(groups, edge, blocks, lanes);
-          status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(joinEdge(groups, edge, blocks, lanes));
     for (size_t i = 0; i < groups.size(); ++i)
       created.push_back(indexAmong(groups[i], rank()) < 0
                             ? nullptr
@@ -140,19 +136,16 @@ private:
               std::vector<std::unique_ptr<Group>> &created) {
     int color = NcclJob::noColor, key = 0;
     for (size_t i = first; i < end; ++i) {
-      if (Status status = checkMembers(groups[i], size()); status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(checkMembers(groups[i], size()));
       if (const int index = indexAmong(groups[i], rank()); index >= 0) {
         color = int(i - first);
         key = index;
       }
     }
     NcclLane lane;
-    if (Status status = job->split(color, key, blocks, lane); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(job->split(color, key, blocks, lane));
     if (color != NcclJob::noColor)
-      if (Status status = job->connectAll(lane); status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(job->connectAll(lane));
     for (size_t i = first; i < end; ++i)
       created.push_back(color == int(i - first)
                             ? std::make_unique<NcclGroup>(job, groups[i], lane)
@@ -174,8 +167,7 @@ private:
         key = index == edge.from ? 0 : 1;
       }
     NcclLane lane;
-    if (Status status = job->split(color, key, blocks, lane); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(job->split(color, key, blocks, lane));
     if (color == NcclJob::noColor)
       return Status::success();
     lanes[size_t(color)].push_back({edge, lane});
@@ -194,8 +186,7 @@ Status openNcclWorld(int rank, int size, CudaContext &gpu,
   auto job = std::make_shared<NcclJob>(gpu, rank, size, std::move(rendezvous),
                                        std::move(recorder));
   job->deadlineSeconds = seconds;
-  if (Status status = job->open(); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(job->open());
   world = std::make_unique<NcclWorld>(std::move(job));
   return Status::success();
 }

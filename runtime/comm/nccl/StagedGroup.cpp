@@ -21,9 +21,7 @@ Status StagedGroup::reserve(size_t bytes) {
   // Outgrown buffers are freed only with the GPU's context. Doubling keeps
   // their total size below that of the current buffer.
   reserved = std::max(bytes, 2 * reserved);
-  if (Status status = job->gpu.allocatePinned(reserved, pinned);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(job->gpu.allocatePinned(reserved, pinned));
   return job->gpu.allocate(reserved, staging);
 }
 
@@ -41,14 +39,11 @@ Status StagedGroup::upload(const void *from, size_t offset, size_t bytes) {
 Status StagedGroup::download(void *to, size_t offset, size_t bytes) {
   char *const host = static_cast<char *>(pinned) + offset;
   if (bytes > 0)
-    if (Status status = job->gpu.check(
-            job->gpu.driver().cuMemcpyDtoHAsync(host, addressOf(at(offset)),
-                                                bytes, job->gpu.stream()),
-            "cuMemcpyDtoHAsync");
-        status.failed())
-      return status;
-  if (Status status = job->waitForAll(); status.failed())
-    return status;
+    PCC_RETURN_IF_ERROR(job->gpu.check(
+        job->gpu.driver().cuMemcpyDtoHAsync(host, addressOf(at(offset)), bytes,
+                                            job->gpu.stream()),
+        "cuMemcpyDtoHAsync"));
+  PCC_RETURN_IF_ERROR(job->waitForAll());
   if (bytes > 0)
     std::memcpy(to, host, bytes);
   return Status::success();
@@ -58,13 +53,9 @@ Status StagedGroup::allReduce(const void *in, void *out, size_t count,
                               ElementType type, dist::ReductionKind kind,
                               const ActionId &action) {
   const size_t bytes = count * sizeOf(type);
-  if (Status status = reserve(bytes); status.failed())
-    return status;
-  if (Status status = upload(in, 0, bytes); status.failed())
-    return status;
-  if (Status status = group.allReduce(at(0), at(0), count, type, kind, action);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(reserve(bytes));
+  PCC_RETURN_IF_ERROR(upload(in, 0, bytes));
+  PCC_RETURN_IF_ERROR(group.allReduce(at(0), at(0), count, type, kind, action));
   return download(out, 0, bytes);
 }
 
@@ -72,25 +63,18 @@ Status StagedGroup::allReduce(const void *in, void *out, size_t count,
 Status StagedGroup::allGather(const void *in, void *out, size_t bytes,
                               const ActionId &action) {
   const size_t all = bytes * size_t(size());
-  if (Status status = reserve(aligned(bytes) + all); status.failed())
-    return status;
-  if (Status status = upload(in, 0, bytes); status.failed())
-    return status;
-  if (Status status = group.allGather(at(0), at(aligned(bytes)), bytes, action);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(reserve(aligned(bytes) + all));
+  PCC_RETURN_IF_ERROR(upload(in, 0, bytes));
+  PCC_RETURN_IF_ERROR(
+      group.allGather(at(0), at(aligned(bytes)), bytes, action));
   return download(out, aligned(bytes), all);
 }
 
 Status StagedGroup::broadcast(void *data, size_t bytes, int root,
                               const ActionId &action) {
-  if (Status status = reserve(bytes); status.failed())
-    return status;
-  if (Status status = upload(data, 0, bytes); status.failed())
-    return status;
-  if (Status status = group.broadcast(at(0), bytes, root, action);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(reserve(bytes));
+  PCC_RETURN_IF_ERROR(upload(data, 0, bytes));
+  PCC_RETURN_IF_ERROR(group.broadcast(at(0), bytes, root, action));
   return download(data, 0, bytes);
 }
 
@@ -112,27 +96,20 @@ Status StagedGroup::post(std::span<const PeerBuffer> sends,
       offsets[side].push_back(total);
       total += aligned(piece.size);
     }
-  if (Status status = reserve(total); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(reserve(total));
   for (int side = 0; side < 2; ++side)
     for (size_t i = 0; i < given[side].size(); ++i)
       staged[side].push_back(
           {given[side][i].peer, at(offsets[side][i]), given[side][i].size});
   for (size_t i = 0; i < sends.size(); ++i)
-    if (Status status = upload(sends[i].data, offsets[0][i], sends[i].size);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(upload(sends[i].data, offsets[0][i], sends[i].size));
   Ticket travelling = 0;
-  if (Status status = group.post(staged[0], staged[1], action, travelling);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(group.post(staged[0], staged[1], action, travelling));
   if (Status status = group.wait({&travelling, 1}, action); status.failed())
     return status;
   for (size_t i = 0; i < receives.size(); ++i)
-    if (Status status =
-            download(receives[i].data, offsets[1][i], receives[i].size);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(
+        download(receives[i].data, offsets[1][i], receives[i].size));
   ticket = 0;
   return job->waitForAll();
 }

@@ -41,8 +41,7 @@ public:
                       std::vector<std::unique_ptr<Group>> &created) override {
     created.clear();
     for (const std::vector<int> &members : groups) {
-      if (Status status = checkMembers(members, size()); status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(checkMembers(members, size()));
       created.push_back(join(members));
       if (disagreed)
         return Status::error(DamagedBundle, "rank " + std::to_string(self) +

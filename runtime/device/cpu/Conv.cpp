@@ -59,9 +59,7 @@ public:
                                             {reordersY, yCall}}};
     for (const ConvStep &step : steps)
       if (step.isNeeded)
-        if (Status status = step.call.run(context.buffers, run.microbatch);
-            status.failed())
-          return status;
+        PCC_RETURN_IF_ERROR(step.call.run(context.buffers, run.microbatch));
     return Status::success();
   }
 
@@ -160,10 +158,8 @@ private:
   template <typename Primitive>
   Status bind(const typename Primitive::primitive_desc &description,
               const memory::desc &bias) {
-    if (Status status = makeWeight(resources, context, conv.w, w,
-                                   description.weights_desc(), weight);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(makeWeight(resources, context, conv.w, w,
+                                   description.weights_desc(), weight));
     size_t offset = 0;
     const auto place = [&](const memory::desc &desc) {
       const size_t at = offset;

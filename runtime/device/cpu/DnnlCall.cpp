@@ -74,9 +74,7 @@ Status makeWeight(CpuResources &resources, const LoadContext &context,
     return Status::success();
   const int32_t parameter = context.program.buffers[buffer]->index;
   const void *data = nullptr;
-  if (Status status = context.parameters.acquire(parameter, data);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(context.parameters.acquire(parameter, data));
   weight.packed = allocateAligned(wanted.get_size());
   if (!weight.packed)
     return Status::error(NoDevice, "out of memory: no " +

@@ -45,10 +45,8 @@ Status prepareKernel(CpuResources &resources, const LoadContext &context,
                      std::unique_ptr<Operation> &operation) {
   const program::KernelT &kernel = *instruction.body.AsKernel();
   const KernelFunction *kernels = nullptr;
-  if (Status status =
-          chooseVariant(context.image, context.program.num_kernels, kernels);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(
+      chooseVariant(context.image, context.program.num_kernels, kernels));
   if (!kernels)
     return Status::error(DamagedBundle, "the program has no kernels");
   operation = std::make_unique<KernelOperation>(resources.threads(), context,

@@ -152,9 +152,7 @@ public:
   }
 
   Status run(const RunContext &run) override {
-    if (Status status = call.run(context.buffers, run.microbatch);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(call.run(context.buffers, run.microbatch));
     if (problem.hasResidual && !fusesResidual)
       dispatch(problem.type, [&](auto element) {
         finishRows<decltype(element)>(
@@ -230,10 +228,8 @@ private:
   Status bind(const dnnl::matmul::primitive_desc &description,
               const memory::desc &a, const memory::desc &b,
               const memory::desc &c, memory::data_type type) {
-    if (Status status = makeWeight(resources, context, matmul.b, b,
-                                   description.weights_desc(), weight);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(makeWeight(resources, context, matmul.b, b,
+                                   description.weights_desc(), weight));
     weight.offset = bytesTo(problem.b);
     call.addBuffer(DNNL_ARG_SRC, a, matmul.a, bytesTo(problem.a));
     call.addWeight(DNNL_ARG_WEIGHTS, weight);
@@ -502,9 +498,7 @@ static Status prepareDnnl(CpuResources &resources, const LoadContext &context,
     auto dnnlMatmul =
         std::make_unique<DnnlMatmul>(resources, context, matmul, problem);
     bool created = false;
-    if (Status status = dnnlMatmul->create(residualInPrimitive, created);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(dnnlMatmul->create(residualInPrimitive, created));
     if (created) {
       operation = std::move(dnnlMatmul);
       break;

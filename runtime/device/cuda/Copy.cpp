@@ -90,11 +90,9 @@ private:
   /// words.
   Status fillHalves(CUdeviceptr at) const {
     for (size_t half = 0; half < 2; ++half)
-      if (Status status = check(gpu.driver().cuMemsetD2D32Async(
-              at + half * sizeof(uint32_t), /*dstPitch=*/size, words[half],
-              /*Width=*/1, /*Height=*/count, gpu.stream()));
-          status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(check(gpu.driver().cuMemsetD2D32Async(
+          at + half * sizeof(uint32_t), /*dstPitch=*/size, words[half],
+          /*Width=*/1, /*Height=*/count, gpu.stream())));
     return Status::success();
   }
 

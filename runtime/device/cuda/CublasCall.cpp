@@ -139,13 +139,11 @@ CublasCall::shapesOf(const MatmulProblem &problem, const CublasTypes &types) {
 
 Status CublasCall::makeLayout(Matrix &matrix, const ColumnMatrix &shape,
                               int64_t batch) {
-  if (Status status = blas.check(blas.cublasLtMatrixLayoutCreate(
-                                     matrix.place(), dataTypeOf(shape.type),
-                                     uint64_t(shape.rows),
-                                     uint64_t(shape.columns), shape.ld),
-                                 "cublasLtMatrixLayoutCreate");
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(blas.check(
+      blas.cublasLtMatrixLayoutCreate(matrix.place(), dataTypeOf(shape.type),
+                                      uint64_t(shape.rows),
+                                      uint64_t(shape.columns), shape.ld),
+      "cublasLtMatrixLayoutCreate"));
   const auto count = int32_t(batch);
   const auto setAttribute = [&](cublasLtMatrixLayoutAttribute_t attribute,
                                 const auto &value) {
@@ -153,9 +151,7 @@ Status CublasCall::makeLayout(Matrix &matrix, const ColumnMatrix &shape,
                           matrix.get(), attribute, &value, sizeof value),
                       "cublasLtMatrixLayoutSetAttribute");
   };
-  if (Status status = setAttribute(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, count);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(setAttribute(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, count));
   return setAttribute(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
                       shape.batchStride);
 }
@@ -168,50 +164,37 @@ Status CublasCall::makeOperation(const CublasTypes &types, const Shapes &shapes,
   const auto turn = [](const ColumnMatrix &matrix) {
     return matrix.isTransposed ? CUBLAS_OP_T : CUBLAS_OP_N;
   };
-  if (Status status =
-          blas.check(blas.cublasLtMatmulDescCreate(operation.place(),
-                                                   types.compute, types.scale),
-                     "cublasLtMatmulDescCreate");
-      status.failed())
-    return status;
-  if (Status status = set(CUBLASLT_MATMUL_DESC_TRANSA, turn(shapes.x));
-      status.failed())
-    return status;
-  if (Status status = set(CUBLASLT_MATMUL_DESC_TRANSB, turn(shapes.y));
-      status.failed())
-    return status;
-  if (Status status = setVector(reinterpret_cast<const void *>(kAlignment));
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(
+      blas.check(blas.cublasLtMatmulDescCreate(operation.place(), types.compute,
+                                               types.scale),
+                 "cublasLtMatmulDescCreate"));
+  PCC_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_TRANSA, turn(shapes.x)));
+  PCC_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_TRANSB, turn(shapes.y)));
+  PCC_RETURN_IF_ERROR(setVector(reinterpret_cast<const void *>(kAlignment)));
   return set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
 }
 
 Status CublasCall::askForAlgorithm(const Shapes &shapes, bool mayLack) {
   OwnedHandle<cublasLtMatmulPreference_t> preference(
       blas.cublasLtMatmulPreferenceDestroy);
-  if (Status status =
-          blas.check(blas.cublasLtMatmulPreferenceCreate(preference.place()),
-                     "cublasLtMatmulPreferenceCreate");
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(
+      blas.check(blas.cublasLtMatmulPreferenceCreate(preference.place()),
+                 "cublasLtMatmulPreferenceCreate"));
   const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute,
                           const auto &value) {
     return blas.check(blas.cublasLtMatmulPreferenceSetAttribute(
                           preference.get(), attribute, &value, sizeof value),
                       "cublasLtMatmulPreferenceSetAttribute");
   };
-  if (Status status = prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                             resources.workspaceBytes());
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                             resources.workspaceBytes()));
   const std::pair<cublasLtMatmulPreferenceAttributes_t, uint32_t> aligned[] = {
       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, shapes.x.alignment},
       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, shapes.y.alignment},
       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, shapes.added.alignment},
       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, shapes.result.alignment}};
   for (const auto &[attribute, bytes] : aligned)
-    if (Status status = prefer(attribute, bytes); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(prefer(attribute, bytes));
   cublasLtMatmulHeuristicResult_t found = {};
   int count = 0;
   const cublasStatus_t asked = blas.cublasLtMatmulAlgoGetHeuristic(
@@ -225,9 +208,7 @@ Status CublasCall::askForAlgorithm(const Shapes &shapes, bool mayLack) {
                          asked == CUBLAS_STATUS_INVALID_VALUE;
   if (isChosen || (mayLack && isLacking))
     return Status::success();
-  if (Status status = blas.check(asked, "cublasLtMatmulAlgoGetHeuristic");
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(blas.check(asked, "cublasLtMatmulAlgoGetHeuristic"));
   return Status::error(Defect, "cuBLASLt has no algorithm for a product");
 }
 
@@ -288,8 +269,7 @@ Status CublasCall::open(const MatmulProblem &problem, const CublasTypes &types,
   if (!epilogue)
     return Status::error(Defect, "cuBLASLt does not do what is to follow a "
                                  "product");
-  if (Status status = makeOperation(types, *shapes, *epilogue); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(makeOperation(types, *shapes, *epilogue));
   const int64_t batch = problem.batch.empty() ? 1 : problem.batch.back();
   const std::pair<Matrix &, const ColumnMatrix &> layouts[] = {
       {x, shapes->x},
@@ -297,8 +277,7 @@ Status CublasCall::open(const MatmulProblem &problem, const CublasTypes &types,
       {added, shapes->added},
       {result, shapes->result}};
   for (const auto &[matrix, shape] : layouts)
-    if (Status status = makeLayout(matrix, shape, batch); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(makeLayout(matrix, shape, batch));
   return choose(describe(types,
                          {shapes->x, shapes->y, shapes->added, shapes->result},
                          *epilogue, batch, resources.workspaceBytes()),

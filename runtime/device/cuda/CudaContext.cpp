@@ -24,27 +24,18 @@ CudaContext::~CudaContext() {
 Status CudaContext::describe() {
   char name[128] = "";
   int major = 0, minor = 0;
-  if (Status status =
-          check(functions.cuDeviceGetName(name, sizeof name, device),
-                "cuDeviceGetName");
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(check(
+      functions.cuDeviceGetName(name, sizeof name, device), "cuDeviceGetName"));
   const auto attribute = [&](int &value, CUdevice_attribute which) {
     return check(functions.cuDeviceGetAttribute(&value, which, device),
                  "cuDeviceGetAttribute");
   };
-  if (Status status =
-          attribute(major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
-      status.failed())
-    return status;
-  if (Status status =
-          attribute(minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-      status.failed())
-    return status;
-  if (Status status = attribute(multiprocessorCount,
-                                CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(
+      attribute(major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR));
+  PCC_RETURN_IF_ERROR(
+      attribute(minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
+  PCC_RETURN_IF_ERROR(
+      attribute(multiprocessorCount, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
   capabilityNumber = major * 10 + minor;
   model = name;
   text = "GPU " + std::to_string(device) + " (" + name +
@@ -70,32 +61,22 @@ std::string CudaContext::driverVersion() const {
 }
 
 Status CudaContext::open(int number) {
-  if (Status status = openCudaDriver(functions); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(openCudaDriver(functions));
   int count = 0;
-  if (Status status =
-          check(functions.cuDeviceGetCount(&count), "cuDeviceGetCount");
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(
+      check(functions.cuDeviceGetCount(&count), "cuDeviceGetCount"));
   if (count == 0)
     return Status::error(NoDevice, "the driver sees no GPU");
-  if (Status status =
-          check(functions.cuDeviceGet(&device, number % count), "cuDeviceGet");
-      status.failed())
-    return status;
-  if (Status status = describe(); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(
+      check(functions.cuDeviceGet(&device, number % count), "cuDeviceGet"));
+  PCC_RETURN_IF_ERROR(describe());
   // The primary context is the one that libraries on top of the CUDA runtime
   // use (cuBLASLt, NCCL).
-  if (Status status =
-          check(functions.cuDevicePrimaryCtxRetain(&context, device),
-                "cuDevicePrimaryCtxRetain");
-      status.failed())
-    return status;
-  if (Status status =
-          check(functions.cuCtxSetCurrent(context), "cuCtxSetCurrent");
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(
+      check(functions.cuDevicePrimaryCtxRetain(&context, device),
+            "cuDevicePrimaryCtxRetain"));
+  PCC_RETURN_IF_ERROR(
+      check(functions.cuCtxSetCurrent(context), "cuCtxSetCurrent"));
   return createStream(computeStream);
 }
 
@@ -121,10 +102,8 @@ Status CudaContext::createEvent(CUevent &event) {
 /// record the event again at once.
 Status CudaContext::order(CUstream earlier, CUstream later,
                           CUevent event) const {
-  if (Status status =
-          check(functions.cuEventRecord(event, earlier), "cuEventRecord");
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(
+      check(functions.cuEventRecord(event, earlier), "cuEventRecord"));
   return check(functions.cuStreamWaitEvent(later, event, CU_EVENT_WAIT_DEFAULT),
                "cuStreamWaitEvent");
 }

@@ -64,8 +64,7 @@ public:
 
   Status beginUpload(void *to, const void *from, size_t bytes) override {
     if (!uploads)
-      if (Status status = openUploads(); status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(openUploads());
     return upload(to, from, bytes, uploads);
   }
 
@@ -73,17 +72,13 @@ public:
   /// sources they overwrite.
   Status copyWithin(std::span<const DeviceCopy> copies) override {
     if (uploads)
-      if (Status status = gpu.order(uploads, gpu.stream(), order);
-          status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(gpu.order(uploads, gpu.stream(), order));
     for (const auto &[to, from, bytes] : copies)
       if (bytes > 0)
-        if (Status status = gpu.check(
-                gpu.driver().cuMemcpyDtoDAsync(addressOf(to), addressOf(from),
-                                               bytes, gpu.stream()),
-                "cuMemcpyDtoDAsync");
-            status.failed())
-          return status;
+        PCC_RETURN_IF_ERROR(
+            gpu.check(gpu.driver().cuMemcpyDtoDAsync(
+                          addressOf(to), addressOf(from), bytes, gpu.stream()),
+                      "cuMemcpyDtoDAsync"));
     return uploads ? gpu.order(gpu.stream(), uploads, order)
                    : Status::success();
   }
@@ -107,9 +102,7 @@ public:
   Status copy(std::span<const StridedCopy> copies, const void *from, void *to,
               size_t size) override {
     for (const StridedCopy &copy : copies)
-      if (Status status = copyStrided(gpu, copy, from, to, size);
-          status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(copyStrided(gpu, copy, from, to, size));
     return Status::success();
   }
 
@@ -151,11 +144,9 @@ public:
   /// Ends the capture and compiles the captured graph for replay().
   Status endRecording() override {
     CUgraph graph = nullptr;
-    if (Status status =
-            gpu.check(gpu.driver().cuStreamEndCapture(gpu.stream(), &graph),
-                      "cuStreamEndCapture");
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(
+        gpu.check(gpu.driver().cuStreamEndCapture(gpu.stream(), &graph),
+                  "cuStreamEndCapture"));
     Status status =
         gpu.check(gpu.driver().cuGraphInstantiateWithFlags(&step, graph, 0),
                   "cuGraphInstantiateWithFlags");

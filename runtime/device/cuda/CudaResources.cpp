@@ -53,15 +53,12 @@ Status CudaResources::findKernel(const ProgramImage &image, int32_t kernel,
   if (!image.gpu)
     return Status::error(DamagedBundle, "the program has no kernels");
   if (!code)
-    if (Status status = loadCode(image); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(loadCode(image));
   const std::string name =
       "pcc_k_" + std::to_string(image.gpu->numbers[kernel]);
-  if (Status status = gpu.check(
-          gpu.driver().cuModuleGetFunction(&function, code, name.c_str()),
-          "cuModuleGetFunction");
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(
+      gpu.check(gpu.driver().cuModuleGetFunction(&function, code, name.c_str()),
+                "cuModuleGetFunction"));
   // By default the driver loads a kernel at its first launch, which may
   // deadlock in a step: see Operation::warmUp().
   return gpu.check(gpu.driver().cuFuncLoad(function), "cuFuncLoad");
@@ -70,12 +67,9 @@ Status CudaResources::findKernel(const ProgramImage &image, int32_t kernel,
 Status CudaResources::useCublas() {
   if (handle)
     return Status::success();
-  if (Status status = openCublasLibrary(library); status.failed())
-    return status;
-  if (Status status =
-          library.check(library.cublasLtCreate(&handle), "cublasLtCreate");
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(openCublasLibrary(library));
+  PCC_RETURN_IF_ERROR(
+      library.check(library.cublasLtCreate(&handle), "cublasLtCreate"));
   algorithmCache.open(bundle, "cublaslt " +
                                   std::to_string(library.cublasLtGetVersion()) +
                                   " " + gpu.name());

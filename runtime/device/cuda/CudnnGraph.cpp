@@ -228,12 +228,10 @@ Status CudnnGraph::choose(cudnnBackendDescriptor_t heuristics,
 Status CudnnPlan::run(const CudnnLibrary &library, cudnnHandle_t handle,
                       const CudnnAddresses &places, void *workspace) const {
   cudnnBackendDescriptor_t made = nullptr;
-  if (Status status =
-          library.check(library.cudnnBackendCreateDescriptor(
-                            CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, &made),
-                        "cudnnBackendCreateDescriptor");
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(
+      library.check(library.cudnnBackendCreateDescriptor(
+                        CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, &made),
+                    "cudnnBackendCreateDescriptor"));
   const CudnnDescriptor pack(library, made);
   const auto count = int64_t(places.ids.size());
   const cudnnStatus_t results[] = {
@@ -248,9 +246,7 @@ Status CudnnPlan::run(const CudnnLibrary &library, cudnnHandle_t handle,
                                        static_cast<void *>(&workspace)),
       library.cudnnBackendFinalize(made)};
   for (const cudnnStatus_t result : results)
-    if (Status status = library.check(result, "a cuDNN variant pack");
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(library.check(result, "a cuDNN variant pack"));
   return library.check(library.cudnnBackendExecute(handle, plan, made),
                        "cudnnBackendExecute");
 }

@@ -123,10 +123,8 @@ Status prepareKernel(CudaResources &resources, const LoadContext &context,
   if (operation)
     return Status::success();
   CUfunction function = nullptr;
-  if (Status status =
-          resources.findKernel(context.image, kernel.kernel, function);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(
+      resources.findKernel(context.image, kernel.kernel, function));
   if (kernel.parts.empty())
     operation = std::make_unique<LaunchOperation>(resources.context(), context,
                                                   kernel, function);

@@ -39,8 +39,7 @@ public:
     if (problem.isEmpty())
       return Status::success();
     if (problem.k == 0)
-      if (Status status = multiplyZeros(); status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(multiplyZeros());
     const bool sums = problem.sums != MatmulProblem::Sums::None;
     if (Status status = call.open(problem, types, /*mayLack=*/sums);
         status.failed() || call.canRun())
@@ -52,8 +51,7 @@ public:
     if (problem.isEmpty())
       return Status::success();
     microbatch = run.microbatch;
-    if (Status status = setVector(); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(setVector());
     MatmulAddresses places = {factor(matmul.a, problem.a),
                               factor(matmul.b, problem.b),
                               address(matmul.c),
@@ -90,11 +88,8 @@ private:
     sums.c_strides = {1, 1};
     factorSum.emplace(MatmulProblem(sums, types.factors), types, resources);
     problem.sums = MatmulProblem::Sums::None;
-    if (Status status = call.open(problem, types); status.failed())
-      return status;
-    if (Status status = factorSum->call.open(factorSum->problem, types);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(call.open(problem, types));
+    PCC_RETURN_IF_ERROR(factorSum->call.open(factorSum->problem, types));
     return fillOnes();
   }
 
@@ -102,9 +97,7 @@ private:
   Status fillOnes() {
     const auto count = size_t(problem.k);
     const size_t bytes = count * sizeOf(types.factors);
-    if (Status status = resources.context().allocate(bytes, factorSum->ones);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(resources.context().allocate(bytes, factorSum->ones));
     const std::vector<double> ones(count, 1);
     std::vector<char> converted(bytes);
     convertElements(ElementType::F64, ones.data(), int64_t(count),
@@ -172,8 +165,7 @@ private:
           moved(at.b, i * problem.b.batch[dim], types.factors),
           moved(at.c, i * problem.c.batch[dim], types.stored),
           moved(at.residual, i * problem.residual.batch[dim], types.stored)};
-      if (Status status = runFrom(dim + 1, next); status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(runFrom(dim + 1, next));
     }
     return Status::success();
   }
@@ -220,8 +212,7 @@ Status prepareMatmul(CudaResources &resources, const LoadContext &context,
     return Status::error(
         Defect, "cuBLASLt has no products of " + std::string(nameOf(factors)) +
                     " that are stored as " + std::string(nameOf(stored)));
-  if (Status status = resources.useCublas(); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(resources.useCublas());
   auto made =
       std::make_unique<MatmulOperation>(resources, context, matmul, *types);
   if (Status status = made->open(); status.failed())

@@ -28,9 +28,7 @@ Status makeRandom(CudaResources &resources, const ProgramImage &image,
                   int32_t kernel, uint64_t key,
                   std::span<const StridedCopy> copies, void *to) {
   CUfunction function = nullptr;
-  if (Status status = resources.findKernel(image, kernel, function);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(resources.findKernel(image, kernel, function));
   Status status = Status::success();
   for (const StridedCopy &copy : copies)
     forEachRandomPart(key, copy, [&](const RandomScalars &part) {

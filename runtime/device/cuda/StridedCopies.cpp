@@ -43,11 +43,9 @@ static Status copyLoops(const CudaContext &gpu, std::span<const CopyLoop> loops,
     return copyRows(gpu, rows, from, to);
   const CopyLoop &outer = loops.front();
   for (int64_t i = 0; i < outer.extent; ++i)
-    if (Status status = copyLoops(gpu, loops.subspan(1), rows,
+    PCC_RETURN_IF_ERROR(copyLoops(gpu, loops.subspan(1), rows,
                                   from + i * outer.sourceStride * size,
-                                  to + i * outer.targetStride * size, size);
-        status.failed())
-      return status;
+                                  to + i * outer.targetStride * size, size));
   return Status::success();
 }
 

@@ -124,8 +124,7 @@ public:
   Status run(const RunContext &run) override {
     const Addresses at = begin(run);
     if (group->index() == collective.root && at.in != at.out)
-      if (Status status = copyRun(at.in, at.out, in.bytes); status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(copyRun(at.in, at.out, in.bytes));
     return group->broadcast(at.out, size_t(in.bytes), collective.root, action);
   }
 };
@@ -168,8 +167,7 @@ public:
     for (int member = 0; member < group->size(); ++member) {
       char *place = allOf(at) + size_t(member) * bytes;
       if (member == group->index()) {
-        if (Status status = copyRun(at.in, place, in.bytes); status.failed())
-          return status;
+        PCC_RETURN_IF_ERROR(copyRun(at.in, place, in.bytes));
         continue;
       }
       sends.push_back({member, const_cast<char *>(at.in), bytes});
@@ -194,11 +192,9 @@ private:
   Status unpack(const Addresses &at) const {
     if (!plan.gathersDirectly)
       for (size_t member = 0; member < plan.unpack.size(); ++member)
-        if (Status status =
-                copyAll(plan.unpack[member],
-                        at.scratch + member * size_t(in.bytes), at.out);
-            status.failed())
-          return status;
+        PCC_RETURN_IF_ERROR(copyAll(plan.unpack[member],
+                                    at.scratch + member * size_t(in.bytes),
+                                    at.out));
     return Status::success();
   }
 };
@@ -212,27 +208,21 @@ public:
 
   Status start(const RunContext &run) override {
     const Addresses at = begin(run);
-    if (Status status = packSends(at); status.failed())
-      return status;
-    if (Status status = clearHoles(at); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(packSends(at));
+    PCC_RETURN_IF_ERROR(clearHoles(at));
     for (size_t i = 0; i < plan.receives.size(); ++i)
       receives[i] = {plan.receives[i].member, placeOf(plan.receives[i], at),
                      size_t(plan.receives[i].elements) * size};
-    if (Status status = copyAll(plan.local, at.in, at.out); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(copyAll(plan.local, at.in, at.out));
     return post();
   }
 
   Status finish(const RunContext &run) override {
     const Addresses at = begin(run);
-    if (Status status = waitForAll(); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(waitForAll());
     for (const PeerPiece &piece : plan.receives)
       if (piece.packed)
-        if (Status status = copyAll(piece.copies, placeOf(piece, at), at.out);
-            status.failed())
-          return status;
+        PCC_RETURN_IF_ERROR(copyAll(piece.copies, placeOf(piece, at), at.out));
     return Status::success();
   }
 };
@@ -253,8 +243,7 @@ public:
 
   Status start(const RunContext &run) override {
     const Addresses at = begin(run);
-    if (Status status = packSends(at); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(packSends(at));
     receives.clear();
     for (const PeerPiece &piece : plan.receives) {
       if (piece.member == group->index())
@@ -268,8 +257,7 @@ public:
 
   Status finish(const RunContext &run) override {
     const Addresses at = begin(run);
-    if (Status status = waitForAll(); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(waitForAll());
     if (plan.receives.empty())
       return Status::success();
     reduce(at);
@@ -406,9 +394,7 @@ static Status prepareAt(const Coordinates &at, const CollectiveSpec &spec,
                         std::unique_ptr<Operation> &operation) {
   const program::CollectiveT &collective = *instruction.body.AsCollective();
   CollectivePlan plan = planCollective(spec, context.mesh, at);
-  if (Status status = checkScratch(context, collective, plan.scratchElements);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(checkScratch(context, collective, plan.scratchElements));
   if (!context.device.sharesHostMemory())
     operation = makeQueuedCollective(context, instruction, group, plan);
   if (!operation)
@@ -426,11 +412,8 @@ Status prepareCollective(const LoadContext &context,
   // Layouts with rows describe one microbatch and are the same in all of them.
   if (collective.row_dims > 0) {
     const auto rowDims = size_t(collective.row_dims);
-    if (Status status =
-            checkScratch(context, collective,
-                         rowScratchElements(spec, rowDims, context.mesh));
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(checkScratch(
+        context, collective, rowScratchElements(spec, rowDims, context.mesh)));
     return prepareRaggedCollective(context, instruction, spec, group,
                                    operation);
   }
@@ -442,10 +425,8 @@ Status prepareCollective(const LoadContext &context,
   auto each = std::make_unique<PerMicrobatch>();
   Coordinates at = context.at;
   for (int64_t &m = microbatchOf(at) = 0; m < context.program.microbatches; ++m)
-    if (Status status =
-            prepareAt(at, spec, context, instruction, group, each->add());
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(
+        prepareAt(at, spec, context, instruction, group, each->add()));
   operation = std::move(each);
   return Status::success();
 }

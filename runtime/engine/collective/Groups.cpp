@@ -35,16 +35,13 @@ Status Groups::create(const program::ProgramT &program, const Mesh &mesh,
   std::vector<std::vector<int>> members;
   for (const auto &group : program.groups)
     addGroups(groupOf(*group, mesh), mesh, members);
-  if (Status status = world.createGroups(members, created); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(world.createGroups(members, created));
   takeMine();
 
   std::vector<std::vector<int>> pipelines;
   addGroups({fullAxis(mesh, mesh.axes[0].name)}, mesh, pipelines);
-  if (Status status =
-          world.createExchanges(pipelines, edgesOf(program), created);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(
+      world.createExchanges(pipelines, edgesOf(program), created));
   takeMine();
   return Status::success();
 }

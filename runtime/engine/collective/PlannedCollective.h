@@ -26,9 +26,7 @@ protected:
       const PeerPiece &piece = plan.sends[i];
       char *packed = at.scratch + piece.scratchOffset * int64_t(size);
       if (piece.packed)
-        if (Status status = copyAll(piece.copies, at.in, packed);
-            status.failed())
-          return status;
+        PCC_RETURN_IF_ERROR(copyAll(piece.copies, at.in, packed));
       char *direct = const_cast<char *>(at.in) + piece.offset * int64_t(size);
       sends[i] = {piece.member, piece.packed ? packed : direct,
                   size_t(piece.elements) * size};

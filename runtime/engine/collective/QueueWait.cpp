@@ -27,8 +27,7 @@ Status waitForQueue(Device &device, World &world) {
   uint64_t progress = world.progress();
   double heard = 0;
   for (bool isDone = false;;) {
-    if (Status status = device.poll(isDone); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(device.poll(isDone));
     // A queue also becomes idle by an error, so check for errors before the
     // result is used.
     if (Status status = world.poll(); status.failed() || isDone)

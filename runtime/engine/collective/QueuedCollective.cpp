@@ -98,8 +98,7 @@ public:
 
   Status start(const RunContext &run) override {
     const Addresses at = begin(run);
-    if (Status status = pack(at); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(pack(at));
     return queued(group).postReduceScatter(
         at.scratch, placeOf(group->index(), at), size_t(room), type,
         kindOf(collective.reduction), action, ticket);
@@ -124,13 +123,10 @@ private:
   /// blocks have padding.
   Status pack(const Addresses &at) const {
     if (!isWhole)
-      if (Status status = context.device.clear(
-              at.scratch, size_t(group->size()) * size_t(room) * size);
-          status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(context.device.clear(
+          at.scratch, size_t(group->size()) * size_t(room) * size));
     for (const PeerPiece &piece : plan.sends)
-      if (Status status = packPiece(piece, at); status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(packPiece(piece, at));
     return packOwn(at);
   }
 

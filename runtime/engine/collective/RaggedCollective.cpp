@@ -135,8 +135,7 @@ public:
       addReceive(member, place, count);
       arrived[size_t(member)] = place + count * bytes;
     }
-    if (Status status = exchange(); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(exchange());
     spread(at, masks);
     return Status::success();
   }
@@ -188,8 +187,7 @@ public:
       arrived[size_t(member)] = free;
       free += count * bytes;
     }
-    if (Status status = exchange(); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(exchange());
     for (size_t i = 0; i < plan.divided.size(); ++i)
       add(at, masks, i);
     return Status::success();

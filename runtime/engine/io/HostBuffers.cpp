@@ -24,13 +24,9 @@ Status HostBuffers::open() {
     if (input->buffer < 0)
       continue;
     for (BufferTable *table : {&copies, &spare})
-      if (Status status =
-              allocate(input->buffer, *table, &Device::allocatePinned);
-          status.failed())
-        return status;
-    if (Status status = allocate(input->buffer, arrived, &Device::allocate);
-        status.failed())
-      return status;
+      PCC_RETURN_IF_ERROR(
+          allocate(input->buffer, *table, &Device::allocatePinned));
+    PCC_RETURN_IF_ERROR(allocate(input->buffer, arrived, &Device::allocate));
   }
   return Status::success();
 }
@@ -53,8 +49,7 @@ Status HostBuffers::send() {
   if (device.sharesHostMemory())
     return Status::success();
   for (const auto &[to, from, bytes] : inputsFrom(spare, arrived))
-    if (Status status = device.beginUpload(to, from, bytes); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(device.beginUpload(to, from, bytes));
   return Status::success();
 }
 

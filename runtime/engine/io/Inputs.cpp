@@ -159,16 +159,12 @@ Status Inputs::open(const program::InputT &input, Source &source) const {
 /// already.
 Status Inputs::open(const InputArrays &given) {
   for (const auto &[name, path] : options.inputs)
-    if (Status status = checkName(name); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(checkName(name));
   for (const auto &[name, array] : given)
-    if (Status status = checkName(name); status.failed())
-      return status;
-  if (Status status = checkData(options); status.failed())
-    return status;
+    PCC_RETURN_IF_ERROR(checkName(name));
+  PCC_RETURN_IF_ERROR(checkData(options));
   if (sources.empty() && !options.tokens.empty())
-    if (Status status = tokens.open(options, program); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(tokens.open(options, program));
   sources.resize(program.inputs.size());
   ahead.reset();
   for (size_t i = 0; i < sources.size(); ++i) {
@@ -257,11 +253,9 @@ Status Inputs::read(int64_t sample) {
   // The inputs written ahead are of another sample. Complete their upload
   // before their memory is written again.
   if (ahead && ahead != sample)
-    if (Status status = buffers.beginStep(); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(buffers.beginStep());
   if (ahead != sample)
-    if (Status status = write(sample); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(write(sample));
   ahead.reset();
   return buffers.beginStep();
 }

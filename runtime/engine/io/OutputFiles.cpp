@@ -171,10 +171,8 @@ private:
       const program::OutputT &output = *program.outputs[i];
       const std::string header =
           npyHeader(npyTypeOf(typeOf(output.type)), output.shape);
-      if (Status status =
-              toFiles.write(i, -file.dataOffset, header.data(), header.size());
-          status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(
+          toFiles.write(i, -file.dataOffset, header.data(), header.size()));
     }
     return Status::success();
   }
@@ -228,20 +226,15 @@ private:
   /// receives the rest, so that no sender blocks.
   Status writeThroughRoot() {
     MessageSink sink;
-    if (Status status = parts.write(sink); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(parts.write(sink));
     const auto size = int64_t(sink.bytes.size());
     std::vector<int64_t> sizes(size_t(world.size()));
-    if (Status status =
-            world.all().allGather(&size, sizes.data(), sizeof size, action);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(
+        world.all().allGather(&size, sizes.data(), sizeof size, action));
     Status written = isRoot() ? unpack(sink.bytes) : Status::success();
     for (int rank = 1; rank < world.size(); ++rank)
-      if (Status status =
-              moveToRoot(rank, sizes[size_t(rank)], sink.bytes, written);
-          status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(
+          moveToRoot(rank, sizes[size_t(rank)], sink.bytes, written));
     return written;
   }
 
@@ -268,10 +261,8 @@ private:
       std::array<int64_t, 3> head;
       std::memcpy(head.data(), message.data() + next, sizeof head);
       next += sizeof head;
-      if (Status status = toFiles.write(size_t(head[0]), head[1],
-                                        message.data() + next, size_t(head[2]));
-          status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(toFiles.write(
+          size_t(head[0]), head[1], message.data() + next, size_t(head[2])));
       next += size_t(head[2]);
     }
     return Status::success();

@@ -26,8 +26,7 @@ Status OutputParts::write(OutputSink &sink) {
       continue;
     const bool isCut = isCutByMicrobatch(layout);
     for (int32_t m = 0; m < (isCut ? program.microbatches : 1); ++m)
-      if (Status status = writePart(sink, i, layout, m); status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(writePart(sink, i, layout, m));
   }
   return Status::success();
 }
@@ -41,16 +40,12 @@ Status OutputParts::writePart(OutputSink &sink, size_t index,
   microbatchOf(here) = microbatch;
   const Layout whole = wholeLayout(output.shape);
   const void *data = nullptr;
-  if (Status status = buffers.read(output.buffer, microbatch, data);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(buffers.read(output.buffer, microbatch, data));
   for (const StridedCopy &copy :
        intersect({&layout, &here}, {&whole, &here}, mesh))
-    if (Status status =
-            writeLoops(sink, index, copy.loops, copy.sourceOffset,
-                       copy.targetOffset, static_cast<const char *>(data));
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(writeLoops(sink, index, copy.loops, copy.sourceOffset,
+                                   copy.targetOffset,
+                                   static_cast<const char *>(data)));
   return Status::success();
 }
 
@@ -65,11 +60,9 @@ Status OutputParts::writeLoops(OutputSink &sink, size_t index,
     return writeRun(sink, index, loops.empty() ? 1 : loops[0].extent, from, to,
                     data);
   for (int64_t i = 0; i < loops[0].extent; ++i)
-    if (Status status = writeLoops(sink, index, loops.subspan(1),
+    PCC_RETURN_IF_ERROR(writeLoops(sink, index, loops.subspan(1),
                                    from + i * loops[0].sourceStride,
-                                   to + i * loops[0].targetStride, data);
-        status.failed())
-      return status;
+                                   to + i * loops[0].targetStride, data));
   return Status::success();
 }
 

@@ -82,8 +82,7 @@ Status TokenStream::findInputs(const RunOptions &options,
 /// the `tokens - 1`.
 Status TokenStream::open(const RunOptions &options,
                          const program::ProgramT &program) {
-  if (Status status = findInputs(options, program); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(findInputs(options, program));
   if (Status status = MappedFile::open(options.data, file); status.failed())
     return status.addNote("it was given by --data");
   elementType = options.tokens == "u32" ? ElementType::U32 : ElementType::U16;

@@ -205,10 +205,8 @@ static Status gather(World &world, const std::vector<uint8_t> &mine,
   const ActionId action{"write", "timeline"};
   const int64_t size = int64_t(mine.size());
   std::vector<int64_t> sizes(size_t(world.size()));
-  if (Status status =
-          world.all().allGather(&size, sizes.data(), sizeof size, action);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(
+      world.all().allGather(&size, sizes.data(), sizeof size, action));
   std::vector<PeerBuffer> sends, receives;
   if (world.rank() != 0) {
     sends.push_back({0, const_cast<uint8_t *>(mine.data()), mine.size()});

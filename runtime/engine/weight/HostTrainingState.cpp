@@ -47,8 +47,7 @@ Status HostTrainingState::open() {
     return Status::success();
   for (size_t i = 0; i < pieces.size(); ++i) {
     char *data = nullptr;
-    if (Status status = device.allocatePinned(bytes[i], data); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(device.allocatePinned(bytes[i], data));
     pieces[i].data = data;
   }
   isOpen = true;
@@ -59,10 +58,8 @@ Status HostTrainingState::fetch() {
   if (device.sharesHostMemory())
     return Status::success();
   for (size_t i = 0; i < once; ++i)
-    if (Status status =
-            device.download(pieces[i].data, onDevice[i], size_t(bytes[i]));
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(
+        device.download(pieces[i].data, onDevice[i], size_t(bytes[i])));
   return Status::success();
 }
 
@@ -70,10 +67,8 @@ Status HostTrainingState::store() {
   if (device.sharesHostMemory())
     return Status::success();
   for (size_t i = 0; i < pieces.size(); ++i)
-    if (Status status =
-            device.upload(onDevice[i], pieces[i].data, size_t(bytes[i]));
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(
+        device.upload(onDevice[i], pieces[i].data, size_t(bytes[i])));
   return Status::success();
 }
 

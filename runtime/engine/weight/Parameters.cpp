@@ -68,14 +68,10 @@ Status Parameters::openFiles(const RunOptions &options) {
     // `in_bundle` makes the check ignore times.
     program::WeightFileT expected = *file;
     expected.in_bundle |= !options.weights.empty();
-    if (Status status = checkWeightFile(path, expected, options.checkWeights);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(checkWeightFile(path, expected, options.checkWeights));
     if (options.checkWeights && isFirst && file->full_hash == 0)
       noteUnhashed(path);
-    if (Status status = MappedFile::open(path, files.emplace_back());
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(MappedFile::open(path, files.emplace_back()));
     if (files.back().bytes().size() != file->size)
       return Status::error(DamagedBundle, "weight file \"" + path +
                                               "\" changes while it is "
@@ -113,8 +109,7 @@ Status Parameters::readFile(const program::ParameterT &parameter,
     piece.data = view.findInPlace(layout, mesh, at);
   if (piece.data)
     return Status::success();
-  if (Status status = allocate(parameter, piece); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(allocate(parameter, piece));
   view.read(layout, mesh, at, piece.copy.get());
   file.release(parameter.offset, parameter.length);
   return Status::success();
@@ -139,16 +134,13 @@ Status Parameters::acquire(int32_t index, const void *&data) {
   LocalPiece &piece = pieces[size_t(index)];
   const program::ParameterT &parameter = *program.parameters[size_t(index)];
   if (!piece.data && parameter.filled) {
-    if (Status status = allocate(parameter, piece); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(allocate(parameter, piece));
     fillElements(parameter.fill, typeOf(parameter.type), piece.copy.get(),
                  parameter.local_bytes);
   } else if (!piece.data && parameter.file >= 0) {
-    if (Status status = readFile(parameter, piece); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(readFile(parameter, piece));
   } else if (!piece.data) {
-    if (Status status = allocate(parameter, piece); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(allocate(parameter, piece));
     WeightView(parameter, randomOf(parameter))
         .read(layoutOf(*parameter.layout, mesh), mesh, at, piece.copy.get());
   }
@@ -184,8 +176,7 @@ Status Parameters::fillBasesOfHost(BufferTable &buffers) {
     if (!isNeeded(buffer))
       continue;
     const void *data = nullptr;
-    if (Status status = acquire(buffer.index, data); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(acquire(buffer.index, data));
     // The const_cast is safe: instructions only write buffers of trainable
     // parameters, and those are copies.
     buffers.setBase(int32_t(i), static_cast<char *>(const_cast<void *>(data)) +
@@ -208,18 +199,15 @@ Status Parameters::copyTo(Device &device, BufferTable &buffers,
       total += (bytes + kAlignment - 1) / kAlignment * kAlignment;
     }
   char *memory = nullptr;
-  if (Status status = device.allocate(total, memory); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(device.allocate(total, memory));
   for (size_t i = 0; i < program.buffers.size(); ++i)
     if (const program::BufferT &buffer = *program.buffers[i]; isNeeded(buffer))
       buffers.setBase(int32_t(i),
                       memory + offsets[size_t(buffer.index)] + buffer.offset);
   for (size_t i = 0; i < pieces.size(); ++i)
     if (offsets[i] >= 0)
-      if (Status status =
-              writePiece(int32_t(i), device, image, memory + offsets[i]);
-          status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(
+          writePiece(int32_t(i), device, image, memory + offsets[i]));
   return Status::success();
 }
 
@@ -240,11 +228,8 @@ Status Parameters::writePiece(int32_t index, Device &device,
                              to);
   }
   const void *data = nullptr;
-  if (Status status = acquire(index, data); status.failed())
-    return status;
-  if (Status status = device.upload(to, data, size_t(parameter.local_bytes));
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(acquire(index, data));
+  PCC_RETURN_IF_ERROR(device.upload(to, data, size_t(parameter.local_bytes)));
   drop(index);
   return Status::success();
 }

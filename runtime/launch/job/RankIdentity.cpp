@@ -131,23 +131,15 @@ static Status readClaim(const Environment &environment,
     return Status::success();
   RankIdentity identity;
   identity.launcher = launcher.name;
-  if (Status status = parseNumber(*size, 1, kLargestWorld, identity.worldSize);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(parseNumber(*size, 1, kLargestWorld, identity.worldSize));
   const int last = identity.worldSize - 1;
-  if (Status status = parseNumber(*rank, 0, last, identity.rank);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(parseNumber(*rank, 0, last, identity.rank));
   identity.localRank = identity.rank;
   identity.localSize = identity.worldSize;
-  if (Status status = parseOptional(environment, launcher.localSize, 1,
-                                    identity.worldSize, identity.localSize);
-      status.failed())
-    return status;
-  if (Status status = parseOptional(environment, launcher.localRank, 0, last,
-                                    identity.localRank);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(parseOptional(environment, launcher.localSize, 1,
+                                    identity.worldSize, identity.localSize));
+  PCC_RETURN_IF_ERROR(parseOptional(environment, launcher.localRank, 0, last,
+                                    identity.localRank));
   claim = Claim{std::move(identity), rank->text() + ", " + size->text()};
   return Status::success();
 }
@@ -195,14 +187,11 @@ static Status contradiction(const Claim &first, const Claim &second) {
 Status findIdentity(const Environment &environment,
                     std::optional<RankIdentity> &identity) {
   identity.reset();
-  if (Status status = checkExplicit(environment); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(checkExplicit(environment));
   std::optional<Claim> winner;
   for (const Launcher &launcher : kLaunchers) {
     std::optional<Claim> claim;
-    if (Status status = readClaim(environment, launcher, claim);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(readClaim(environment, launcher, claim));
     if (!claim || isOfSlurm(environment, *claim))
       continue;
     if (!winner)
@@ -212,8 +201,7 @@ Status findIdentity(const Environment &environment,
       return contradiction(*winner, *claim);
   }
   if (!winner)
-    if (Status status = readSlurm(environment, winner); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(readSlurm(environment, winner));
   if (winner)
     identity = std::move(winner->identity);
   return Status::success();

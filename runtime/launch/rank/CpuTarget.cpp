@@ -40,8 +40,8 @@ Status openTarget(const RankStart &start, RankBackend &place) {
   const int worldSize = start.identity.worldSize;
   if (worldSize == 1)
     place.world = createOnlyWorld(start.recorder);
-  else if (Status status = startMpi(start, place.world); status.failed())
-    return status;
+  else
+    PCC_RETURN_IF_ERROR(startMpi(start, place.world));
   place.device = createCpuDevice(threadsPerRank(start.options, worldSize));
   return Status::success();
 }

@@ -34,15 +34,10 @@ static Status meet(const RankStart &start,
                    std::shared_ptr<Rendezvous> &rendezvous) {
   const RankIdentity &identity = start.identity;
   JoinTerms terms;
-  if (Status status = findAddress(start.environment, identity, terms.address);
-      status.failed())
-    return status;
-  if (Status status = findToken(start.environment, terms.address, terms.token);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(findAddress(start.environment, identity, terms.address));
+  PCC_RETURN_IF_ERROR(findToken(start.environment, terms.address, terms.token));
   std::string bundle;
-  if (Status status = nameBundle(start.image, bundle); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(nameBundle(start.image, bundle));
   terms.self = RankFacts::of(identity.rank, identity.worldSize, bundle);
   std::shared_ptr<SocketRendezvous> joined;
   Status status = SocketRendezvous::join(terms, start.options.loadTimeout,
@@ -56,16 +51,12 @@ static Status meet(const RankStart &start,
 static Status compareGpus(const RankStart &start, const CudaContext &gpu,
                           Rendezvous &rendezvous) {
   std::string nccl, bus;
-  if (Status status = findNccl(nccl); status.failed())
-    return status;
-  if (Status status = gpu.findBus(bus); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(findNccl(nccl));
+  PCC_RETURN_IF_ERROR(gpu.findBus(bus));
   std::vector<std::string> told;
-  if (Status status = rendezvous.gather(
-          GpuFacts::of(bus, nccl, gpu.driverVersion()).encode(),
-          start.options.loadTimeout, told);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(
+      rendezvous.gather(GpuFacts::of(bus, nccl, gpu.driverVersion()).encode(),
+                        start.options.loadTimeout, told));
   std::vector<GpuFacts> facts;
   for (const std::string &one : told)
     facts.push_back(GpuFacts::decode(one));
@@ -75,17 +66,13 @@ static Status compareGpus(const RankStart &start, const CudaContext &gpu,
 /// Opens the GPU, and the NCCL world if there are several ranks.
 static Status openWorld(const RankStart &start, RankBackend &place) {
   CudaContext *gpu = nullptr;
-  if (Status status = createCudaDevice(start.identity.localRank,
-                                       start.options.bundle, place.device, gpu);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(createCudaDevice(
+      start.identity.localRank, start.options.bundle, place.device, gpu));
   if (start.identity.worldSize == 1) {
     place.world = createOnlyWorld(start.recorder);
     return Status::success();
   }
-  if (Status status = compareGpus(start, *gpu, *place.rendezvous);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(compareGpus(start, *gpu, *place.rendezvous));
   return openNcclWorld(start.identity.rank, start.identity.worldSize, *gpu,
                        place.rendezvous, start.recorder,
                        start.options.loadTimeout, place.world);

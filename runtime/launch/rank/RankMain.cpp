@@ -49,8 +49,7 @@ static Status parse(int argc, char **argv, RunOptions &options) {
 static Status findRank(const Environment &environment,
                        const std::string &bundle, RankIdentity &identity) {
   std::optional<RankIdentity> found;
-  if (Status status = findIdentity(environment, found); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(findIdentity(environment, found));
   if (found)
     identity = *found;
   const int worldSize = countRanks(bundle);

@@ -170,8 +170,7 @@ static Status cannotListen(const Address &address, int reason) {
 /// Tries all resolved addresses in turn. A stale socket file is removed once.
 Status listenAt(const Address &address, OpenFile &listener) {
   std::vector<SocketAddress> found;
-  if (Status status = resolve(address, found); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(resolve(address, found));
   int reason = 0;
   for (SocketAddress &there : found) {
     if (!address.isLocal() && isLoopback(there))

@@ -46,8 +46,7 @@ Status SocketRendezvous::join(const JoinTerms &terms, double seconds,
                               GiveUp giveUp,
                               std::shared_ptr<SocketRendezvous> &joined) {
   std::unique_ptr<Peers> peers;
-  if (Status status = Peers::open(terms, peers); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(Peers::open(terms, peers));
   joined.reset(new SocketRendezvous(std::move(peers), terms.self.rank, seconds,
                                     std::move(giveUp)));
   return joined->waitForAll(seconds);

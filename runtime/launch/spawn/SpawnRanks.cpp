@@ -109,8 +109,7 @@ static Status runCommand(const std::vector<std::string> &command,
     variables.emplace_back(kProgressVariable, "1");
   RankWatch ranks(folder);
   ChildProcess child;
-  if (Status status = child.start(command, variables); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(child.start(command, variables));
   LauncherOutput output;
   outcome.waitStatus = child.wait(
       [&](std::string_view text) {
@@ -165,8 +164,7 @@ Status spawnRanks(const SpawnRequest &request) {
   // removed.
   std::optional<CrashCleanup> cleanup;
   PrivateFolder folder;
-  if (Status status = folder.create(); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(folder.create());
   // If /dev/shm is missing or full, MPI chooses a place itself.
   PrivateFolder memory;
   (void)memory.create("/dev/shm");
@@ -194,10 +192,8 @@ Status spawnRanks(const SpawnRequest &request) {
   command.push_back(program);
   command.insert(command.end(), request.arguments.begin(),
                  request.arguments.end());
-  if (Status status =
-          runCommand(command, variables, outcome, folder.path(), request);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(
+      runCommand(command, variables, outcome, folder.path(), request));
   return explainOutcome(outcome, worldSize, folder.path(), request);
 }
 

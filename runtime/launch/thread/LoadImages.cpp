@@ -14,8 +14,7 @@ namespace pcc::runtime {
 /// Verifies the checksum of a rank executable, loads it, and finds its program
 /// image by symbol.
 static Status loadImage(const std::string &path, const ProgramImage *&image) {
-  if (Status status = checkSeal(path); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(checkSeal(path));
   void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   image = handle ? static_cast<const ProgramImage *>(
                        dlsym(handle, "pcc_program_image"))
@@ -40,8 +39,7 @@ Status loadImages(const std::string &bundle, int worldSize,
     stat(path.c_str(), &information);
     const ProgramImage *&image = imageOfFile[information.st_ino];
     if (!image)
-      if (Status status = loadImage(path, image); status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(loadImage(path, image));
     images[rank] = image;
   }
   return Status::success();

@@ -20,14 +20,12 @@ Status RankTeam::start(const std::string &bundle, RunOptions given) {
   if (worldSize == 0)
     return Status::error(DamagedBundle,
                          bundle + " is not a bundle: it has no rank-000");
-  if (Status status = checkComplete(bundle); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(checkComplete(bundle));
   options = std::move(given);
   options.bundle = bundle;
   options.localRanks = worldSize;
   options.isGivenUp = [this] { return isGivenUp.load(); };
-  if (Status status = loadImages(bundle, worldSize, images); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(loadImages(bundle, worldSize, images));
   keeper = std::thread([this] {
     Status status = runThreads(
         size(), [&](World &world) { return serve(world); },

@@ -176,8 +176,7 @@ TEST(SaveFailure, BackgroundErrorsAreToldToWhoAsks) {
     EXPECT_TRUE(writer.check().ok()) << "nothing has been saved";
     EXPECT_TRUE(writer.save(RankState::positionOf(1)).ok());
     for (;;)
-      if (Status status = writer.check(); status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(writer.check());
   }));
   EXPECT_EQ(status.code(), InputOutput);
   EXPECT_EQ(unfinished(folder), std::vector<std::string>());

@@ -191,8 +191,7 @@ TEST(SlurmNodeList, HasItsFirstHost) {
 
 static Status tokenFor(const std::string &address, const std::string &token) {
   Address at;
-  if (Status status = readAddress(address, at); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(readAddress(address, at));
   Environment environment;
   if (!token.empty())
     environment[kTokenVariable] = token;

@@ -52,8 +52,7 @@ public:
   /// What the run ends with, of a rank that goes on until then.
   static Status watch(SocketRendezvous &lifeline) {
     for (int i = 0; i < 20000; ++i) {
-      if (Status status = lifeline.poll(); status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(lifeline.poll());
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     return Status::error(ValuesDiffer, "the run has not ended");
