@@ -233,6 +233,9 @@ static void copyReturned(Block &block, const llvm::StringSet<> &written) {
     auto copy = graph::SliceOp::create(builder, maker->getLoc(), operand.get(),
                                        starts, type.getShape(), steps);
     copy->setDiscardableAttrs(maker->getDiscardableAttrDictionary());
+    copy->removeDiscardableAttr(graph::chosenName);
+    if (dist::ShardingAttr sharding = dist::shardingOf(operand.get()))
+      copy->setAttr(dist::shardingsName, builder.getArrayAttr(sharding));
     operand.set(copy);
   }
 }

@@ -75,6 +75,8 @@ private:
   void finish(Operation *made) override {
     made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     made->removeDiscardableAttr(graph::nameName);
+    if (!isa<graph::EinsumOp>(made))
+      made->removeDiscardableAttr(graph::chosenName);
     made->setAttr(dist::orderedName, getUnitAttr());
   }
 

@@ -59,7 +59,7 @@ private:
     void *out;
     size_t count;
     ElementType type;
-    Reduction kind;
+    dist::ReductionKind kind;
   };
 
   /// Enqueues a reduction on the group's lane, with a ticket. `reduce` is

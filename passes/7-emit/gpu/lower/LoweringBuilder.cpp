@@ -1,6 +1,7 @@
 //===- LoweringBuilder.cpp - builder of the ops that replace one op -------===//
 
 #include "passes/7-emit/gpu/lower/LoweringBuilder.h"
+#include "dialects/dist/DistDialect.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -20,6 +21,21 @@ bool LoweringBuilder::replaceEmpty() {
         DenseElementsAttr::get(tensorType(result), ArrayRef<Attribute>())));
   replaceWith(nothing);
   return true;
+}
+
+/// Returns the rank of each result of `op`.
+static SmallVector<int64_t> ranksOf(Operation *op) {
+  return llvm::map_to_vector(op->getResults(), [](Value result) {
+    return graph::tensorType(result).getRank();
+  });
+}
+
+void LoweringBuilder::finish(Operation *made) {
+  made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  if (ranksOf(made) != ranksOf(op))
+    made->removeDiscardableAttr(dist::shardingsName);
+  if (!isa<graph::EinsumOp>(made))
+    made->removeDiscardableAttr(graph::chosenName);
 }
 
 void LoweringBuilder::replaceWith(ValueRange values) {

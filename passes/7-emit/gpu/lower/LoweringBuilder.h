@@ -52,10 +52,9 @@ public:
                   llvm::ArrayRef<int64_t> high, double number);
 
 private:
-  /// Gives each new op the discardable attributes of the replaced op.
-  void finish(mlir::Operation *made) override {
-    made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  }
+  /// Gives `made` the attributes of the op that it replaces, except those that
+  /// only describe the op itself.
+  void finish(mlir::Operation *made) override;
 
   /// The op that the new ops will replace.
   mlir::Operation *op;
