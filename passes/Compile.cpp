@@ -8,8 +8,9 @@
 
 using namespace pcc;
 
-/// Writes the report, also after a failure, because it lists unsupported ops.
-/// Returns `outcome`, or the error of writing if `outcome` is a success.
+/// Writes the report. This is done even if the compilation failed, because the
+/// report lists unsupported ops. Returns `outcome` or, if that is a success,
+/// the outcome of writing the report.
 static Outcome finish(const CompileOptions &options, CompileReport &report,
                       Outcome outcome) {
   if (options.report.empty())
@@ -18,8 +19,8 @@ static Outcome finish(const CompileOptions &options, CompileReport &report,
   return outcome.ok() ? written : outcome;
 }
 
-/// Checks options and output paths before the long work, so that no compilation
-/// is wasted on an error that was visible at the start.
+/// Checks options and output paths first, so that an error in them is reported
+/// before the long compilation.
 Outcome pcc::compile(const CompileOptions &asked, const Listener &listener) {
   if (Outcome outcome = checkOptions(asked); !outcome.ok())
     return outcome;

@@ -14,61 +14,62 @@
 
 namespace pcc {
 
-/// Compiles `options.model` and writes the bundle to `options.bundle`; with
-/// `emitsOnnx`, writes the annotated model there instead. Ends without either
-/// if `options.stopAfter` names an earlier phase. Writes the report and the
-/// dumps that `options` asks for. Returns the first error; no bundle or model
-/// is left behind then.
+/// Compiles the model `options.model` and writes the bundle, a directory with
+/// the compiled programs, to `options.bundle`. With `emitsOnnx`, writes an
+/// annotated copy of the ONNX model there instead. Writes neither if
+/// `options.stopAfter` names an earlier phase. Also writes the report and the
+/// dumps for which `options` asks. Returns the first error; no incomplete
+/// bundle or model remains then.
 Outcome compile(const CompileOptions &options, const Listener &listener = {});
 
-/// Request to run a bundle on all its ranks.
+/// Arguments of VerifyOptions::run: a bundle to run on all its ranks.
 struct BundleRun {
-  /// Path of the bundle.
+  /// Path of the bundle, the directory that pcc writes.
   std::string bundle;
-  /// Paths of .npy files, by the names of the inputs.
+  /// For each input, by name, the path of the .npy file that holds it.
   std::map<std::string, std::string> inputs;
-  /// Folder that the outputs are written to.
+  /// Directory to which the outputs are written.
   std::string outputs;
 };
 
-/// Options of `pcc verify` in addition to those of compile.
+/// Options of `pcc verify`, in addition to those of compile.
 struct VerifyOptions {
-  /// Inputs as NAME=FILE.npy. Inputs that are not given get seeded random
+  /// Inputs in the form NAME=FILE.npy. All other inputs get seeded random
   /// values.
   std::vector<std::string> inputs;
-  /// Path of the JSON report; empty for none.
+  /// Path of the JSON report; empty if none is wanted.
   std::string report;
-  /// Whether values are computed in the model's own types (`--dtype model`)
-  /// instead of f64.
+  /// Whether values are computed in the model's own element types (`--dtype
+  /// model`) instead of f64.
   bool modelTypes = false;
-  /// Function that runs a bundle and writes its outputs (`--run`). If it is
-  /// set, executables are compiled, too, and their outputs are compared.
+  /// Runs a bundle and writes its outputs (`--run`). If set, executables are
+  /// compiled, too, and their outputs are compared. May be null.
   std::function<Outcome(const BundleRun &)> run = {};
-  /// Existing folder for the bundle, inputs and outputs of `run`. Unused if
-  /// `run` is not set.
+  /// Existing directory for the bundle, inputs and outputs that `run` uses.
+  /// Unused if `run` is null.
   std::string scratch = {};
 };
 
-/// Executes the action tables of all ranks on simulated ranks and compares the
-/// outputs with those of the unpartitioned model. Returns exit code 15 if a
-/// value differs, or the exit code of the compilation if that fails.
+/// Executes the compiled plan on simulated ranks and compares the outputs with
+/// those of the unpartitioned model. Returns exit code 15 if a value differs,
+/// or the exit code of the compilation if that fails.
 Outcome verify(const CompileOptions &options,
                const VerifyOptions &verifyOptions,
                const Listener &listener = {});
 
-/// Options of `pcc explain` in addition to those of compile.
+/// Options of `pcc explain`, in addition to those of compile.
 struct ExplainOptions {
-  /// Name or glob of the values to explain. If it is empty, all collectives and
-  /// lints are explained.
+  /// Name or glob of the values to explain. If empty, all collectives and lints
+  /// (warnings about suspicious shardings) are explained.
   std::string value;
-  /// Whether the text is JSON instead of prose.
+  /// Whether the explanation is JSON instead of text for the terminal.
   bool json = false;
 };
 
-/// Runs the phases up to 6-schedule, emits nothing, and writes an explanation
-/// to `text`: the cause of each collective, its price, the alternatives, and
-/// lints. If `explainOptions.value` is set, prose explains only the values that
-/// match it, and JSON lists them in addition.
+/// Runs the phases up to 6-schedule and stores an explanation in `text`: the
+/// cause of each collective, its price, the alternatives, and lints. No bundle
+/// is written. If `explainOptions.value` is set, the text for the terminal is
+/// only about the values that match it, and JSON lists them in addition.
 Outcome explainModel(const CompileOptions &options,
                      const ExplainOptions &explainOptions, std::string &text,
                      const Listener &listener = {});

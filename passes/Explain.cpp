@@ -10,9 +10,10 @@
 
 using namespace pcc;
 
-/// Explains the values that match `name` into `stories`. Runs only up to
-/// 4-shard, because 5-localize erases the reshards that link values to their
-/// readers. Returns exit code 2 with the nearest names if no value matches.
+/// Stores the explanations of the values that match `name` in `stories`. Runs
+/// phases up to 4-shard only, because 5-localize erases the reshards that
+/// connect values to their readers. If no value matches, returns exit code 2
+/// and the most similar names.
 static Outcome tellValues(Compilation &compilation,
                           const CompileOptions &options,
                           const std::string &name,
@@ -43,8 +44,8 @@ static Outcome tellValues(Compilation &compilation,
   });
 }
 
-/// Notes how many collectives have no recorded cause. An older or an edited
-/// dump may lack causes.
+/// Tells the user in a note how many collectives have no recorded cause. The
+/// causes may be missing in an old or edited dump.
 static void noteMissing(const explain::Explanation &explanation,
                         const Listener &listener) {
   const auto missing = llvm::count_if(
@@ -55,7 +56,7 @@ static void noteMissing(const explain::Explanation &explanation,
                     "cause");
 }
 
-/// Runs the phases up to 6-schedule and writes the explanation to `text`.
+/// Runs the phases up to 6-schedule and stores the explanation in `text`.
 static Outcome explainPlan(Compilation &compilation,
                            const CompileOptions &options,
                            const ExplainOptions &explainOptions,
@@ -69,8 +70,8 @@ static Outcome explainPlan(Compilation &compilation,
   if (Outcome outcome = compilation.advanceTo(Phase::Schedule); !outcome.ok())
     return outcome;
   return compilation.runGuarded([&]() -> Outcome {
-    // Prices come from the cluster that the plan was made for. A dump records
-    // it.
+    // Use the prices of the cluster for which the plan was made. A dump records
+    // them.
     const plan::Cluster cluster = plan::clusterOf(
         dist::clusterOf(compilation.getModule()), options.target);
     std::string missing;

@@ -15,72 +15,78 @@
 
 namespace pcc {
 
-/// Options of training: --train and the options that need it. Options that were
-/// not given are empty; the optimizer then uses its own defaults.
+/// Options of training: --train and the options that need it. An option that
+/// the user does not give is empty; the optimizer then uses its own default.
 struct TrainingOptions {
-  /// --train: adds loss, gradients and update to the model.
+  /// --train: whether to add loss, gradients and weight update to the model.
   bool train = false;
   /// --loss: an expression such as `cross_entropy(logits, labels)`, or the name
-  /// of an output of one number.
+  /// of a model output with one element that is the loss.
   std::string loss;
   /// --optimizer: sgd, adam, adamw or adagrad; empty for sgd.
   std::string optimizer;
-  /// Hyperparameters of the optimizer, and the limit on the norm of all
-  /// gradients.
+  /// Numbers for the optimizer (--lr, --lr-decay, --momentum, --eps,
+  /// --weight-decay), and the limit on the global norm of the gradients
+  /// (--clip-norm).
   std::optional<double> lr, lrDecay, momentum, eps, weightDecay, clipNorm;
-  /// --betas of adam and adamw: two numbers, or empty.
+  /// --betas of adam and adamw: two numbers; empty if not given.
   std::vector<double> betas;
   /// --lr-schedule: an expression such as `cosine(steps=1000)`.
   std::string lrSchedule;
   /// --loss-scale: a number, or an expression that begins with "dynamic".
   std::string lossScale;
-  /// --dropout: "on", "off", or empty if each Dropout node decides.
+  /// --dropout: "on" or "off"; empty if each Dropout node decides by itself.
   std::string dropout;
-  /// --seed of the random numbers of dropout: text of a whole number.
+  /// --seed for the random numbers of dropout: a whole number as text.
   std::string seed;
-  /// Globs of weight names: weights that decay, weights that do not train, and
-  /// weights that alone train.
+  /// Glob patterns of weight names: weights with weight decay (--decay),
+  /// weights that are not trained (--freeze), and the only weights that are
+  /// trained (--train-only).
   std::vector<std::string> decay, freeze, trainOnly;
-  /// --recompute: none, full, selective or auto.
+  /// --recompute, which activations the backward pass recomputes: none, full,
+  /// selective or auto.
   std::string recompute;
-  /// --reproducible: whether sums over the batch give the same bits on every
-  /// layout.
+  /// --reproducible: whether sums over the batch have the same bits for every
+  /// sharding.
   bool reproducible = false;
 };
 
-/// The options of compile, verify and explain as the user typed them. Options
-/// that were not given are empty.
+/// The options of compile, verify and explain as the user gives them. An option
+/// that is not given is empty.
 struct CompileOptions {
-  /// Path of the model: an .onnx file, or an .mlir file in the graph dialect or
-  /// of any phase.
+  /// Path of the model: an .onnx file, an .mlir file in the graph dialect, or
+  /// the .mlir dump of a phase.
   std::string model;
-  /// Path of the bundle; with `emitsOnnx`, of the annotated model.
+  /// Path of the bundle (the directory that pcc writes) or, with `emitsOnnx`,
+  /// of the annotated ONNX model.
   std::string bundle;
   /// --emit onnx: whether to write an annotated model instead of a bundle.
   bool emitsOnnx = false;
 
-  /// Sizes of tp, pp, dp, cp and ep, by name.
+  /// Sizes of the mesh axes tp, pp, dp, cp and ep that the user gives, by name.
   std::map<std::string, int64_t> axes;
-  /// --mesh: names and sizes of the user's own axes, major to minor.
+  /// --mesh: names and sizes of axes that the user defines, major to minor.
   std::vector<std::pair<std::string, int64_t>> mesh;
-  /// --dim: sizes of dynamic dims, by name.
+  /// --dim: sizes of dynamic dims, by the dim's name.
   std::map<std::string, int64_t> dims;
-  /// --shape: shapes of inputs, by name.
+  /// --shape: shapes of inputs, by the input's name.
   std::map<std::string, std::vector<int64_t>> shapes;
-  /// --batch-dim: NAME=K, the dim of an input that is the batch.
+  /// --batch-dim: texts NAME=K, where dim K of the input NAME is the batch.
   std::vector<std::string> batchDims;
   /// --microbatches.
   std::optional<int64_t> microbatches;
-  /// --schedule: the name of a schedule, or a file that ends in `.csv`.
+  /// --schedule: name of a pipeline schedule, such as 1f1b, or path of a file
+  /// that ends in `.csv`.
   std::string schedule;
-  /// Content of the schedule file after readScheduleTable() has read it
+  /// Contents of the schedule file. Set by readScheduleTable()
   /// (ScheduleTable.h).
   std::string scheduleTable;
-  /// --virtual-stages: stages per position.
+  /// --virtual-stages: number of pipeline stages per position.
   std::optional<int64_t> virtualStages;
-  /// --shard: shardings as 'NAME=[tp,-]'.
+  /// --shard: shardings of values, such as 'NAME=[tp,-]'.
   std::vector<std::string> shards;
-  /// --stage-at: names of nodes or values before which stages are cut.
+  /// --stage-at: names of nodes or values; a new pipeline stage begins before
+  /// each.
   std::vector<std::string> stageAt;
   /// --preset: names of presets such as megatron and fsdp.
   std::vector<std::string> presets;
@@ -88,51 +94,55 @@ struct CompileOptions {
   TrainingOptions training;
   /// --target: cpu or cuda.
   std::string target = "cpu";
-  /// --gpu-arch: the oldest GPU architecture that kernels must run on; empty
-  /// for sm_90.
+  /// --gpu-arch: oldest GPU architecture on which kernels must run; empty for
+  /// sm_90.
   std::string gpuArch;
   /// --tf32: whether GPUs may round the factors of f32 products to tf32.
   bool tf32 = false;
-  /// --dtype: f32, bf16 or f16; empty for the model's own types.
+  /// --dtype: type of computation (f32, bf16 or f16); empty for the model's own
+  /// types.
   std::string dtype;
-  /// --cpu: instruction sets of CPU kernels.
+  /// --cpu: instruction sets for which CPU kernels are compiled.
   std::vector<std::string> cpus;
-  /// --memory-limit: the most bytes of weights and arena on one rank.
+  /// --memory-limit: largest number of bytes of weights and arena on one rank.
   std::optional<int64_t> memoryLimit;
-  /// --cluster: path of the TOML file with prices, and the file's text.
+  /// --cluster: path of the TOML file with a cluster's prices, and the text of
+  /// that file.
   std::string clusterFile, cluster;
-  /// --configuration: name of the device configuration of the model that
-  /// applies; "none" to ignore the model's annotations.
+  /// --configuration: name of the ONNX device configuration to use; "none" to
+  /// ignore the model's annotations.
   std::string configuration;
-  /// --external-data-root: additional folder in which external data may lie.
+  /// --external-data-root: directory in which external data may lie besides the
+  /// model's own.
   std::string externalDataRoot;
-  /// --random-weights: seed of the values that replace absent weights.
+  /// --random-weights: seed of the random values that replace absent weights.
   std::optional<uint64_t> randomWeights;
-  /// --pack-weights: whether the bundle holds copies of the weights.
+  /// --pack-weights: whether the bundle contains copies of the weights.
   bool packWeights = false;
 
-  /// Paths of the planned step as a picture (--schedule-svg) and as a trace for
-  /// viewers (--trace).
+  /// Paths of files that show the planned step: as a picture (--schedule-svg)
+  /// and as a trace for trace viewers (--trace).
   std::string scheduleSvg, trace;
 
-  /// --dump-ir: folder for one .mlir file per phase.
+  /// --dump-ir: directory to which one .mlir file per phase is written.
   std::string dumpDirectory;
-  /// --stop-after: last phase to run.
+  /// --stop-after: the last phase to run.
   std::optional<Phase> stopAfter;
-  /// --start-at: the phase that follows the one of the dump `model`.
+  /// --start-at: the phase after the one of which `model` is a dump.
   std::optional<Phase> startAt;
-  /// --report: path of the JSON report.
+  /// --report: path of the JSON report with times and notes.
   std::string report;
   /// --quiet: whether to suppress notes.
   bool quiet = false;
 
-  /// Command line without its --dim options, such as "pcc m.onnx". Messages
-  /// that propose options append them to it.
+  /// The user's command without its --dim options, such as "pcc m.onnx".
+  /// Messages that propose a command append options to it.
   std::string command;
 
-  /// Returns the size of axis `name`; 1 if it was not given, with two
-  /// exceptions. Without --dp and --cp, dp is as large as --ep. Without --ep,
-  /// the preset `expert` divides experts over all of dp and cp.
+  /// Returns the size of the mesh axis `name`; 1 if it is not given, with two
+  /// exceptions. If neither --dp nor --cp is given, dp is as large as --ep. If
+  /// --ep is not given, the preset `expert` splits experts over all of dp and
+  /// cp.
   int64_t axis(const std::string &name) const {
     auto given = [&](const std::string &axis) {
       auto it = axes.find(axis);
@@ -145,23 +155,23 @@ struct CompileOptions {
     return given(name);
   }
 
-  /// Returns the number of microbatches: --microbatches, or else the number of
-  /// pipeline positions when training and 1 for inference.
+  /// Returns the number of microbatches: --microbatches if given, else the
+  /// number of pipeline positions when training, and 1 for inference.
   int64_t numMicrobatches() const {
     return microbatches.value_or(training.train ? axis("pp") : 1);
   }
-  /// Returns the name of the schedule: "forward" for inference, "csv" for a
-  /// schedule file, or else --schedule, by default "1f1b".
+  /// Returns the name of the pipeline schedule: "forward" for inference, "csv"
+  /// for a schedule file, otherwise --schedule, "1f1b" by default.
   std::string scheduleName() const {
     return !training.train     ? "forward"
            : hasScheduleFile() ? "csv"
            : schedule.empty()  ? "1f1b"
                                : schedule;
   }
-  /// Returns whether --schedule names a file.
+  /// Returns whether --schedule names a CSV file instead of a schedule.
   bool hasScheduleFile() const { return schedule.ends_with(".csv"); }
 
-  /// Returns whether --preset names the preset `name`.
+  /// Returns whether `name` is one of the presets in --preset.
   bool hasPreset(const std::string &name) const {
     return std::find(presets.begin(), presets.end(), name) != presets.end();
   }

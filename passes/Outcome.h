@@ -12,36 +12,38 @@
 
 namespace pcc {
 
-/// Result of a command: success, or an error with an exit code of the command
-/// line interface (runtime::ExitCode).
+/// Result of a command: success, or an error with one of the exit codes of
+/// runtime::ExitCode.
 struct Outcome {
-  /// Exit code; 0 means success.
+  /// Exit code of pcc; 0 means success.
   int exitCode = 0;
-  /// Message of one line that begins in lower case; empty on success.
+  /// Error message of one line that begins in lower case; empty on success.
   std::string error;
-  /// Causes and remedies, one line each.
+  /// Causes of the error and remedies, one line each.
   std::vector<std::string> notes;
 
   /// Returns whether the command succeeded.
   bool ok() const { return exitCode == 0; }
 };
 
-/// Converts a status of the runtime, with its exit code, message and notes.
+/// Converts a Status of the runtime to an Outcome with the same exit code,
+/// message and notes.
 Outcome outcomeOf(const runtime::Status &status);
 
-/// Exit code of a command that Listener::isGivenUp has ended. Only bindings
-/// provide this callback, so no command of the tool ends with the code.
+/// Exit code of a command that ends because Listener::isGivenUp returned true.
+/// Only language bindings set this callback, so the command line tool never
+/// ends with this code.
 inline constexpr int givenUpCode = 130;
 
-/// Callbacks that a command calls while it runs, on the thread of the command.
-/// By default they do nothing.
+/// Callbacks that a command calls while it runs, on its own thread. By default
+/// they do nothing.
 struct Listener {
   /// Called when a phase begins.
   std::function<void(Phase)> onPhase = [](Phase) {};
   /// Called with each note for the user.
   std::function<void(const std::string &)> onNote = [](const std::string &) {};
-  /// Returns whether the command shall end before the next phase, with exit
-  /// code `givenUpCode`.
+  /// Returns whether the command shall end before the next phase, with the exit
+  /// code `givenUpCode`. Called before each phase.
   std::function<bool()> isGivenUp = [] { return false; };
 };
 

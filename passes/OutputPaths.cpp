@@ -10,13 +10,14 @@
 using namespace pcc;
 namespace fs = std::filesystem;
 
-/// Returns the error for a `path` that cannot be written.
+/// Returns the error (exit code 7) for a `path` that cannot be written.
 static Outcome refuse(const fs::path &path, const std::string &why) {
   return {7, "cannot write '" + path.string() + "': " + why, {}};
 }
 
 /// Checks that `folder` is a directory in which the user may create files. An
-/// empty `folder` means the current one. Errors name `path`.
+/// empty `folder` means the current directory. `path` is the path to name in
+/// the error.
 static Outcome checkFolder(const fs::path &path, fs::path folder) {
   std::error_code error;
   if (folder.empty())
@@ -31,8 +32,8 @@ static Outcome checkFolder(const fs::path &path, fs::path folder) {
   return {};
 }
 
-/// Checks that `path` does not exist, or is a bundle or an empty directory,
-/// which the new bundle replaces.
+/// Checks that the bundle can be written to `path`: nothing exists there, or a
+/// bundle or an empty directory, which will be replaced.
 static Outcome checkBundle(fs::path path) {
   std::error_code error;
   if (!path.has_filename())
@@ -58,8 +59,9 @@ Outcome pcc::checkModelOutput(const std::string &name,
   return checkFolder(path, path.parent_path());
 }
 
-/// Checks that the folder of dumps can be created. Missing parents are created
-/// with it, so the nearest parent that exists must be writable.
+/// Checks that the directory `path` for dumps can be created. Missing parent
+/// directories will be created, too, so the nearest existing one must be
+/// writable.
 static Outcome checkDumps(const fs::path &path) {
   std::error_code error;
   fs::path existing = path;
@@ -68,8 +70,9 @@ static Outcome checkDumps(const fs::path &path) {
   return checkFolder(path, existing);
 }
 
-/// Checks that timelines are asked for only with a bundle: times are known only
-/// after the programs have been written.
+/// Checks that timelines (--schedule-svg, --trace) are only asked for if a
+/// bundle is written: times are known only after the programs have been
+/// written.
 static Outcome checkTimelines(const CompileOptions &options) {
   const bool asked = !options.scheduleSvg.empty() || !options.trace.empty();
   const bool isWritten =

@@ -8,15 +8,16 @@
 
 namespace pcc {
 
-/// Checks whether the bundle (or annotated model), the dumps, the report and
-/// the timelines could be written, so that a compilation does not fail at its
-/// end. Creates nothing. Returns exit code 7 if a path cannot be written.
-/// Returns exit code 2 if `options` asks for a timeline but writes no bundle.
+/// Checks whether all output files of a compilation could be written, so that
+/// it does not fail at its end: the bundle or annotated model, the dumps, the
+/// report and the timelines. Creates nothing. Returns exit code 7 if a path
+/// cannot be written, and exit code 2 if `options` asks for a timeline but
+/// writes no bundle.
 Outcome checkOutputs(const CompileOptions &options);
 
 /// Checks whether a changed copy of the model file `model` could be written to
-/// `path`. A file that exists there must be another .onnx file, which would be
-/// replaced. Returns exit code 7 if the copy cannot be written.
+/// `path`. If a file exists there, it must be an .onnx file other than `model`;
+/// it would be replaced. Returns exit code 7 if the copy cannot be written.
 Outcome checkModelOutput(const std::string &path, const std::string &model);
 
 } // namespace pcc

@@ -4,14 +4,14 @@
 
 using namespace pcc;
 
-/// Folders by phase; the entry of `None` is empty.
+/// Folder names of the phases, such as "4-shard". The entry of `None` is empty.
 static constexpr std::string_view folders[] = {
     "",
 #define PCC_PHASE(ENUMERATOR, FOLDER, MEANING, GATE) FOLDER,
 #include "passes/Phases.def"
 };
 
-/// Meanings by phase; the entry of `None` is empty.
+/// Descriptions of the phases, one line each. The entry of `None` is empty.
 static constexpr std::string_view meanings[] = {
     "",
 #define PCC_PHASE(ENUMERATOR, FOLDER, MEANING, GATE) MEANING,

@@ -10,25 +10,26 @@
 namespace pcc {
 
 /// The phases of the compiler in order. The value of an enumerator is the
-/// number of its folder: 1 for `1-import`. `None` stands for a module that no
-/// phase has processed.
+/// number in its folder's name, such as 1 for `1-import`. `None` is the phase
+/// of a module that no phase has processed.
 enum class Phase : uint8_t {
   None,
 #define PCC_PHASE(ENUMERATOR, FOLDER, MEANING, GATE) ENUMERATOR,
 #include "passes/Phases.def"
 };
 
-/// The phase after which a bundle can be written.
+/// The last phase, after which a bundle (the directory with the compiled
+/// programs) can be written.
 inline constexpr Phase lastPhase = Phase::Emit;
 
-/// Returns the folder of a phase, "4-shard", which is also the name of its
-/// dump; empty for `None`.
+/// Returns the folder name of a phase, such as "4-shard", which is also the
+/// name of its dump. Returns an empty string for `None`.
 std::string_view folderOf(Phase phase);
-/// Returns one line that says what the phase does; empty for `None`.
+/// Returns a description of the phase in one line; empty for `None`.
 std::string_view meaningOf(Phase phase);
 
-/// Parses a phase from `4`, `shard` or `4-shard`. Returns nullopt for other
-/// text.
+/// Parses the name of a phase: `4`, `shard` or `4-shard`. Returns nullopt for
+/// any other text.
 std::optional<Phase> parsePhase(std::string_view text);
 
 /// Returns the phase that follows `phase`. The result for `lastPhase` is no

@@ -15,91 +15,95 @@ using namespace mlir;
 using namespace pcc;
 using func::FuncOp;
 
-/// Importing is not a pass: driver/Compilation calls importOnnx before this.
+/// Adds no passes: Compilation calls importOnnx before the pipeline runs.
 static void addImport(OpPassManager &) {}
 
 static void addPrepare(OpPassManager &manager) {
-  // The loss comes first: outputs that it does not need, and the ops that only
-  // they need, are removed before any other pass spends time on them.
+  // Add the loss first: it removes other outputs and the ops that only they
+  // need, so that no later pass spends time on these.
   manager.addPass(prepare::createAddLoss());
-  // Folding comes before matching: later passes cost time per op, and reshapes
-  // that cancel each other hide composites.
+  // Simplify before composites are matched: fewer ops cost less time in later
+  // passes, and redundant reshapes would hide composites.
   manager.addNestedPass<FuncOp>(prepare::createSimplifyGraph());
   manager.addNestedPass<FuncOp>(prepare::createRecogniseComposites());
-  // Recognised composites leave dead ops and adjacent reshapes behind.
+  // Simplify again: matching composites leaves dead ops and adjacent reshapes.
   manager.addNestedPass<FuncOp>(prepare::createSimplifyGraph());
   manager.addNestedPass<FuncOp>(prepare::createJoinSlices());
-  // A composite op can compute in a narrow type; its parts could not, so the
-  // precision is set after matching.
+  // Set the precision after matching: a composite op can compute in a narrow
+  // type, whereas its parts could not.
   manager.addPass(prepare::createSetPrecision());
   // Differentiate after precision is set, so that gradients match the ops that
   // run.
   manager.addPass(prepare::createDifferentiate());
   manager.addPass(prepare::createApplyOptimizer());
-  // No later pass adds inputs, so batch dims can be marked.
+  // Mark batch dims last: no later pass adds inputs.
   manager.addPass(prepare::createMarkBatch());
 }
 
 static void addPlace(OpPassManager &manager) {
-  // Stages come before shardings: the ranks of one stage are the mesh that
-  // shardings refer to.
+  // Assign stages before shardings: a sharding refers to the mesh of the ranks
+  // of one stage.
   manager.addNestedPass<FuncOp>(place::createCutStages());
 }
 
 static void addShard(OpPassManager &manager) {
   manager.addNestedPass<FuncOp>(shard::createDecideShardings());
-  // A softmax whose rows are split communicates inside. Expanded into ops, its
-  // statistics are resharded like any other value.
+  // Expand a softmax whose rows are split, because it communicates inside. Its
+  // statistics can then be resharded like other values.
   manager.addNestedPass<FuncOp>(shard::createExpandSplitOps());
-  // Every op now states the shardings that it needs, so each use whose operand
-  // has another sharding can get a reshard.
+  // All ops have recorded which shardings they need: create a reshard where an
+  // operand has another sharding.
   manager.addNestedPass<FuncOp>(shard::createInsertReshards());
-  // Pins go last: reshards now express the shardings that pins asked for.
+  // Erase pins last: the reshards express the shardings that pins request.
   manager.addNestedPass<FuncOp>(shard::createErasePins());
 }
 
 static void addLocalize(OpPassManager &manager) {
-  // Shapes become local first. Reshards keep the global shape, which the choice
-  // between collectives needs.
+  // Convert to local shapes first. Reshards record the global shape, which the
+  // choice of collectives needs.
   manager.addNestedPass<FuncOp>(localize::createLocalizeShapes());
   manager.addNestedPass<FuncOp>(localize::createReshardToCollectives());
-  // The rows of an expert follow from the tokens that a rank owns, so experts
-  // are grouped after localization. No later pass needs the routing.
+  // Group experts after localization, because the tokens that an expert on this
+  // rank processes depend on how tokens are split. No later pass needs the
+  // routing.
   manager.addNestedPass<FuncOp>(localize::createGroupExperts());
   manager.addNestedPass<FuncOp>(localize::createExchangeRows());
-  // The passes above build masks, offsets and row lists once per use; CSE keeps
-  // one of each.
+  // The passes above create masks, offsets and row lists once per use. CSE
+  // merges equal ones.
   manager.addPass(createCSEPass());
 }
 
 static void addSchedule(OpPassManager &manager) {
-  // Hoisting needs the outlined stages: a value that another stage sends
-  // differs in every microbatch, so it must stay in the microbatch's function.
+  // Hoist after stages are outlined: a value that another stage sends differs
+  // in every microbatch and must not be hoisted.
   manager.addPass(schedule::createHoistShared());
-  // Recompute needs the final order of backward reads.
+  // Order the backward pass before recompute, which needs the final order of
+  // its reads.
   manager.addPass(schedule::createOrderBackward());
-  // Recompute comes after hoisting: values that all microbatches share are held
-  // once, so they are neither recomputed nor counted as activations.
+  // Recompute after hoisting: values that all microbatches share are kept once
+  // per step, so they are neither recomputed nor counted as activations.
   manager.addPass(schedule::createRecompute());
   manager.addPass(schedule::createSplitActions());
-  // Bucketing comes after splitting: one bucket must not join shared work with
-  // work of a microbatch, nor two stages.
+  // Form buckets after functions are split: a bucket must not join collectives
+  // that run once per step with those of a microbatch, nor those of two stages.
   manager.addPass(schedule::createBucketCollectives());
   manager.addPass(schedule::createScheduleActions());
 }
 
 static void addEmit(OpPassManager &manager) {
-  // Ops that become matrix products here can become library calls, together
-  // with their epilogues, in the next pass.
+  // Lower ops for GPUs first: some become matrix products, which can become
+  // library calls in the next pass.
   manager.addNestedPass<FuncOp>(emit::createLowerForGpus());
-  // Library calls come before kernels: an epilogue of a call costs less than a
-  // kernel.
+  // Form library calls before kernels: an epilogue inside a library call costs
+  // less than a separate kernel.
   manager.addNestedPass<FuncOp>(emit::createFormLibraryCalls());
-  // All ops that remain become kernels. No later step changes what is computed.
+  // Turn all remaining ops into kernels. No later step changes which values are
+  // computed.
   manager.addPass(emit::createFormKernels());
 }
 
-/// Adds a gate, which runs on the module or on each of its functions.
+/// Adds the verification pass `gate`, which runs on the module or on each of
+/// its functions.
 static void addGate(OpPassManager &manager, std::unique_ptr<Pass> gate) {
   if (gate->getOpName() == FuncOp::getOperationName())
     manager.nest<FuncOp>().addPass(std::move(gate));

@@ -8,16 +8,16 @@
 
 namespace pcc {
 
-/// Adds the passes of `phase`, with its gate last. Two steps are not passes:
-/// the import, which creates the module from a file, and the writing of the
-/// bundle.
+/// Adds the passes of `phase` to `manager`, its verification gate last. Two
+/// steps of a compilation are no passes: the import, which creates the module
+/// from a file, and the writing of the bundle.
 void addPhase(mlir::OpPassManager &manager, Phase phase);
 
-/// Returns the exit code for a failure of the pass with flag `passArgument` in
-/// `phase`. A gate fails only through a defect of pcc, so its code is 1, except
-/// for `verify-imported`, which rejects unsupported models with code 4. Other
-/// passes fail with code 6, a request that cannot be met; those of 7-emit with
-/// 1.
+/// Returns pcc's exit code for a failure of the pass with the flag
+/// `passArgument` in `phase`. It is 1 for a verification gate, which fails only
+/// because of a defect of pcc, but 4 for `verify-imported`, which rejects
+/// unsupported models. For other passes it is 6 (the request cannot be met),
+/// but 4 in 1-import and 1 in 7-emit.
 int exitCodeOf(Phase phase, llvm::StringRef passArgument);
 
 } // namespace pcc

@@ -11,7 +11,8 @@ namespace pcc {
 /// for graph ops.
 void registerDialects(mlir::DialectRegistry &registry);
 
-/// Registers all passes of pcc by their flags, and the general passes of MLIR.
+/// Registers all passes of pcc and the general passes of MLIR, so that pass
+/// pipelines can name them by their flags.
 void registerPasses();
 
 } // namespace pcc

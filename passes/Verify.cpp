@@ -12,8 +12,8 @@
 using namespace pcc;
 using interpret::Verification;
 
-/// Compiles `parts` to a bundle, runs the bundle on the inputs of the
-/// simulation, and compares its outputs.
+/// Compiles `parts` to a bundle, runs the bundle on the inputs that the
+/// simulation used, and compares the outputs.
 static Outcome runExecutables(Verification &verification, Compilation &parts,
                               const VerifyOptions &options) {
   BundleRun run{
@@ -32,9 +32,9 @@ static Outcome runExecutables(Verification &verification, Compilation &parts,
       [&] { return outcomeOf(verification.compareOutputs(run.outputs)); });
 }
 
-/// Simulates the plan `parts` on all ranks, compares it with the unpartitioned
-/// model `whole`, and writes the report. Runs the executables, too, if
-/// `options` asks for it and the simulation has found no difference.
+/// Executes the plan `parts` on simulated ranks, compares it with the
+/// unpartitioned model `whole`, and writes the report. If `options` asks for it
+/// and the simulation finds no difference, also runs the executables.
 static Outcome verifyParts(Compilation &whole, Compilation &parts,
                            const VerifyOptions &options) {
   Verification verification(whole.getModule(), options.modelTypes
@@ -54,10 +54,11 @@ static Outcome verifyParts(Compilation &whole, Compilation &parts,
   return outcomeOf(verification.verdict());
 }
 
-/// Changes `options` so that importing with them gives the unpartitioned model.
-/// A model or a dump before 5-localize is itself unpartitioned until shapes
-/// become local. For a later dump, the options become those of importing the
-/// original model. Returns exit code 2 for a dump of 7-emit.
+/// Changes `options` so that a compilation with them starts from the
+/// unpartitioned model. A model, or a dump before 5-localize, is itself
+/// unpartitioned: its shapes are global. For a later dump, `options` becomes
+/// the options with which the original model is imported. Returns exit code 2
+/// for a dump of 7-emit.
 static Outcome findWhole(Compilation &parts, CompileOptions &options) {
   options.dumpDirectory.clear();
   Phase passed = phaseOf(parts.getModule());
@@ -73,8 +74,8 @@ static Outcome findWhole(Compilation &parts, CompileOptions &options) {
 }
 
 /// Makes a training step keep the sum of each weight's gradients as a state, so
-/// that gradients are compared, too. Does nothing under a memory limit, because
-/// the additional states would change the plan.
+/// that gradients are compared, too. Does nothing if there is a memory limit,
+/// because the additional states would change the plan.
 static void keepGradients(mlir::ModuleOp module) {
   auto entries =
       module->getAttrOfType<mlir::DictionaryAttr>(graph::trainingName);
@@ -85,8 +86,8 @@ static void keepGradients(mlir::ModuleOp module) {
   module->setAttr(graph::trainingName, more.getDictionary(module.getContext()));
 }
 
-/// Returns the last phase that the unpartitioned model runs: 2-prepare if that
-/// phase adds training or changes the precision, otherwise 1-import.
+/// Returns the last phase that the unpartitioned model `whole` runs: 2-prepare
+/// if that phase adds training or changes the precision, otherwise 1-import.
 static Phase lastWhole(mlir::ModuleOp whole) {
   const bool isMade = prepare::TrainingRequest::of(whole) ||
                       whole->hasAttr(graph::precisionName);

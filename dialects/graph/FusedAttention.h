@@ -9,9 +9,8 @@ namespace pcc::graph {
 
 /// Returns whether the fused GPU kernel (as in FlashAttention, Dao et al. 2022)
 /// can compute `op`, an attention or one of its gradients. Query, key and value
-/// must have one element type with warp-level products: f32, bf16 or f16. They
-/// may not be empty. Their rows have at most 128 elements, so that they fit
-/// into registers.
+/// must not be empty, must all be f32, all bf16 or all f16, and must have at
+/// most 128 elements along the last dim, so that a row fits into registers.
 inline bool fitsFusedKernel(AttentionOpInterface op) {
   constexpr int64_t longestRow = 128;
   const mlir::Type element = tensorType(op.getQuery()).getElementType();

@@ -31,8 +31,8 @@ namespace pcc::graph {
 
 class GradientBuilder;
 
-/// Returns the floating-point operations of an element-wise op: one per element
-/// of its largest result.
+/// Returns the number of floating-point operations of an element-wise op: one
+/// per element of its largest result.
 double elementWiseFlops(mlir::Operation *op);
 
 /// Returns the type of an operand or result of a graph op, which is always a
@@ -46,18 +46,19 @@ inline mlir::RankedTensorType tensorType(mlir::Value value) {
 llvm::FailureOr<llvm::SmallVector<int64_t>>
 broadcastShapes(llvm::ArrayRef<int64_t> lhs, llvm::ArrayRef<int64_t> rhs);
 
-/// Returns the name of the ONNX node in `location`, which is that of its first
-/// NameLoc; empty if it has none.
+/// Returns the name of the ONNX node from which an op was imported: the first
+/// NameLoc in `location`. Empty if `location` contains no NameLoc.
 llvm::StringRef nodeName(mlir::Location location);
 
-/// Returns the first file position in `location` as FILE:LINE; empty if it has
-/// none.
+/// Returns the first file position in `location` as "FILE:LINE", or an empty
+/// string if `location` contains no file position.
 std::string sourceLine(mlir::Location location);
 
-/// Returns all properties of an op that is being built or parsed, for type
-/// inference. Properties that are set come first; inherent attributes that are
-/// still in `attributes` override them; the rest get their defaults.
-/// `properties` and `attributes` may be null.
+/// Returns all properties of an op that is being built or parsed; type
+/// inference needs them before the op exists. A property takes its value from
+/// `attributes` if that has an attribute of the property's name, else from
+/// `properties`, else from the op's defaults. `properties` and `attributes` may
+/// be null.
 template <typename Op>
 auto completeProperties(mlir::MLIRContext *context,
                         mlir::DictionaryAttr attributes,

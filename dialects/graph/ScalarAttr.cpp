@@ -9,8 +9,9 @@ using namespace pcc;
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Returns `value` as an attribute of a float type. An infinity becomes the
-/// largest or smallest finite value if the type has no infinities.
+/// Returns `value` as an attribute of the float type `type`. An infinite
+/// `value` becomes the largest or smallest finite number if `type` has no
+/// infinities.
 static TypedAttr floatAttr(FloatType type, double value) {
   const llvm::fltSemantics &semantics = type.getFloatSemantics();
   bool infinite = value == infinity || value == -infinity;
@@ -20,9 +21,10 @@ static TypedAttr floatAttr(FloatType type, double value) {
   return FloatAttr::get(type, value);
 }
 
-/// Returns `value` as an attribute of an integer type: truncated towards zero,
-/// modulo the range of the type. An infinity becomes the largest or smallest
-/// value. One bit is unsigned, so that +infinity is true.
+/// Returns `value` as an attribute of the integer type `type`, truncated toward
+/// zero and wrapped to the width of `type`. An infinite `value` becomes the
+/// largest or smallest number of `type`. An i1 counts as unsigned, so that
+/// +infinity becomes true.
 static TypedAttr integerAttr(Type type, double value) {
   unsigned width = type.getIntOrFloatBitWidth();
   bool isSigned = !type.isUnsignedInteger() && width > 1;

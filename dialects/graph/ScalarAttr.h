@@ -8,13 +8,14 @@
 
 namespace pcc::graph {
 
-/// Returns `value` as a rank-0 tensor of `elementType`, a float or integer
-/// type. An infinity becomes the largest or smallest value of a type that has
-/// no infinities.
+/// Returns a rank-0 tensor constant of `elementType`, a float or integer type,
+/// that holds `value`. An infinite `value` becomes the largest or smallest
+/// number of `elementType` if that type has no infinities.
 mlir::DenseElementsAttr scalarAttr(mlir::Type elementType, double value);
 
-/// Returns the neutral element of a reduction: 0 for sums, 1 for products,
-/// -infinity for Max and +infinity for Min. Other kinds give 0.
+/// Returns the neutral element of the reduction `kind`: 0 for Sum, 1 for Prod,
+/// -infinity for Max and +infinity for Min. Returns 0 for the other kinds,
+/// which are no reductions.
 double neutralOf(FactorKind kind);
 
 } // namespace pcc::graph

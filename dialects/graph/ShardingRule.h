@@ -35,10 +35,11 @@ inline dist::ReductionKind reductionOf(FactorKind kind) {
 }
 
 /// The sharding rule of an op, in the manner of einsum and of Shardy's factors.
-/// Every dim of every tensor is a list of factors, major to minor, whose sizes
-/// multiply to the dim. If a factor is split alike wherever it occurs, the op
-/// stays local. Reduction factors occur in operands only, and splitting them
-/// leaves the results partial. A dim of size 1 that broadcasts has no factor.
+/// Every dim of every operand and result is a list of factors, major to minor.
+/// The product of their sizes is the size of the dim. If a factor is split over
+/// the same ranks in every dim that has it, the op needs no communication.
+/// Reduction factors occur in operands only; if they are split, the results are
+/// partial. A dim of size 1 that broadcasts has no factor.
 ///
 ///   op                     factors                operands        results
 ///   matmul [m,k] x [k,n]   m, n Parallel; k Sum   {{m},{k}}       {{m},{n}}
@@ -49,80 +50,93 @@ struct ShardingRule {
   struct RuleFactor {
     int64_t size;
     FactorKind kind = FactorKind::Parallel;
-    /// Whether each part must know its global position if the factor is split.
-    /// `5-localize` then adds an offset or a mask to the op.
+    /// Whether a rank must know which index range of the factor it has if the
+    /// factor is split. An iota, for example, must add the first index of that
+    /// range. The pass `5-localize` then adds an offset or a mask to the op.
     bool needsOffset = false;
-    /// Whether each part must be a contiguous range of indices. The factor is
-    /// then never divided into smaller ones, so that no axis splits it with
-    /// strides.
+    /// Whether each rank must have a contiguous index range of the factor. The
+    /// factor is then never divided into smaller factors. Splitting only the
+    /// minor of two smaller factors would give a rank several separate ranges.
     bool mustBeContiguous = false;
   };
-  /// Factor ids of one dim, major to minor.
+  /// Ids of the factors of one dim, major to minor.
   using DimFactors = llvm::SmallVector<int, 2>;
-  /// Factors of each dim of a tensor.
+  /// The factors of each dim of one tensor.
   using TensorFactors = llvm::SmallVector<DimFactors, 4>;
 
   llvm::SmallVector<RuleFactor, 8> factors;
   llvm::SmallVector<TensorFactors, 4> operands;
   llvm::SmallVector<TensorFactors, 2> results;
-  /// Operands whose partial sums may pass into the results. The op is linear in
-  /// each of them while the other operands are whole (`transpose`, `mul`).
+  /// Indices of the operands through which partial sums may pass. If such an
+  /// operand is a partial sum on each rank, the results are partial sums, too,
+  /// and can be summed after the op. The op is linear in each of these operands
+  /// while the other operands are not partial (`transpose`, `mul`).
   llvm::SmallVector<int, 4> partialThrough;
-  /// Whether the op is linear in all of `partialThrough` at once rather than in
-  /// each (`add`, `concat`). A partial sum then passes only if all these
-  /// operands are partial over the same axes.
+  /// Whether partial sums pass only if all operands in `partialThrough` are
+  /// partial over the same mesh axes, as for `add` and `concat`. If false,
+  /// at most one of these operands may be partial, as for `mul`.
   bool partialTogether = false;
 
-  /// A windowed read (halo exchange; GSPMD, Xu et al. 2021) of a dim of an
-  /// operand, where the same dim of result 0 is split. Each rank reads the
-  /// elements that its part of the result needs. Other ranks may hold them,
-  /// several ranks may read them, or they may not exist (padding).
+  /// A windowed read (halo exchange; GSPMD, Xu et al. 2021): an op reads
+  /// shifted elements of one dim of an operand, and ranks divide the same dim
+  /// of result 0. Each rank reads the operand elements that its part of the
+  /// result needs. Other ranks may hold these elements, several ranks may read
+  /// the same element, and elements in the padding do not exist.
   ///
-  ///   x[3:11]             results 0 … 7 from 3
-  ///   3x3 filters, pad 1  results 0 … 15 from -1, extent 3
+  ///   x[3:11]             results 0 … 7 read elements from 3 on
+  ///   3x3 filters, pad 1  results 0 … 15 read elements from -1 on, extent 3
   struct Window {
-    /// A range of result indices whose reads are equally far apart: index r in
-    /// [lo, hi) reads the element source + step · (r - lo).
+    /// A range of result indices that read the operand at a constant step: the
+    /// result with index r, lo ≤ r < hi, reads the operand's element source +
+    /// step · (r - lo).
     struct Stretch {
       int64_t lo, hi, source, step = 1;
     };
-    /// Operand that is read, and number of the dim in it and in result 0.
+    /// Index of the operand that is read, and index of the dim, which is the
+    /// same in the operand and in result 0.
     int operand, dim;
     llvm::SmallVector<Stretch, 2> stretches; ///< In ascending order.
-    /// Number of consecutive elements that one result reads, the first being
-    /// the one that its stretch gives; one stretch then covers all results. 0
-    /// means a copy: the result is the element that its stretch gives, or zero
-    /// if that lies outside the operand.
+    /// Number of consecutive operand elements that one result reads, from the
+    /// element that its stretch gives; 3 for a filter of 3 rows. One stretch
+    /// then covers all results. 0 means a copy: the result is the element that
+    /// its stretch gives, or 0 if that element lies outside the operand.
     int64_t extent = 0;
-    /// Whether the results need fewer elements than the dim has. Reading only
-    /// these can pay even if nothing is split.
+    /// Whether all results together read fewer elements than the dim has, as a
+    /// slice does. Transferring only these elements can then save time even if
+    /// no rank splits the result.
     bool narrows = false;
-    /// Whether the dim shares factors with the result, so that the op can be
-    /// split without the window, too.
+    /// Whether the dim of the operand has the same factors as the dim of the
+    /// result. The op can then be split without the window as well.
     bool optional = false;
   };
   llvm::SmallVector<Window, 0> windows;
 
-  /// A value that the parts of an op exchange if an Inner factor is split.
-  /// Either every part reduces its share and the results are reduced over the
-  /// parts, or every part makes a few elements that all parts gather. The
-  /// search prices the exchange as the reshard that makes the value whole.
+  /// A tensor of intermediate results that ranks exchange while they execute an
+  /// op whose Inner factor is split. If `kind` is a reduction, each rank
+  /// reduces its part, and the exchange reduces these results over the ranks.
+  /// If `kind` is Inner, each rank makes `perPart` elements, and the exchange
+  /// gathers those of all ranks. The search prices the exchange as the reshard
+  /// that makes the tensor whole.
   ///
   ///   softmax [r, v], v Inner:  {r} by Max, {r} by Sum
   ///   cumsum [n, c], n Inner:   {c} gathered, 1 per part
   struct InnerValue {
-    /// Dims of the value, without the Inner factors.
+    /// The factors of each dim of the tensor. Dims of the op that consist of
+    /// Inner factors have no factors here: {r} for a softmax of [r, v].
     TensorFactors dims;
-    /// Reduction over the parts; Inner if the value is gathered.
+    /// Operation that combines the results of the ranks: Max, Min, Sum or Prod,
+    /// or Inner if the results are gathered.
     FactorKind kind;
     int64_t elementBytes;
-    /// For a gathered value: how many elements each part contributes per
-    /// element of `dims`. A part with fewer elements contributes all of them.
+    /// Only if `kind` is Inner: the number of elements that each rank sends per
+    /// element of `dims`. A topk of [r, v] with k = 5 has `dims` {r} and
+    /// `perPart` 5: each rank sends the 5 largest values of its part of every
+    /// row. A rank whose part of v has only 3 elements sends these 3.
     int64_t perPart = 1;
   };
   llvm::SmallVector<InnerValue, 0> innerValues;
 
-  /// Adds a factor and returns its id.
+  /// Appends a factor to `factors` and returns its id.
   int add(int64_t size, FactorKind kind = FactorKind::Parallel) {
     factors.push_back({size, kind});
     return static_cast<int>(factors.size()) - 1;

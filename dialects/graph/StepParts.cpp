@@ -10,7 +10,8 @@ bool pcc::graph::isTraining(Block &block) {
   return !block.getOps<SetParameterOp>().empty();
 }
 
-/// Returns the part of an op regardless of its operands.
+/// Returns the part of a training step (forward, backward or update) to which
+/// the kind of `op` assigns it, without regard to its operands.
 static StepPart ownPart(Operation *op) {
   if (isa<LossGradientOp>(op))
     return StepPart::Backward;
@@ -18,9 +19,10 @@ static StepPart ownPart(Operation *op) {
                                                : StepPart::Forward;
 }
 
-/// Returns the part of the step in which `reader` needs a value of the forward
-/// pass. An accumulation needs the value in each microbatch, as forward ops do.
-/// The terminator needs it at the end of the step.
+/// Returns the part of a training step in which `reader` needs its operands of
+/// the forward part. An accumulate op needs its operand in each microbatch,
+/// hence in the forward part. The terminator needs its operands at the end of
+/// the step, hence in the update.
 StepPart StepParts::partOfReader(Operation *reader) const {
   if (reader->hasTrait<OpTrait::IsTerminator>())
     return StepPart::Update;
@@ -32,7 +34,8 @@ bool pcc::graph::isReproducible(Operation *op) {
 }
 
 StepParts::StepParts(Block &block, Filter mayWait) {
-  // An op runs no earlier than any of its operands.
+  // Assign each op to its own part, or to that of its latest operand if that
+  // part runs later.
   for (Operation &op : block.without_terminator()) {
     StepPart part = ownPart(&op);
     for (Value operand : op.getOperands())
@@ -41,7 +44,8 @@ StepParts::StepParts(Block &block, Filter mayWait) {
   }
   if (!isTraining(block))
     return;
-  // Readers come first in this order, so that chains of ops are delayed.
+  // Delay forward ops. In reverse order the readers of an op come first, so
+  // that a whole chain of ops can be delayed.
   for (Operation &op : llvm::reverse(block.without_terminator())) {
     if (op.use_empty() || parts[&op] != StepPart::Forward || !mayWait(&op))
       continue;

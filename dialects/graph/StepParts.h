@@ -16,21 +16,25 @@ inline constexpr llvm::StringLiteral stepName = "pcc.step";
 /// Returns whether the module around `op` has `graph.reproducible`.
 bool isReproducible(mlir::Operation *op);
 
-/// The part of a training step in which an op runs; parts run in this order.
+/// The part of a training step in which an op runs. The enumerators are in the
+/// order in which the parts run.
 enum class StepPart : uint8_t {
-  /// Runs once per microbatch.
+  /// Ops that run once per microbatch and depend neither on
+  /// `graph.loss_gradient` nor on `graph.accumulate`.
   Forward,
-  /// Runs once per microbatch; depends on `graph.loss_gradient`.
+  /// Ops that run once per microbatch and depend on `graph.loss_gradient`.
   Backward,
-  /// Runs once per step, after all microbatches: writes a parameter or depends
-  /// on `graph.accumulate`.
+  /// Ops that run once per step, after all microbatches. Each of them writes a
+  /// parameter or depends on `graph.accumulate`.
   Update,
 };
 
-/// Assigns the ops of a function to the parts of a step by their data
-/// dependences. When training, a forward op that only later parts read is
-/// delayed to the earliest of these parts: a mask that only a gradient needs,
-/// a learning rate. Forward ops for which `mayWait` is false are not delayed.
+/// Assigns each op of a function body to the forward, backward or update part
+/// of a step, according to its operands. In a training step, a forward op whose
+/// results only later parts read is delayed to the earliest part that reads
+/// them. For example, a dropout mask that only a gradient reads moves to the
+/// backward part, and a learning rate to the update. Forward ops for which
+/// `mayWait` returns false are not delayed.
 class StepParts {
 public:
   using Filter = llvm::function_ref<bool(mlir::Operation *)>;
@@ -38,7 +42,8 @@ public:
       mlir::Block &block,
       Filter mayWait = [](mlir::Operation *) { return true; });
 
-  /// Returns the part of an op of the block; Forward for any other op.
+  /// Returns the part of an op of the block; Forward if the op is not in the
+  /// block.
   StepPart of(mlir::Operation *op) const { return parts.lookup(op); }
   /// Returns the part of the op that defines `value`; Forward for an argument.
   StepPart of(mlir::Value value) const {
@@ -52,7 +57,8 @@ private:
   llvm::DenseMap<mlir::Operation *, StepPart> parts;
 };
 
-/// Returns whether a function body is a training step: it writes parameters.
+/// Returns whether `block`, a function body, is a training step: whether it
+/// contains an op that writes a parameter (set_parameter).
 bool isTraining(mlir::Block &block);
 
 } // namespace pcc::graph

@@ -8,9 +8,9 @@
 
 namespace pcc::graph {
 
-/// Builds graph ops in front of one op, at the location of that op. Subclasses
-/// override finish() to complete each new op, for example with a pipeline stage
-/// and shardings.
+/// Builds graph ops directly before a given op, with the location of that op.
+/// Subclasses override finish() to complete each new op, for example with a
+/// pipeline stage and shardings.
 class TensorBuilder : public mlir::OpBuilder {
 public:
   /// Inserts new ops directly before `before`.
@@ -18,21 +18,23 @@ public:
       : OpBuilder(before), location(before->getLoc()) {}
   virtual ~TensorBuilder() = default;
 
-  /// Creates an op, passes it to finish() and returns it.
+  /// Creates an op of type `Op` at the insertion point, passes it to finish()
+  /// and returns it. `args` are the arguments of Op::build.
   template <typename Op, typename... Args> Op makeOp(Args &&...args) {
     auto op = Op::create(*this, location, std::forward<Args>(args)...);
     finish(op);
     return op;
   }
-  /// Creates an op likewise and returns its first result.
+  /// Creates an op as makeOp() does, and returns the op's first result.
   template <typename Op, typename... Args> mlir::Value make(Args &&...args) {
     return makeOp<Op>(std::forward<Args>(args)...)->getResult(0);
   }
 
-  /// Creates a constant tensor of rank 0.
+  /// Creates a constant tensor of rank 0 that holds `value`.
   mlir::Value scalar(mlir::Type elementType, double value);
-  /// Compares two tensors of one element type element by element, with
-  /// broadcasting. The result is boolean.
+  /// Creates an op that compares `lhs` with `rhs`, element by element, with
+  /// broadcasting. Both have the same element type. The result is a boolean
+  /// tensor.
   mlir::Value compare(Predicate predicate, mlir::Value lhs, mlir::Value rhs);
   /// Reshapes `value` to `shape`; returns `value` itself if it has that shape.
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape);
@@ -41,7 +43,8 @@ public:
   mlir::Value cast(mlir::Value value, mlir::Type elementType);
 
 protected:
-  /// Completes an op that has just been created.
+  /// Completes `op`, which makeOp() has just created. Called once for each new
+  /// op.
   virtual void finish(mlir::Operation *op) = 0;
 
   /// Location of all new ops.

@@ -9,14 +9,14 @@
 
 namespace pcc::graph {
 
-/// Returns the bytes that one element takes in memory. A boolean (i1) takes a
-/// whole byte.
+/// Returns the number of bytes that one element of a tensor of this type takes
+/// in memory. A boolean (i1) takes a whole byte.
 inline int64_t elementBytes(mlir::RankedTensorType type) {
   return std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
 }
 
-/// Returns the bytes of all elements of a tensor of this type, as a double,
-/// since prices are doubles.
+/// Returns the number of bytes of all elements of a tensor of this type. The
+/// result is a double because it is used in estimated costs, which are doubles.
 inline double numBytes(mlir::RankedTensorType type) {
   return static_cast<double>(type.getNumElements()) *
          static_cast<double>(elementBytes(type));

@@ -46,8 +46,8 @@ public:
         builder(module.getContext()), annotations(model, binding.dims),
         annotated(annotations, values, builder, error) {}
 
-  /// Performs the import. Returns false, with `error` filled, if the model
-  /// cannot be imported; the module is then incomplete.
+  /// Performs all steps of the import. Returns false, with `error` filled, if
+  /// the model cannot be imported; the module is then incomplete.
   bool run() {
     if (trains())
       trainingInfo().markWrittenWeights(weights);
@@ -66,7 +66,8 @@ public:
   }
 
 private:
-  /// Stores `mistake` in `error`, with `where` in front of its message. Returns
+  /// Fills `error` with the exit code and message of `mistake`. The text
+  /// `where`, such as "node 'a': ", is prepended to the message. Always returns
   /// false.
   bool fail(const EmitError &mistake, const Twine &where) {
     error.exitCode = mistake.exitCode;
@@ -74,8 +75,9 @@ private:
     return false;
   }
 
-  /// Returns the exit code of shapes that do not fit together: 5 if the user
-  /// bound dims or shapes, else 3.
+  /// Returns pcc's exit code for an error about shapes that contradict each
+  /// other: 5 if the user gave --dim or --shape, which may be the cause, else 3
+  /// (the model is invalid).
   int mismatchExitCode() const {
     return options.dims.empty() && options.shapes.empty() ? 3 : 5;
   }
@@ -90,8 +92,8 @@ private:
   void normalize(const onnx::Node &node, NodeImport &import);
   bool makeReturn();
   bool makeTrainingReturn(Emitter &emitter);
-  /// Returns whether the import makes a training step from the model's
-  /// TrainingInfo.
+  /// Returns whether the import creates a training step: the user asked for it
+  /// (`options.trainingInfo`) and the ONNX model has a TrainingInfo.
   bool trains() const {
     return options.trainingInfo && !model.training.empty();
   }
@@ -119,15 +121,17 @@ private:
 // Before anything is made
 //===----------------------------------------------------------------------===//
 
-/// Returns whether `node` is an ONNX If, which has no entry in the op table.
-/// The import replaces it by the branch that its known condition selects.
+/// Returns whether `node` is an ONNX If. The op table has no entry for If,
+/// because the import replaces the node by the branch that its constant
+/// condition selects.
 static bool isConditional(const onnx::Node &node) {
   return node.opType == "If" && node.domain.empty();
 }
 
-/// Checks the nodes and initializers of `graph` before any op is created. One
-/// error reports all unknown ops together. Nodes of known ops are then checked
-/// one by one, up to the first error.
+/// Checks the nodes and initializers of `graph` before any op is created.
+/// First, one error reports all nodes with unknown ops together. If all ops are
+/// known, checkNode checks each node, up to the first error. Returns false
+/// after an error.
 bool ModelImport::checkNodes(const onnx::Graph &graph) {
   for (const onnx::SparseTensor &tensor : graph.sparseInitializers)
     return fail({4, "is sparse, which is not supported"},
@@ -142,9 +146,10 @@ bool ModelImport::checkNodes(const onnx::Graph &graph) {
   });
 }
 
-/// Checks that the op of `node` exists in the opset version that the model
-/// imports, and that the number of operands lies within the bounds of that
-/// form.
+/// Checks `node` against the op table, which lists the forms of each ONNX op by
+/// opset version. The op must have a form in the opset version that the model
+/// declares, and the number of operands must lie within that form's limits.
+/// Returns false after an error.
 bool ModelImport::checkNode(const onnx::Node &node) {
   const OpForm *form = OpTable::get().find(node);
   std::string where = "node " + node.label() + ": ";
@@ -172,9 +177,10 @@ bool ModelImport::checkNode(const onnx::Node &node) {
 // The function
 //===----------------------------------------------------------------------===//
 
-/// Creates @main with one argument per bound input and an empty result list,
-/// which makeReturn fills in. The arguments carry `graph.name`, `graph.dims`
-/// and, where annotated, `dist.sharding`.
+/// Creates the function @main with one argument per model input, whose dims all
+/// have sizes, and without results, which makeReturn adds later. Each argument
+/// carries `graph.name`, `graph.dims` and, if the model annotates the input,
+/// `dist.sharding`. Returns false after an error.
 bool ModelImport::makeFunction() {
   SmallVector<Type> types;
   for (const BoundInput &input : binding.inputs) {
@@ -207,9 +213,10 @@ bool ModelImport::makeFunction() {
   return true;
 }
 
-/// Imports the nodes of `graph`, which is the main graph or a branch of an If.
-/// Nodes in unsupported forms are collected, and nodes that read their results
-/// are skipped, so that one error can report all unsupported nodes.
+/// Imports the nodes of `graph`, which is the model's main graph or a branch of
+/// an If. A node that pcc does not support is added to `unsupported`, and nodes
+/// that read its outputs are skipped; `run` then reports all unsupported nodes
+/// in one error. Returns false after any other error.
 bool ModelImport::makeGraph(const onnx::Graph &graph) {
   if (!checkNodes(graph))
     return false;
@@ -225,9 +232,9 @@ bool ModelImport::makeGraph(const onnx::Graph &graph) {
   return true;
 }
 
-/// Returns the branch of the If `node` that its condition selects. Returns
-/// null, with an error in `emitter`, if the condition depends on inputs or the
-/// branch is malformed.
+/// Returns the branch (then_branch or else_branch) that the condition of the If
+/// `node` selects. Returns null, with an error in `emitter`, if the condition
+/// depends on inputs or the node lacks that branch.
 static const onnx::Graph *takenBranch(const onnx::Node &node,
                                       ValueTable &values, Emitter &emitter) {
   DenseElementsAttr condition =
@@ -247,10 +254,11 @@ static const onnx::Graph *takenBranch(const onnx::Node &node,
   return nullptr;
 }
 
-/// Imports the selected branch in place of the If `node`: the outputs of the
-/// node become aliases of the branch's outputs. No renaming is needed, because
-/// a branch cannot redefine a name of an enclosing graph. Errors about the If
-/// itself stay in `emitter`, and the function then returns true.
+/// Imports the selected branch in place of the If `node`: each output of the
+/// node becomes an alias of the branch's output. Names of the branch need no
+/// renaming, because a branch cannot redefine a name of an enclosing graph. An
+/// error about the If itself is only recorded in `emitter`, and the function
+/// then returns true. Returns false if the import of the branch's nodes failed.
 bool ModelImport::makeBranch(const onnx::Node &node, Emitter &emitter) {
   const onnx::Graph *graph = takenBranch(node, values, emitter);
   if (!graph)
@@ -263,9 +271,10 @@ bool ModelImport::makeBranch(const onnx::Node &node, Emitter &emitter) {
   return true;
 }
 
-/// Imports one node between the pins that annotations put on its operands and
-/// results. An unsupported form (exit code 4) is collected, and the import goes
-/// on. Any other error ends the import.
+/// Imports one node. If annotations shard its operands or results, the imported
+/// op lies between the `dist.pin` ops that fix those shardings. A node that pcc
+/// does not support (exit code 4) is added to `unsupported`, and the function
+/// returns true. Any other error returns false and ends the import.
 bool ModelImport::makeNode(const onnx::Node &node) {
   NodeImport import(node, options, values, builder,
                     locationOf(node, module.getContext()), mismatchExitCode());
@@ -292,8 +301,9 @@ bool ModelImport::makeNode(const onnx::Node &node) {
   return fail(mistake, "node " + node.label() + ": ");
 }
 
-/// Calls the normalizer of `node` and defines its outputs. An output that the
-/// normalizer left undefined is reported as unsupported.
+/// Calls the normalizer of `node`, the function of the op table that creates
+/// its graph ops, and defines the node's outputs. An output that the normalizer
+/// left undefined is recorded in `import` as unsupported.
 void ModelImport::normalize(const onnx::Node &node, NodeImport &import) {
   Value first = OpTable::get().find(node)->normalize(import);
   if (first)
@@ -306,7 +316,8 @@ void ModelImport::normalize(const onnx::Node &node, NodeImport &import) {
 }
 
 /// Returns whether a tensor of shape `shape` violates the declared type
-/// `declared`: the ranks differ, or a dim of declared size has another size.
+/// `declared`: the ranks differ, or a dim with a declared size has another size
+/// in `shape`. A type without a declared shape is never violated.
 static bool contradicts(const onnx::Type &declared, ArrayRef<int64_t> shape) {
   if (!declared.shape)
     return false;
@@ -326,9 +337,9 @@ static std::string shapeText(ArrayRef<int64_t> shape) {
   return text;
 }
 
-/// Checks that the outputs have the shapes that the model declares. The check
-/// is skipped if dims were bound, because the declared shapes may then assume
-/// other sizes.
+/// Checks that the model's outputs have the shapes that the model declares. If
+/// the user gave sizes for dims, the check is skipped and the result is true:
+/// the declared shapes may then be those of other sizes.
 bool ModelImport::checkOutputs(ValueRange results) {
   if (!binding.dims.empty())
     return true;
@@ -346,8 +357,9 @@ bool ModelImport::checkOutputs(ValueRange results) {
   return true;
 }
 
-/// Creates the return of @main and completes the function type. Results carry
-/// `graph.name` and, where annotated, `dist.sharding`.
+/// Creates the return of @main and adds the results to the function's type.
+/// Each result carries `graph.name` and, if annotated, `dist.sharding`. Returns
+/// false after an error.
 bool ModelImport::makeReturn() {
   SmallVector<Value> results;
   SmallVector<Attribute> names;
@@ -373,8 +385,9 @@ bool ModelImport::makeReturn() {
   return true;
 }
 
-/// Creates the weight updates of the model's TrainingInfo and returns the loss,
-/// which is the only result of a training step.
+/// Creates the weight updates that the model's TrainingInfo describes, and a
+/// return of @main whose only operand is the loss. Returns false after an
+/// error.
 bool ModelImport::makeTrainingReturn(Emitter &emitter) {
   StringRef loss = trainingInfo().findLoss(emitter);
   if (!emitter.failed())
@@ -389,8 +402,9 @@ bool ModelImport::makeTrainingReturn(Emitter &emitter) {
   return true;
 }
 
-/// Erases dead ops, such as shape computations whose results were folded, and
-/// then the parameters that no remaining op reads or writes.
+/// Erases dead ops, such as shape computations whose results were folded to
+/// constants. Then erases the parameters (weights) that no remaining op reads
+/// or writes.
 void ModelImport::eraseUnused() {
   for (Operation &op :
        llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
@@ -407,7 +421,8 @@ void ModelImport::eraseUnused() {
       parameter.erase();
 }
 
-/// Sets the module attributes that Import.h declares.
+/// Sets the module attributes for the model's file name, the directory of the
+/// weights, the sizes of dynamic dims, the mesh and the pipeline stages.
 void ModelImport::describeModule() {
   StringRef file = llvm::sys::path::filename(model.path);
   module->setAttr(graph::modelName, builder.getStringAttr(file));
@@ -419,8 +434,8 @@ void ModelImport::describeModule() {
   describePlacement();
 }
 
-/// Sets the mesh and the pipeline stages that the options and annotations ask
-/// for.
+/// Sets the module attributes for the mesh and for the pipeline stage of each
+/// node, if the options or the model's annotations give them.
 void ModelImport::describePlacement() {
   const DevicePlan &plan = annotations.devicePlan();
   if (!plan.mesh().axes.empty())
@@ -452,8 +467,8 @@ FailureOr<OwningOpRef<ModuleOp>> importOnnx(StringRef path,
     error.notes = model.error().notes;
     return failure();
   }
-  // The reference evaluator of the graph ops folds values that depend only on
-  // shapes.
+  // Register the reference evaluator of the graph ops. It folds values that
+  // depend only on shapes.
   DialectRegistry registry;
   graph::registerConstantFolding(registry);
   context->appendDialectRegistry(registry);
@@ -463,8 +478,8 @@ FailureOr<OwningOpRef<ModuleOp>> importOnnx(StringRef path,
   OwningOpRef<ModuleOp> module = ModuleOp::create(NameLoc::get(name));
   if (ModelImport(*model, options, *module, error).run())
     return module;
-  // Names and strings of the model may contain line breaks, but a message is
-  // one line.
+  // The error message must be one line, but names and strings of the model may
+  // contain line breaks: escape them.
   error.message = onnx::escaped(error.message);
   for (std::string &note : error.notes)
     note = onnx::escaped(note);

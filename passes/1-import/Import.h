@@ -19,14 +19,14 @@ namespace pcc {
 ///     func.func @main(%x: tensor<8x4xf32> {graph.name = "x",
 ///         graph.dims = ["batch", ""]}) -> (tensor<8x4xf32> {graph.name = "y"})
 ///
-/// All shapes are static, and values that only depend on shapes are constants.
+/// All shapes are static, and values that depend only on shapes are constants.
 /// The op that computes a node's output carries the output's name as
-/// `graph.name` and the node's name as its location. Weight files are located,
-/// but the bytes of weights are never read.
+/// `graph.name` and the node's name as its location. The import checks where
+/// each weight lies in its file, but never reads the weight's bytes.
 ///
-/// The import loads the dialects that it needs into `context`. The module keeps
-/// no reference to the mapped file. On failure the function fills `error` and
-/// emits no diagnostic.
+/// The import loads the dialects that it needs into `context`. The model file
+/// is memory-mapped during the import only; the module keeps no reference to
+/// it. On failure the function fills `error` and emits no diagnostic.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 importOnnx(llvm::StringRef path, const ImportOptions &options,
            mlir::MLIRContext *context, ImportError &error);

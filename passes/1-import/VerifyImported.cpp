@@ -21,9 +21,9 @@ static bool isStatic(Type type) {
   return tensor && tensor.hasStaticShape();
 }
 
-/// Checks that `op` is a graph op, a `dist.pin` or an op of the func dialect
-/// other than a call, and that its results have static shapes. An error names
-/// the op.
+/// Checks that `op` is allowed after the import: a graph op, a `dist.pin`, or
+/// an op of the func dialect other than a call. Also checks that all results
+/// have static shapes. On failure emits an error at `op`.
 static LogicalResult checkOp(Operation *op) {
   Dialect *dialect = op->getDialect();
   bool known =
@@ -40,7 +40,8 @@ static LogicalResult checkOp(Operation *op) {
   return success();
 }
 
-/// Checks that the arguments of `function` have static shapes and names.
+/// Checks that every argument of `function` has a static shape and a
+/// `graph.name`.
 static LogicalResult checkFunction(func::FuncOp function) {
   for (Type type : function.getArgumentTypes())
     if (!isStatic(type))
@@ -56,8 +57,8 @@ static LogicalResult checkFunction(func::FuncOp function) {
 }
 
 namespace {
-/// Read-only pass that ends phase 1-import. Later phases rely on its checks, so
-/// the pass also runs in release builds.
+/// Verification gate that ends phase 1-import; it changes nothing. Later phases
+/// rely on what it checks, so the pass also runs in release builds.
 struct VerifyImported : impl::VerifyImportedBase<VerifyImported> {
   void runOnOperation() override {
     ModuleOp module = getOperation();

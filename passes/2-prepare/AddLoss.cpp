@@ -21,18 +21,17 @@ using namespace pcc;
 using namespace pcc::prepare;
 
 namespace {
-/// Builds the loss that `--loss` describes in front of the terminator of @main.
-/// The text is either the name of an output that is the loss, or a call of a
-/// loss function: `cross_entropy(logits, labels)`, with the names of an output
-/// and of an input for labels.
+/// Builds the loss that the text of `--loss` describes, before the terminator
+/// of @main. The text is the name of a model output that is the loss, or a loss
+/// function of an output and an input, such as `cross_entropy(logits, labels)`.
 class LossAdder {
 public:
   LossAdder(func::FuncOp model, StringRef text)
       : model(model), terminator(model.front().getTerminator()), text(text),
         builder(terminator, model.getLoc()) {}
 
-  /// Builds the loss, a scalar. Returns null after an error, which it has
-  /// reported.
+  /// Builds the loss and returns it as a scalar. On failure emits an error and
+  /// returns null.
   Value build() {
     std::string error;
     auto expression = parseLossExpression(text, error);
@@ -55,8 +54,9 @@ public:
   }
 
 private:
-  /// Returns the output that `expression` names, reshaped to a scalar. The
-  /// output must have one float element.
+  /// Returns the model output that `expression` names, reshaped to a scalar.
+  /// The output must be a float tensor with one element. On failure emits an
+  /// error and returns null.
   Value lossFromOutput(const LossExpression &expression) {
     Value value = outputNamed(expression.name);
     if (!value)
@@ -68,8 +68,9 @@ private:
     return builder.reshape(value, {});
   }
 
-  /// Builds `loss` from the output and the labels that `expression` names, and
-  /// marks the labels.
+  /// Builds the loss function `loss` of the output and the labels that
+  /// `expression` names. Sets `graph.labels` on the labels' argument. On
+  /// failure emits an error and returns null.
   Value build(const Loss &loss, const LossExpression &expression) {
     Value output = outputNamed(expression.values[0]);
     if (!output)
@@ -86,7 +87,8 @@ private:
     return labels ? loss.build(builder, output, labels, expression) : Value();
   }
 
-  /// Returns the output of that name. The error otherwise lists all outputs.
+  /// Returns the model output called `name`. If there is none, emits an error
+  /// that lists all outputs, and returns null.
   Value outputNamed(StringRef name) {
     std::string known;
     for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
@@ -99,8 +101,9 @@ private:
     return refuse("no output is called '" + name + "'; there are: " + known);
   }
 
-  /// Returns the input of that name, which must be of type `wanted`. Appends an
-  /// input of that type if the model has none of that name.
+  /// Returns the model input called `name`. If there is none, appends an input
+  /// of type `wanted` with this name. If the existing input has another type,
+  /// emits an error and returns null.
   BlockArgument labelsNamed(StringRef name, RankedTensorType wanted) {
     for (BlockArgument argument : model.getArguments()) {
       auto own = model.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
@@ -124,9 +127,10 @@ private:
     return model.getArgument(last);
   }
 
-  /// Returns the dim symbols of the labels, or null if the first input has
-  /// none. The labels belong to the samples of the first input. Therefore a dim
-  /// of equal index and size has the same symbol, such as that of the batch.
+  /// Returns the symbols for the dims of a new labels input, such as ["batch",
+  /// ""]; null if the first input has no symbols. A dim of the labels gets the
+  /// symbol of the first input's dim of the same index, if both have the same
+  /// size.
   ArrayAttr symbolsOf(RankedTensorType labels) {
     auto known = model.getNumArguments() == 0
                      ? ArrayAttr()
@@ -141,14 +145,14 @@ private:
     return builder.getArrayAttr(symbols);
   }
 
-  /// Returns a type in the syntax of MLIR.
+  /// Returns `type` in the syntax of MLIR.
   static std::string textOf(Type type) {
     std::string text;
     llvm::raw_string_ostream(text) << type;
     return text;
   }
 
-  /// Reports an error about the text of `--loss`. Returns null.
+  /// Emits an error about the text of `--loss`. Always returns null.
   Value refuse(const Twine &claim) {
     emitError(UnknownLoc::get(model.getContext()))
         << "cannot train on --loss '" << text << "': " << claim;
@@ -161,14 +165,16 @@ private:
   ArithmeticBuilder builder;
 };
 
-/// Implements `--add-loss`.
+/// Pass `--add-loss`: makes the loss of a training step the only result of
+/// @main.
 struct AddLoss : pcc::prepare::impl::AddLossBase<AddLoss> {
   void runOnOperation() override {
     auto request = TrainingRequest::of(getOperation());
     auto model = getOperation().lookupSymbol<func::FuncOp>("main");
     if (!request || !model)
       return;
-    // A model with an ONNX TrainingInfo returns its loss as the only result.
+    // Without --loss, a model with an ONNX TrainingInfo already returns its
+    // loss as the only result.
     StringRef text = request->text("loss");
     if (text.empty() && graph::isTraining(model.front()))
       text =
@@ -180,8 +186,8 @@ struct AddLoss : pcc::prepare::impl::AddLossBase<AddLoss> {
     LDBG() << "trains on " << loss;
   }
 
-  /// Makes the loss the only result. The ops that only the model's other
-  /// outputs need become dead, and simplify-graph removes them.
+  /// Makes `loss` the only result of @main. Ops that only the other results
+  /// needed are then dead, and simplify-graph erases them.
   static void returnOnly(func::FuncOp model, Value loss) {
     model.front().getTerminator()->setOperands(loss);
     model.setType(FunctionType::get(

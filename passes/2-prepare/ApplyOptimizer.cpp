@@ -28,12 +28,13 @@ using namespace pcc;
 using namespace pcc::prepare;
 
 namespace {
-/// Builds the update part of a training step in front of the terminator of
-/// @main. Differentiate has added one result per use of a trained weight: the
-/// gradient with respect to that use. The update accumulates these gradients
-/// over microbatches, clips them by their global norm, applies the optimizer
-/// and writes the parameters. Ops that concern one weight are marked with it in
-/// `graph.updates`, so that 3-place can put them on the weight's stage.
+/// Builds the update part of a training step before the terminator of @main.
+/// The pass `differentiate` has added one result per use of a trained weight:
+/// the gradient with respect to that use. The update sums these gradients over
+/// uses and microbatches, clips them by their global norm, applies the
+/// optimizer and writes the parameters. Ops that concern one weight get its
+/// name as `graph.updates`, so that phase 3-place can put them on the weight's
+/// pipeline stage.
 class Updater {
 public:
   Updater(func::FuncOp model, const TrainingRequest &request,
@@ -44,7 +45,8 @@ public:
         lossScale(lossScale), symbols(module),
         builder(model.front().getTerminator(), model.getLoc()) {}
 
-  /// Builds the update by the optimizer that the user has chosen.
+  /// Builds the update with the optimizer that `--optimizer` names, and makes
+  /// loss, gradient norm and learning rate the results of @main.
   void run() {
     takeGradients();
     Value counted = buildRate();
@@ -62,7 +64,8 @@ public:
   }
 
   /// Builds the update that the model's ONNX TrainingInfo describes. The ops of
-  /// the update exist already, with placeholders for the gradients.
+  /// that update exist already: their placeholders for gradients are replaced,
+  /// and their writes of weights move to the end.
   void runTrainingInfoUpdate() {
     takeGradients();
     done = readStep(builder, module);
@@ -81,20 +84,21 @@ public:
     returnMetrics(metrics);
   }
 
-  /// Returns the number of updated weights.
+  /// Returns the number of weights that the update changes.
   size_t numUpdated() const { return gradients.size(); }
 
 private:
-  /// Marks ops built from here on as part of the update of `weight`.
+  /// Sets `graph.updates` = `weight` on each op built from here on.
   void markFor(StringAttr weight) {
     builder.setMark(graph::updatesName, FlatSymbolRefAttr::get(weight));
   }
-  /// Ends the marking: ops built from here on concern all weights.
+  /// Stops setting `graph.updates`: ops built from here on concern all weights.
   void markForAll() { builder.setMark({}, {}); }
 
-  /// Replaces a write of the model's own update by one in front of the
-  /// terminator, because no read may follow a write. With a loss scale, the new
-  /// write keeps the old value if a gradient is not finite.
+  /// Replaces `set`, a write of the TrainingInfo's update, by a write before
+  /// the terminator, because no read of a parameter may follow its write. With
+  /// a loss scale, the new write keeps the parameter's old value if a gradient
+  /// is not finite.
   void finishWrite(graph::SetParameterOp set) {
     auto parameter = symbols.lookup<graph::ParameterOp>(set.getParameter());
     auto weight = parameter.getStateOfAttr();
@@ -109,29 +113,30 @@ private:
     set.erase();
   }
 
-  /// Sets `isFinite` if there is a loss scale. An infinity or NaN in any
-  /// gradient makes the norm infinite or NaN.
+  /// If there is a loss scale, sets `isFinite` to a boolean scalar: whether the
+  /// gradients' norm is finite. An infinity or NaN in any gradient makes the
+  /// norm infinite or NaN.
   void findFinite(Value norm) {
     if (lossScale)
       isFinite = builder.compare(graph::Predicate::Less, norm,
                                  builder.scalarLike(norm, HUGE_VAL));
   }
 
-  /// Adds the loss scale of this step to the metrics and updates the scale for
-  /// the next step. Does nothing without a loss scale.
+  /// Appends this step's loss scale to `metrics`, and updates the loss scale
+  /// for the next step. Without a loss scale, does nothing.
   void addScale(SmallVectorImpl<std::pair<StringRef, Value>> &metrics) {
     if (!lossScale)
       return;
-    // The cast to f64 copies the value, because the parameter is overwritten in
-    // the same step.
+    // The cast to f64 copies the value before this step overwrites the
+    // parameter.
     metrics.push_back(
         {"loss_scale", builder.cast(lossScale->build(builder, module),
                                     builder.getF64Type())});
     lossScale->update(builder, module, isFinite);
   }
 
-  /// Fills `gradients` with the gradient of the whole step for each weight,
-  /// divided by the loss scale.
+  /// Fills `gradients` with one gradient per weight: the sum over all
+  /// microbatches and uses, divided by the loss scale.
   void takeGradients() {
     collectGradients();
     if (lossScale)
@@ -140,8 +145,8 @@ private:
       sumGradients();
   }
 
-  /// Adds each gradient to a state parameter WEIGHT.gradients, the sum over all
-  /// steps, which `pcc verify` compares.
+  /// Adds each gradient to a new state parameter WEIGHT.gradients, which
+  /// thereby holds the sum over all steps. `pcc verify` compares these sums.
   void sumGradients() {
     for (auto &[name, gradient] : gradients) {
       markFor(name);
@@ -154,10 +159,11 @@ private:
     markForAll();
   }
 
-  /// Takes the gradients from the results of @main. The gradient of each use of
-  /// a weight is accumulated over microbatches by its own op, and the totals
-  /// are added. If the uses are on different stages, as with tied weights, only
-  /// totals are sent, once per step.
+  /// Moves the gradients from the results of @main to `gradients`. A weight has
+  /// one gradient per use. Each is first accumulated over microbatches, and
+  /// then the totals of all uses are added. If the uses are on different
+  /// pipeline stages, as with tied weights, only the totals are sent between
+  /// stages, once per step.
   void collectGradients() {
     Operation *terminator = model.front().getTerminator();
     loss = builder.make<graph::AccumulateOp>(terminator->getOperand(0));
@@ -176,8 +182,9 @@ private:
     builder.setLocation(model.getLoc());
   }
 
-  /// Creates a state parameter with initial value 0, in front of @main. `name`
-  /// is made unique in the module.
+  /// Creates a parameter for optimizer state, with initial value 0, before
+  /// @main. If the module already uses `name`, the parameter gets a similar,
+  /// unused name.
   graph::ParameterOp makeState(const Twine &name, RankedTensorType type) {
     OpBuilder atTop(model);
     auto parameter = graph::ParameterOp::create(
@@ -187,7 +194,7 @@ private:
     return parameter;
   }
 
-  /// Divides all gradients by the loss scale.
+  /// Multiplies all gradients by 1 / loss scale.
   void unscale() {
     Value one = builder.scalar(builder.getF32Type(), 1);
     Value factor = builder.div(one, lossScale->build(builder, module));
@@ -199,17 +206,18 @@ private:
     markForAll();
   }
 
-  /// Writes `next` to a parameter. With a loss scale, writes the old value
-  /// `before` instead if a gradient of the step is not finite.
+  /// Builds the write of `next` to `parameter`. With a loss scale, `before`,
+  /// the parameter's old value, is written instead if a gradient of the step is
+  /// not finite.
   void write(StringRef parameter, Value next, Value before) {
     if (isFinite)
       next = builder.select(isFinite, next, before);
     builder.makeOp<graph::SetParameterOp>(parameter, next);
   }
 
-  /// Builds the learning rate of the step in `rate`, the step's number counted
-  /// from 0 in `done` and from 1 in `step`. Returns the next value of the step
-  /// counter.
+  /// Builds the learning rate of this step and stores it in `rate`. Also sets
+  /// `done`, the step's number counted from 0, and `step`, counted from 1.
+  /// Returns the value to be stored in the step counter.
   Value buildRate() {
     done = readStep(builder, module);
     Value next = builder.add(done, 1);
@@ -222,12 +230,12 @@ private:
     return next;
   }
 
-  /// Rounds non-negative f64 values so that their sum is the same in any order
-  /// (Demmel and Nguyen, Fast reproducible floating-point summation, ARITH
-  /// 2013, with one bin). All values are rounded to multiples of one unit,
-  /// which depends on the largest value alone. The unit is so large that no
-  /// partial sum is rounded. For n values the error of the sum is at most n² /
-  /// 2^52 times the largest value.
+  /// Rounds the squares of a gradient so that their sum is the same in any
+  /// order (Demmel and Nguyen, Fast reproducible floating-point summation,
+  /// ARITH 2013, with one bin). All squares are rounded to multiples of one
+  /// unit, which depends on the largest square alone. The unit is so large that
+  /// no partial sum needs rounding. For n elements the error of the sum is at
+  /// most n² / 2^52 times the largest square.
   Value roundedAlike(Value squares) {
     auto type = graph::tensorType(squares);
     Value largest =
@@ -240,9 +248,9 @@ private:
   }
 
   /// Builds the global norm: the square root of the sum of the squares of all
-  /// gradients. The sum is computed in f64 and the result is rounded to f32.
-  /// Shardings that split the sum differently therefore nearly always give the
-  /// same norm. With --reproducible they always do.
+  /// gradients. The sum is computed in f64 and the norm is rounded to f32. Two
+  /// shardings that split the sum differently therefore nearly always give the
+  /// same norm, and always with --reproducible.
   Value buildNorm() {
     SmallVector<Value> squares;
     for (auto &[name, gradient] : gradients) {
@@ -269,9 +277,9 @@ private:
     return isWide ? builder.getF64Type() : Type(builder.getF32Type());
   }
 
-  /// Builds the factor that clips the gradients to the norm --clip-norm, as
+  /// Builds the factor that limits the gradients' norm to --clip-norm, as
   /// torch.nn.utils.clip_grad_norm_ does: min(limit / (norm + 1e-6), 1).
-  /// Returns null if there is no limit.
+  /// Returns null if the user sets no limit.
   Value buildClipping(Value norm) {
     auto limit = request.number("clip_norm");
     if (!limit)
@@ -281,14 +289,16 @@ private:
     return builder.make<graph::MinOp>(factor, builder.scalarLike(factor, 1));
   }
 
-  /// Builds the gradient of weight `name` times `factor`.
+  /// Returns `gradient`, which belongs to the weight `name`, multiplied by the
+  /// clipping factor `factor`.
   Value clipped(StringAttr name, Value gradient, Value factor) {
     markFor(name);
     return builder.mul(gradient, builder.cast(factor, elementTypeOf(gradient)));
   }
 
-  /// Returns the weight decay of a weight. By default, weights of at least two
-  /// dims decay, but biases and scales do not.
+  /// Returns the weight decay of the weight `name`; 0 if it does not decay.
+  /// Without --decay, weights of at least two dims decay, but biases and scales
+  /// do not.
   double decayOf(StringRef name, RankedTensorType type) const {
     const bool decays = request.list("decay").empty()
                             ? type.getRank() >= 2
@@ -296,8 +306,9 @@ private:
     return decays ? request.number("weight_decay", optimizer.defaultDecay) : 0;
   }
 
-  /// Builds the update of weight `name` and of its optimizer state, such as the
-  /// moments of Adam, which becomes parameters WEIGHT.KIND.
+  /// Builds the update of the weight `name` by `gradient`. The optimizer's
+  /// state of the weight, such as the two moments of Adam, becomes the
+  /// parameters WEIGHT.KIND.
   void update(StringAttr name, Value gradient) {
     markFor(name);
     auto weight = symbols.lookup<graph::ParameterOp>(name);
@@ -328,7 +339,8 @@ private:
     LDBG() << "updates @" << name.getValue();
   }
 
-  /// Makes named scalars the only results of @main.
+  /// Makes the scalars in `metrics`, each with its name, the only results of
+  /// @main.
   void returnMetrics(ArrayRef<std::pair<StringRef, Value>> metrics) {
     SmallVector<Value> values;
     SmallVector<DictionaryAttr> attributes;
@@ -352,18 +364,21 @@ private:
   std::optional<LossScale> lossScale;
   SymbolTable symbols;
   ArithmeticBuilder builder;
-  /// Loss, learning rate, and number of this step counted from 1.
+  /// Loss, learning rate, and number of this step counted from 1. All are
+  /// scalars in the graph.
   Value loss, rate, step;
-  /// Number of steps before this one; the value of `pcc.step`.
+  /// Number of earlier steps that have changed the weights, which is the value
+  /// of the parameter `pcc.step`.
   Value done;
-  /// Boolean scalar: whether all gradients are finite. Null without a loss
-  /// scale.
+  /// Boolean scalar: whether all gradients of this step are finite. Null
+  /// without a loss scale.
   Value isFinite;
-  /// Gradient of the whole step by the name of the weight.
+  /// Gradient of the whole step for each trained weight, by the weight's name.
   llvm::MapVector<StringAttr, Value> gradients;
 };
 
-/// Implements `--apply-optimizer`.
+/// Pass `--apply-optimizer`: builds the update of the weights from their
+/// gradients.
 struct ApplyOptimizer : pcc::prepare::impl::ApplyOptimizerBase<ApplyOptimizer> {
   void runOnOperation() override {
     auto request = TrainingRequest::of(getOperation());
@@ -385,7 +400,7 @@ struct ApplyOptimizer : pcc::prepare::impl::ApplyOptimizerBase<ApplyOptimizer> {
           << "cannot follow --lr-schedule '" << text << "': " << error;
       return signalPassFailure();
     }
-    // An invalid --loss-scale has already failed in `differentiate`.
+    // The pass `differentiate` has already rejected an invalid --loss-scale.
     auto lossScale = LossScale::of(getOperation(), error);
     const bool hasTrainingInfo = graph::isTraining(model.front());
     Updater updater(model, *request, *optimizer, *schedule, lossScale);

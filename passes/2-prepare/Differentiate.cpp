@@ -25,16 +25,17 @@ using namespace pcc;
 using namespace pcc::prepare;
 using graph::GetParameterOp;
 
-/// Returns whether `op` gives a view of a weight: the same elements in another
-/// layout or type.
+/// Returns whether `op` gives a view of its operand: the same elements, or some
+/// of them, in another layout or type.
 static bool isView(Operation *op) {
   return isa<graph::TransposeOp, graph::ReshapeOp, graph::CastOp,
              graph::SliceOp>(op);
 }
 
-/// Clones the views of `maker`'s result until each view has one use. Each use
-/// of a weight then has its own chain of views, and its own gradient. Uses on
-/// different pipeline stages thus accumulate their gradients separately.
+/// Clones the views (transpose, reshape, cast, slice) of `maker`'s result, and
+/// the views of views, until each view has one use. Then each use of a weight
+/// has its own chain of views and its own gradient, so that uses on different
+/// pipeline stages accumulate their gradients separately.
 static void separateUses(Operation *maker) {
   for (Operation *user : llvm::to_vector(maker->getUsers())) {
     if (!isView(user))
@@ -53,8 +54,8 @@ static void separateUses(Operation *maker) {
 }
 
 namespace {
-/// The `graph.get_parameter` ops of trained weights. The constructor clones
-/// them so that each has exactly one use.
+/// Collects the `graph.get_parameter` ops that read trained weights. The
+/// constructor clones them so that each of these ops has exactly one use.
 class TrainedReads {
 public:
   TrainedReads(ModuleOp module, func::FuncOp model,
@@ -69,12 +70,12 @@ public:
         separate(get);
   }
 
-  /// Returns the results of the reads.
+  /// Returns the results of all reads of trained weights.
   ArrayRef<Value> values() const { return reads; }
 
 private:
-  /// Returns whether the update of the model's ONNX TrainingInfo needs the
-  /// gradient of `parameter`: a placeholder for it exists.
+  /// Returns whether the update in the model's ONNX TrainingInfo needs the
+  /// gradient of `parameter`: whether a placeholder for this gradient exists.
   bool isAskedFor(graph::ParameterOp parameter) {
     for (auto op : model.getOps<graph::LossGradientOp>())
       if (auto name =
@@ -84,7 +85,8 @@ private:
     return false;
   }
 
-  /// Clones `get` for each use but one, and records all reads.
+  /// Clones `get` so that each of its uses has an op of its own, and appends
+  /// the results of all these ops to `reads`.
   void separate(GetParameterOp get) {
     separateUses(get);
     auto uses =
@@ -107,7 +109,8 @@ private:
   SmallVector<Value> reads;
 };
 
-/// Implements `--differentiate`.
+/// Pass `--differentiate`: adds the gradients of the loss with respect to the
+/// trained weights to @main.
 struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
   void runOnOperation() override {
     auto request = TrainingRequest::of(getOperation());
@@ -138,17 +141,19 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
       return signalPassFailure();
   }
 
-  /// Returns whether the target has a fused kernel for the gradient of `op`.
-  /// graph::differentiate then keeps that gradient as one op.
+  /// Returns whether the target has a fused kernel for the gradient of `op`. If
+  /// so, graph::differentiate creates one op for that gradient instead of
+  /// expanding it.
   bool hasKernel(Operation *op) {
     auto attention = dyn_cast<graph::AttentionOpInterface>(op);
     return attention && dist::targetOf(getOperation()) == "cuda" &&
            graph::fitsFusedKernel(attention);
   }
 
-  /// Builds the seed of the backward pass with loss scaling: `seed` times the
-  /// loss scale. The product counts as a backward op of `loss`, so that both
-  /// lie on one stage. `loss` is null if the loss is an input.
+  /// Returns `seed` (the gradient of the loss with respect to itself)
+  /// multiplied by the loss scale. The product counts as a backward op of
+  /// `loss`, the op that computes the loss, so that both are placed on one
+  /// stage. `loss` is null if the loss is an input of the model.
   Value scaled(ArithmeticBuilder &builder, Value seed, const LossScale &scale,
                Operation *loss) {
     Value factor =
@@ -159,8 +164,8 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
     return product;
   }
 
-  /// Records that `made` is part of the gradient of `op`: gives `op` a
-  /// `graph.number` and `made` the same number as `graph.mirrors`.
+  /// Records that `made` is part of the gradient of `op`: both get the same
+  /// number, as `graph.number` on `op` and as `graph.mirrors` on `made`.
   void note(Operation *op, Operation *made) {
     Attribute number = op->getAttr(graph::numberName);
     if (!number) {
@@ -171,9 +176,10 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
     ++numOps;
   }
 
-  /// Adds the gradients to the results of @main, each with the name of its
-  /// weight in `graph.gradient_of`, and marks these weights as trained. A null
-  /// gradient means that the loss does not depend on the read; it is left out.
+  /// Appends the gradients to the results of @main, each with its weight's name
+  /// as `graph.gradient_of`, and marks these weights as trained. A null
+  /// gradient is skipped: the loss does not depend on that read. Fails if all
+  /// are null.
   LogicalResult addResults(func::FuncOp model, ArrayRef<Value> reads,
                            ArrayRef<Value> gradients) {
     SymbolTable symbols(getOperation());
@@ -220,7 +226,7 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
 
   /// Number of forward ops that have a `graph.number`.
   int64_t numNumbered = 0;
-  /// ParameterOps that have a gradient.
+  /// ParameterOps of the weights that have a gradient.
   llvm::SmallPtrSet<Operation *, 16> trained;
 };
 } // namespace

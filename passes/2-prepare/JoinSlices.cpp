@@ -27,11 +27,12 @@ using namespace pcc;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Largest number of indices that a constant may hold.
+/// Largest number of indices in the constant of a gather that this pass
+/// creates.
 static constexpr int64_t mostIndices = int64_t(1) << 20;
 
-/// Returns the value of which `part` is a slice along `dim` alone; `part`
-/// itself if it is not such a slice.
+/// If `part` is a slice of some value along `dim` alone, returns that value.
+/// Otherwise returns `part`.
 static Value wholeOf(Value part, int64_t dim) {
   auto slice = definedBy<SliceOp>(part);
   if (!slice)
@@ -43,8 +44,8 @@ static Value wholeOf(Value part, int64_t dim) {
   return slice.getInput();
 }
 
-/// Appends the indices along `dim` of the elements of `whole` that `part`
-/// consists of.
+/// `part` is `whole` or a slice of it along `dim`. Appends the index in
+/// `whole`, along `dim`, of each element of `part` to `indices`.
 static void appendIndices(Value part, Value whole, int64_t dim,
                           SmallVectorImpl<int64_t> &indices) {
   int64_t start = 0, step = 1;
@@ -57,9 +58,10 @@ static void appendIndices(Value part, Value whole, int64_t dim,
     indices.push_back(start + i * step);
 }
 
-/// Returns a gather that is equivalent to `concat`. Every operand must be a
-/// slice of one value or that value itself, and at least one must be a slice.
-/// Returns null if that is not so, or if there are too many indices.
+/// Creates a gather that is equivalent to `concat`. Each operand of `concat`
+/// must be one common value or a slice of it, and at least one must be a slice.
+/// Returns null if this does not hold or if the gather would need more than
+/// `mostIndices` indices.
 static Value joined(ConcatOp concat, OpBuilder &builder) {
   int64_t dim = concat.getDim();
   Value whole = wholeOf(concat.getInputs().front(), dim);
@@ -84,7 +86,7 @@ static Value joined(ConcatOp concat, OpBuilder &builder) {
 }
 
 namespace {
-/// Implements `--join-slices`.
+/// Pass `--join-slices`: replaces a concat of slices of one value by a gather.
 struct JoinSlices : pcc::prepare::impl::JoinSlicesBase<JoinSlices> {
   void runOnOperation() override {
     Pins pins(getOperation());

@@ -24,7 +24,8 @@ static StringRef inputName(func::FuncOp function, unsigned input) {
   return name ? name.getValue() : "";
 }
 
-/// Returns the symbol of a dim of an input; empty if the dim has none.
+/// Returns the symbol, such as "batch", of dim `dim` of an input; empty if the
+/// dim has none.
 static StringRef symbolOf(func::FuncOp function, unsigned input, int64_t dim) {
   auto symbols = function.getArgAttrOfType<ArrayAttr>(input, graph::dimsName);
   if (!symbols || dim >= static_cast<int64_t>(symbols.size()))
@@ -33,7 +34,7 @@ static StringRef symbolOf(func::FuncOp function, unsigned input, int64_t dim) {
   return symbol ? symbol.getValue() : "";
 }
 
-/// Returns a list for messages, such as "2 and 4".
+/// Formats one or two numbers for a message, such as "2 and 4".
 static std::string listOf(ArrayRef<int64_t> numbers) {
   std::string text;
   for (int64_t number : numbers)
@@ -41,8 +42,9 @@ static std::string listOf(ArrayRef<int64_t> numbers) {
   return text;
 }
 
-/// Returns the nearest divisors of `batch` on either side of `wanted`, in
-/// ascending order.
+/// Returns the largest divisor of `batch` that is at most `wanted` and the
+/// smallest one above it, in ascending order. Either is missing if it does not
+/// exist.
 static SmallVector<int64_t> nearestDivisors(int64_t batch, int64_t wanted) {
   SmallVector<int64_t> nearest;
   for (int64_t below = std::min(wanted, batch); below > 0; --below)
@@ -59,21 +61,22 @@ static SmallVector<int64_t> nearestDivisors(int64_t batch, int64_t wanted) {
 }
 
 namespace {
-/// A mark on at most one dim per input. The mark of one input can be spread to
-/// the dims of other inputs that correspond to it: those with the same symbol
-/// or, if the dim has no symbol, the dims with the same index and size.
+/// Marks one dim, such as the batch, in some of a function's inputs. `spread`
+/// extends the mark from one input to the dims of other inputs that correspond
+/// to it: those with the same symbol or, if the marked dim has no symbol, those
+/// with the same index and size.
 class DimMarks {
 public:
   explicit DimMarks(func::FuncOp function) : function(function) {}
 
   void set(unsigned input, int64_t dim) { dims[input] = dim; }
   bool has(unsigned input) const { return dims.count(input); }
-  /// Returns the size of the marked dim of `input`.
+  /// Returns the size of the marked dim of `input`, which must have a mark.
   int64_t size(unsigned input) {
     return shapeOf(function.getArgument(input))[dims.at(input)];
   }
 
-  /// Marks, in each input without a mark, the dim that corresponds to the
+  /// For each input without a mark: marks the dim that corresponds to the
   /// marked dim of `input`, if there is one.
   void spread(unsigned input) {
     int64_t dim = dims.at(input);
@@ -85,8 +88,8 @@ public:
         set(other, *like);
   }
 
-  /// Sets the argument attribute `attribute` to the marked dims, and removes it
-  /// from inputs without a mark.
+  /// Sets the argument attribute `attribute` of each marked input to the index
+  /// of its marked dim, and removes the attribute from all other inputs.
   void write(StringRef attribute) {
     auto type = IntegerType::get(function.getContext(), 64);
     for (unsigned input = 0; input < function.getNumArguments(); ++input)
@@ -95,11 +98,12 @@ public:
       function.setArgAttr(input, attribute, IntegerAttr::get(type, dim));
   }
 
-  /// Marked dim by the index of the input.
+  /// Index of the marked dim, by the index of the input.
   std::map<unsigned, int64_t> dims;
 
 private:
-  /// Returns the first dim of `input` with that symbol.
+  /// Returns the first dim of `input` that has the symbol `symbol`; nothing if
+  /// there is none.
   std::optional<int64_t> sameSymbol(unsigned input, StringRef symbol) {
     auto shape = shapeOf(function.getArgument(input));
     for (int64_t dim = 0; dim < static_cast<int64_t>(shape.size()); ++dim)
@@ -108,7 +112,8 @@ private:
     return {};
   }
 
-  /// Returns `dim` if that dim of `input` has size `wanted`.
+  /// Returns `dim` if dim `dim` of `input` exists and has size `wanted`, else
+  /// nothing.
   std::optional<int64_t> sameSize(unsigned input, int64_t dim, int64_t wanted) {
     auto shape = shapeOf(function.getArgument(input));
     if (dim < static_cast<int64_t>(shape.size()) && shape[dim] == wanted)
@@ -119,9 +124,10 @@ private:
   func::FuncOp function;
 };
 
-/// Marks the batch dims of one function and checks them. The user's marks
-/// (--batch-dim) come first; without any, dim 0 of the first input is marked.
-/// The first mark is then spread to the other inputs.
+/// Finds the batch dim of each input of one function and checks them. The dims
+/// that the user names with --batch-dim come first. If there are none, dim 0 of
+/// the first input is the batch. The first of these marks is then spread to all
+/// other inputs.
 class BatchMarking {
 public:
   BatchMarking(ModuleOp module, func::FuncOp function)
@@ -145,14 +151,15 @@ public:
   int64_t numMarked() const { return static_cast<int64_t>(batch.dims.size()); }
 
 private:
-  /// Returns whether the input exists and has that dim.
+  /// Returns whether the function has an input with index `input`, and this
+  /// input a dim with index `dim`.
   bool hasDim(unsigned input, int64_t dim) {
     return input < function.getNumArguments() && dim >= 0 &&
            dim < static_cast<int64_t>(
                      shapeOf(function.getArgument(input)).size());
   }
 
-  /// Sets the user's marks.
+  /// Marks the batch dims that the user names with --batch-dim.
   LogicalResult readOverrides() {
     auto overrides = module->getAttrOfType<ArrayAttr>(graph::batchDimsName);
     for (Attribute text :
@@ -162,7 +169,8 @@ private:
     return success();
   }
 
-  /// Sets the mark that "NAME=K" describes: dim K of input NAME.
+  /// Marks the batch dim that `text`, of the form "NAME=K", describes: dim K of
+  /// the input NAME. Emits an error if there is no such dim.
   LogicalResult readOverride(StringRef text) {
     auto [name, number] = text.rsplit('=');
     int64_t dim;
@@ -182,7 +190,8 @@ private:
     return module.emitError("no input is named '") << name << "'";
   }
 
-  /// Checks that all batch dims have one size.
+  /// Checks that all marked batch dims have the same size. Emits an error if
+  /// not.
   LogicalResult checkSizes() {
     for (auto [input, dim] : batch.dims) {
       unsigned first = batch.dims.begin()->first;
@@ -195,8 +204,8 @@ private:
     return success();
   }
 
-  /// Checks that the number of microbatches divides the batch. The error
-  /// suggests the nearest divisors.
+  /// Checks that the batch size is divisible by the number of microbatches. If
+  /// not, emits an error that suggests the nearest divisors.
   LogicalResult checkMicrobatches() {
     auto attribute = module->getAttrOfType<IntegerAttr>(pipe::microbatchesName);
     int64_t count = attribute ? attribute.getInt() : 1;
@@ -223,9 +232,10 @@ private:
     return error;
   }
 
-  /// Marks the sequence dims: dim 1 of the first input, if it has a symbol or
-  /// if the input holds integers (token ids), and the corresponding dims of
-  /// other inputs. A batch dim is never a sequence dim.
+  /// Marks the sequence dims. The sequence is dim 1 of the first input, if this
+  /// dim has a symbol or if the input holds integers (token ids). Other inputs'
+  /// dims that correspond to it are marked, too. A dim that is a batch dim is
+  /// left out.
   void markSequence() {
     DimMarks sequence(function);
     if (hasDim(0, 1) &&
@@ -245,7 +255,7 @@ private:
   DimMarks batch;
 };
 
-/// Implements `--mark-batch`.
+/// Pass `--mark-batch`: marks the batch and sequence dims of all inputs.
 struct MarkBatch : pcc::prepare::impl::MarkBatchBase<MarkBatch> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>()) {

@@ -17,7 +17,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::prepare;
 
-/// Returns the number of composite ops in the body of `function`.
+/// Returns the number of ops in `function` that this pass can create: gelu,
+/// norms, softmax, rotary embedding, attention and chosen experts.
 static int64_t countComposites(func::FuncOp function) {
   return llvm::count_if(function.front(), [](Operation &op) {
     return isa<graph::GeluOp, graph::LayerNormOp, graph::RmsNormOp,
@@ -27,7 +28,8 @@ static int64_t countComposites(func::FuncOp function) {
   });
 }
 
-/// Returns the pattern set that the functions `composites` fill.
+/// Returns the pattern set to which all functions in `composites` have added
+/// their patterns.
 static FrozenRewritePatternSet
 freeze(MLIRContext *context,
        ArrayRef<void (*)(RewritePatternSet &)> composites) {
@@ -38,7 +40,8 @@ freeze(MLIRContext *context,
 }
 
 namespace {
-/// Implements `--recognise-composites`.
+/// Pass `--recognise-composites`: replaces groups of simple ops by composite
+/// ops, such as attention.
 struct RecogniseComposites
     : pcc::prepare::impl::RecogniseCompositesBase<RecogniseComposites> {
   LogicalResult initialize(MLIRContext *context) override {
@@ -53,8 +56,8 @@ struct RecogniseComposites
     func::FuncOp function = getOperation();
     Pins pins(function);
     int64_t before = countComposites(function);
-    // Patterns of attention match the softmax op, so they run after the
-    // patterns that create it.
+    // The patterns for attention match softmax ops, so they run after the
+    // patterns that create softmax ops.
     for (const FrozenRewritePatternSet &patterns : {parts, last})
       if (failed(applyPatternsGreedily(
               function, patterns,
@@ -65,7 +68,8 @@ struct RecogniseComposites
     LDBG() << before << " composites became " << countComposites(function);
   }
 
-  /// Patterns of the first and of the second run.
+  /// Patterns of the first run (`parts`), and of the second run (`last`), which
+  /// match ops that the first run creates.
   FrozenRewritePatternSet parts, last;
 };
 } // namespace

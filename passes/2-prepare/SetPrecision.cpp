@@ -22,14 +22,15 @@ using namespace pcc;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Returns whether `op` is a contraction, which computes in the asked type.
+/// Returns whether `op` is a matrix product, convolution or attention. In mixed
+/// precision these ops compute in the type that the user asks for.
 static bool isContraction(Operation *op) {
   return isa<MatmulOp, EinsumOp, ConvOp, ConvTransposeOp, AttentionOp>(op);
 }
 
-/// Returns whether `op` must compute in f32 at least: a function that amplifies
-/// relative errors or leaves the range of f16, or a sum of many terms. Norms
-/// and softmax are not included, because they accumulate in f32 internally.
+/// Returns whether `op` must compute in f32 or wider: it amplifies relative
+/// errors, leaves the range of f16 or sums many terms. Norms and softmax are
+/// not included, because they compute in f32 internally.
 static bool needsWide(Operation *op) {
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return reduce.getKind() != ReduceKind::Max &&
@@ -48,8 +49,8 @@ static FloatType floatTypeOf(Value value) {
 }
 
 namespace {
-/// Classes of float values, by their origin. Among the operands of an op, the
-/// class that is listed last determines how the op computes.
+/// Classes of float values, by where they come from. The operand whose class is
+/// listed last here determines how an op computes.
 enum class Precision : uint8_t {
   Known,  ///< depends on positions, constants and buffers; the model's type
   Stored, ///< depends on inputs or weights, not on Narrow; the model's type
@@ -57,15 +58,16 @@ enum class Precision : uint8_t {
   Wide,   ///< computed in f32
 };
 
-/// Creates casts of values, directly after their definition and once per value
-/// and type. Casts of constants are folded where that is exact.
+/// Creates casts of values. Each cast is placed right after the value's
+/// definition, and exists once per value and type. The cast of a constant is
+/// folded if that is exact.
 class Casts {
 public:
-  /// `narrow` is the asked type.
+  /// `narrow` is the type that the user asks for, such as bf16.
   explicit Casts(FloatType narrow) : narrow(narrow) {}
 
-  /// Returns `value` in element type `type`; `value` itself if it has that
-  /// type.
+  /// Returns `value` cast to the element type `type`. Returns `value` itself if
+  /// it already has that type.
   Value of(Value value, FloatType type) {
     if (floatTypeOf(value) == type)
       return value;
@@ -83,8 +85,9 @@ public:
            floatTypeOf(value) && !exactly(constant, narrow);
   }
 
-  /// Records whether the results of `op` depend on constants with infinities,
-  /// or with finite numbers beyond the range of the narrow type.
+  /// Updates `infinite` and `beyond` for the results of `op`: whether they
+  /// depend on constants with infinities, and on constants with finite numbers
+  /// that are too large for the narrow type.
   void noteRange(Operation *op) {
     if (auto constant = dyn_cast<ConstantOp>(op))
       return noteConstant(constant);
@@ -95,7 +98,7 @@ public:
   }
 
 private:
-  /// Implements noteRange for a constant.
+  /// Does the work of noteRange for a constant.
   void noteConstant(ConstantOp constant) {
     auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
     if (!dense || !isa<FloatType>(dense.getElementType()))
@@ -107,15 +110,15 @@ private:
         beyond.insert(constant);
   }
 
-  /// Returns `number` rounded to `type`. Sets `rounds` to whether that loses
-  /// information.
+  /// Returns `number` rounded to `type`. Sets `rounds` to whether the result
+  /// differs from `number`.
   static APFloat converted(APFloat number, FloatType type, bool &rounds) {
     number.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven,
                    &rounds);
     return number;
   }
 
-  /// Creates the cast of `value` to `type`.
+  /// Creates the cast of `value` to `type`, or a constant if that is exact.
   Value make(Value value, FloatType type) {
     OpBuilder builder(value.getContext());
     builder.setInsertionPointAfterValue(value);
@@ -123,16 +126,16 @@ private:
       if (DenseElementsAttr same = exactly(constant, type))
         return ConstantOp::create(builder, value.getLoc(), same.getType(),
                                   same);
-    // An additive mask of huge finite numbers, such as -1e30, must not become
-    // one of infinities: softmax of a row that is masked entirely would give
-    // NaN.
+    // Clamp a mask of huge finite numbers, such as -1e30, that is added to
+    // scores. The cast would turn them into -infinity, and the softmax of a row
+    // in which all are masked would be NaN.
     if (beyond.contains(value) && !infinite.contains(value))
       value = clamped(builder, value, type);
     return CastOp::create(builder, value.getLoc(),
                           tensorType(value).clone(type), value);
   }
 
-  /// Builds `value` clamped to the finite range of `type`.
+  /// Creates `value` clamped to the finite numbers of `type`.
   static Value clamped(OpBuilder &builder, Value value, FloatType type) {
     double most =
         APFloat::getLargest(type.getFloatSemantics()).convertToDouble();
@@ -143,9 +146,9 @@ private:
     return MinOp::create(builder, value.getLoc(), value, limit(most));
   }
 
-  /// Returns the elements of `constant` in `type`. Finite numbers beyond the
-  /// range of `type` are clamped. Returns null if any other number would be
-  /// rounded.
+  /// Returns the elements of `constant` as elements of `type`. Finite numbers
+  /// that are too large for `type` are clamped. Returns null if another number
+  /// is not exactly representable.
   static DenseElementsAttr exactly(ConstantOp constant, FloatType type) {
     auto dense = dyn_cast<DenseFPElementsAttr>(constant.getValue());
     if (!dense)
@@ -165,18 +168,21 @@ private:
   }
 
   FloatType narrow;
-  /// Casts created so far, by value and type.
+  /// Casts created so far. The key is the value and the type to which it is
+  /// cast.
   DenseMap<std::pair<Value, Type>, Value> known;
-  /// Values that depend on constants with finite numbers beyond the range of
-  /// `narrow`, and values that depend on constants with infinities.
+  /// `beyond`: values that depend on a constant with finite numbers that are
+  /// too large for `narrow`. `infinite`: values that depend on a constant with
+  /// infinities.
   DenseSet<Value> beyond, infinite;
 };
 
 /// Sets the float types of all values of a model for mixed-precision
-/// computation (Micikevicius et al. 2018). One traversal in program order
-/// classifies each value by its operands:
-///  - A contraction computes in the asked type, unless all its operands are
-///    Known.
+/// computation (Micikevicius et al. 2018). The user asks for one type, such as
+/// bf16. One traversal in program order gives each value a class of Precision,
+/// according to the op's operands:
+///  - A contraction (matrix product, convolution or attention) computes in the
+///    asked type, unless all its operands are Known.
 ///  - An op with a Narrow or Wide operand computes in f32 if it needs f32
 ///    (needsWide), if an operand is Wide, or if no contraction depends on it,
 ///    as in a loss or at the end of a model. Otherwise it computes in the asked
@@ -198,7 +204,7 @@ public:
         request(TrainingRequest::of(module)), asked(asked),
         wide(Float32Type::get(module.getContext())), casts(asked) {}
 
-  /// Converts the whole function.
+  /// Sets the types of all values of the function.
   void run() {
     findLeading();
     for (BlockArgument input : body.getArguments())
@@ -209,13 +215,14 @@ public:
     convertCastWeights();
   }
 
-  /// Statistics of the pass.
+  /// Number of values computed in the asked type, and in f32.
   int64_t numNarrow = 0, numWide = 0;
 
 private:
   Precision of(Value value) const { return precisions.lookup(value); }
 
-  /// Finds the ops that a contraction depends on, users before producers.
+  /// Fills `leading` with the contractions and the ops on which a contraction
+  /// depends, by visiting users before producers.
   void findLeading() {
     for (Operation &op : llvm::reverse(body.without_terminator()))
       if (isContraction(&op) ||
@@ -224,7 +231,8 @@ private:
         leading.insert(&op);
   }
 
-  /// Classifies an input. An input narrower than the asked type is cast to it.
+  /// Sets the class of the model input `input`. If its float type is narrower
+  /// than the asked type, its users read a cast to the asked type.
   void readInput(BlockArgument input) {
     FloatType type = floatTypeOf(input);
     if (!type)
@@ -237,8 +245,9 @@ private:
     input.replaceAllUsesExcept(whole, whole.getDefiningOp());
   }
 
-  /// Classifies `op`, casts its operands and sets the types of its results.
-  /// Only the first operand of a norm counts; scale and bias keep their types.
+  /// Sets the class of the results of `op`, casts its operands and sets the
+  /// types of its results. For a norm only operand 0 matters; scale and bias
+  /// keep their types.
   void visit(Operation *op) {
     if (auto get = dyn_cast<GetParameterOp>(op))
       return readWeight(get);
@@ -271,8 +280,9 @@ private:
       round(op);
   }
 
-  /// Converts an op that keeps the model's type, and its other operands, to f32
-  /// if an operand depends on a weight that readWeight has widened.
+  /// Converts an op that keeps the model's type to f32, together with all float
+  /// operands in `inputs`, if one of these operands depends on a trained weight
+  /// that readWeight has widened to f32. Does nothing otherwise.
   void widen(Operation *op, MutableArrayRef<OpOperand> inputs) {
     auto isWidened = [&](OpOperand &operand) {
       return widened.contains(operand.get());
@@ -289,9 +299,9 @@ private:
       }
   }
 
-  /// Returns whether the result of an op that computes in f32 should be rounded
-  /// to the asked type: whether an operand of the result's size is Narrow. The
-  /// Wide operands are then statistics, as in x minus its mean.
+  /// Returns whether the result of `op`, which computes in f32, is rounded to
+  /// the asked type. It is if an operand with as many elements as the result is
+  /// Narrow: the Wide operands are then statistics, as in x minus its mean.
   bool roundsResult(Operation *op) const {
     if (needsWide(op) || !leading.contains(op) || op->getNumResults() != 1)
       return false;
@@ -302,8 +312,8 @@ private:
     });
   }
 
-  /// Replaces the result of `op` by its cast to the asked type, which takes
-  /// over the name.
+  /// Replaces the result of `op` by a cast of it to the asked type. The cast
+  /// gets the `graph.name` of `op`.
   void round(Operation *op) {
     Value result = op->getResult(0);
     if (!floatTypeOf(result))
@@ -317,8 +327,8 @@ private:
     result.replaceAllUsesExcept(narrow, narrow.getDefiningOp());
   }
 
-  /// Sets the class of the float results of `op`, and their types if the class
-  /// is Narrow or Wide.
+  /// Sets the class of the float results of `op` to `precision`. Their types
+  /// change to the asked type if the class is Narrow, and to f32 if it is Wide.
   void setResults(Operation *op, Precision precision) {
     if (precision < Precision::Narrow)
       casts.noteRange(op);
@@ -334,9 +344,10 @@ private:
     }
   }
 
-  /// Replaces a cast of the model between float types. A cast to f32 or wider
-  /// is taken as a request for f32, and any other cast as one for the asked
-  /// type. Casts of Known and Stored values are kept.
+  /// Visits a cast between float types that the model contains. If its operand
+  /// is Narrow or Wide, a cast to f32 or wider becomes a cast to f32, and any
+  /// other cast one to the asked type. A cast of a Known or Stored value is
+  /// kept.
   void visitCast(CastOp op) {
     const Precision from = of(op.getInput());
     if (from < Precision::Narrow)
@@ -359,10 +370,11 @@ private:
   // Weights
   //===--------------------------------------------------------------------===//
 
-  /// Chooses the type in which a weight is stored. Buffers keep their type.
-  /// Trained weights are stored in f32 at least (master weights). Other weights
-  /// of at least two dims are converted to the asked type when they are loaded.
-  /// Vectors, such as scales and biases, are decided by convertCastWeights.
+  /// Chooses the type in which the weight that `get` reads is stored. Buffers
+  /// keep their type. Trained weights are stored in f32 or wider (master
+  /// weights). Other weights of at least two dims are converted to the asked
+  /// type when they are loaded. Vectors, such as scales and biases, are decided
+  /// later by convertCastWeights.
   void readWeight(GetParameterOp get) {
     auto parameter = symbols.lookup<ParameterOp>(get.getParameter());
     FloatType type = floatTypeOf(get);
@@ -386,8 +398,8 @@ private:
     precisions[get.getResult()] = precision;
   }
 
-  /// Changes the stored type of a parameter. The weight reference gets a
-  /// conversion that the loader applies.
+  /// Changes the type in which `parameter` is stored to `type`. The weight
+  /// reference gets a conversion, which is applied when the weight is loaded.
   static void convert(ParameterOp parameter, FloatType type) {
     auto old = cast<RankedTensorType>(parameter.getType());
     if (old.getElementType() == type)
@@ -402,15 +414,16 @@ private:
     parameter.setType(old.clone(type));
   }
 
-  /// Returns whether all users of a weight cast it to the asked type.
+  /// Returns whether all users of the weight that `get` reads cast it to the
+  /// asked type.
   bool isCast(GetParameterOp get) const {
     return llvm::all_of(get->getUsers(), [&](Operation *user) {
       return isa<CastOp>(user) && floatTypeOf(user->getResult(0)) == asked;
     });
   }
 
-  /// Converts each vector that is only used in the asked type to that type when
-  /// it is loaded, and removes its casts.
+  /// For each vector (weight of at most one dim) that is only used in the asked
+  /// type: erases its casts, and converts it when it is loaded instead.
   void convertCastWeights() {
     for (auto &[parameter, gets] : vectors) {
       if (!llvm::all_of(gets, [&](GetParameterOp get) { return isCast(get); }))
@@ -426,7 +439,7 @@ private:
     }
   }
 
-  /// Casts the results to the types that the function declares.
+  /// Casts the results of the function to the types that the function declares.
   void castOutputs() {
     auto model = cast<func::FuncOp>(body.getParentOp());
     for (auto [operand, type] : llvm::zip_equal(
@@ -442,18 +455,20 @@ private:
   std::optional<TrainingRequest> request;
   FloatType asked, wide;
   Casts casts;
-  /// Classes of the values visited so far; a missing value is Known.
+  /// Class of each value visited so far. A value without an entry is Known.
   DenseMap<Value, Precision> precisions;
-  /// Contractions, and all ops that a contraction depends on.
+  /// Contractions (matrix products, convolutions, attention), and all ops on
+  /// which a contraction depends.
   DenseSet<Operation *> leading;
-  /// Weights that readWeight has widened to f32, and values that depend on them
-  /// and keep the class Stored.
+  /// Trained weights that readWeight has widened to f32, and Stored values that
+  /// depend on them.
   DenseSet<Value> widened;
-  /// Untrained weights of at most one dim, with the ops that read each.
+  /// Weights of at most one dim that are not trained, each with the ops that
+  /// read it.
   llvm::MapVector<ParameterOp, SmallVector<GetParameterOp>> vectors;
 };
 
-/// Implements `--set-precision`.
+/// Pass `--set-precision`: sets the float types of @main for mixed precision.
 struct SetPrecision : pcc::prepare::impl::SetPrecisionBase<SetPrecision> {
   void runOnOperation() override {
     auto asked = getOperation()->getAttrOfType<TypeAttr>(graph::precisionName);

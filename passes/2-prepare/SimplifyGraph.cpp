@@ -23,7 +23,7 @@ static int64_t countOps(func::FuncOp function) {
 }
 
 namespace {
-/// Implements `--simplify-graph`.
+/// Pass `--simplify-graph`: folds and simplifies ops, and merges equal ones.
 struct SimplifyGraph : pcc::prepare::impl::SimplifyGraphBase<SimplifyGraph> {
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
@@ -40,8 +40,8 @@ struct SimplifyGraph : pcc::prepare::impl::SimplifyGraphBase<SimplifyGraph> {
     func::FuncOp function = getOperation();
     Pins pins(function);
     int64_t before = countOps(function), merged = 0;
-    // Merging equal ops makes operands equal, so that further patterns can
-    // match. The loop ends when no op is merged.
+    // After equal ops have been merged, more operands are the same value, so
+    // more patterns may match. The loop ends when nothing is merged.
     do {
       if (failed(applyPatternsGreedily(
               function, patterns,

@@ -19,8 +19,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::prepare;
 
-/// Checks that `op` is not an op on constants that simplify-graph should have
-/// folded.
+/// Checks that simplify-graph has folded `op`: emits an error if all its
+/// operands are constants and it can be folded.
 static LogicalResult checkOp(Operation *op) {
   if (op->getNumOperands() == 0 || !isFoldWanted(op))
     return success();
@@ -35,8 +35,8 @@ static LogicalResult checkOp(Operation *op) {
                          "'2-prepare'; simplify-graph must fold it");
 }
 
-/// Checks that marked batch dims exist and have one size, which the number of
-/// microbatches divides.
+/// Checks that each dim that is marked as the batch exists, that all have the
+/// same size, and that this size is divisible by the number of microbatches.
 static LogicalResult checkBatch(ModuleOp module, func::FuncOp function) {
   auto count = module->getAttrOfType<IntegerAttr>(pipe::microbatchesName);
   std::optional<int64_t> batch;
@@ -60,9 +60,9 @@ static LogicalResult checkBatch(ModuleOp module, func::FuncOp function) {
 }
 
 namespace {
-/// Implements `--verify-prepared`.
+/// Pass `--verify-prepared`: the verification gate of phase 2-prepare.
 struct VerifyPrepared : pcc::prepare::impl::VerifyPreparedBase<VerifyPrepared> {
-  /// Checks all ops and batch marks of all functions.
+  /// Checks all ops and all batch dims of all functions. Emits the first error.
   LogicalResult check() {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       for (Operation &op : function.front().without_terminator())

@@ -20,13 +20,15 @@ static void setStage(Operation *op, int64_t stage) {
 }
 
 namespace {
-/// Implements placeBackwardAndUpdate; see the table of rules there.
+/// Implements placeBackwardAndUpdate by the table of rules in its comment.
+/// Followers are the ops of the backward pass and of the update.
 class BackwardStagePlacer {
 public:
   BackwardStagePlacer(func::FuncOp function, const ForwardChain &chain)
       : function(function), chain(chain) {}
 
-  /// Places all followers and removes the attributes of 2-prepare.
+  /// Sets the stage of all followers (backward and update ops). Then removes
+  /// the attributes from phase 2-prepare that only this class needs.
   void run() {
     for (Operation &op : function.front().without_terminator()) {
       if (auto number = op.getAttrOfType<IntegerAttr>(graph::numberName))
@@ -34,8 +36,9 @@ public:
       if (auto get = dyn_cast<graph::GetParameterOp>(op))
         reads[get.getParameter()].push_back(get);
     }
-    // Writes come last, because they go to the stages of all ops that read the
-    // parameter, which include followers.
+    // Place the writes of parameters last. A write goes to the stages of all
+    // ops that read the parameter, and some of these ops (backward ops) get
+    // their stage in the loop above.
     for (Operation *op : chain.followers())
       if (!isa<graph::SetParameterOp>(op))
         place(op);
@@ -49,7 +52,9 @@ public:
   }
 
 private:
-  /// Sets the stage of a follower whose operands have been placed.
+  /// Sets the pipeline stage of `op`, a backward or update op. The ops that
+  /// compute its operands must have a stage already, except for free ops, such
+  /// as masks, which are cloned to their readers later.
   void place(Operation *op) {
     if (auto concat = dyn_cast<graph::ConcatOp>(op);
         concat && !op->hasAttr(graph::mirrorsName))
@@ -57,8 +62,11 @@ private:
     setStage(op, stageFor(op));
   }
 
-  /// Returns the stage of a follower by the first rule that applies: update of
-  /// a weight, backward op of a placed op, stage of an operand, stage 0.
+  /// Returns the stage of `op`, a backward or update op. The first rule that
+  /// applies decides: an op of one weight's update gets the stage that updates
+  /// this weight; a backward op gets the stage of its forward op; any other
+  /// backward op, or an accumulate, gets the stage of an operand; all others
+  /// get stage 0.
   int64_t stageFor(Operation *op) const {
     if (auto weight = op->getAttrOfType<FlatSymbolRefAttr>(graph::updatesName);
         weight && !isa<graph::AccumulateOp>(op))
@@ -72,8 +80,9 @@ private:
     return 0;
   }
 
-  /// Returns the stage of the last operand that has one; 0 if none has. Free
-  /// ops have no stage at this point.
+  /// Returns the stage of the last operand of `op` that has one; 0 if none has.
+  /// Free ops (such as masks), which are cloned to where they are used, have no
+  /// stage at this point.
   static int64_t stageOfOperands(Operation *op) {
     for (Value operand : llvm::reverse(op->getOperands()))
       if (Operation *maker = operand.getDefiningOp(); maker && isPlaced(maker))
@@ -81,8 +90,8 @@ private:
     return 0;
   }
 
-  /// Adds the stages of all placed ops that read the result of `get`, directly
-  /// or through free ops such as a transpose.
+  /// Adds the stages of all ops that read the result of `get` to `stages`,
+  /// including those that read it through free ops such as a transpose.
   void addReaders(Operation *get, std::set<int64_t> &stages) const {
     for (Operation *user : get->getUsers())
       if (isPlaced(user))
@@ -91,7 +100,7 @@ private:
         addReaders(user, stages);
   }
 
-  /// Returns the stages that read a parameter.
+  /// Returns the stages of all ops that read the parameter called `parameter`.
   std::set<int64_t> readersOf(StringRef parameter) const {
     std::set<int64_t> stages;
     auto it = reads.find(parameter);
@@ -101,14 +110,16 @@ private:
     return stages;
   }
 
-  /// Returns the stage that updates a parameter: the first one that reads it.
+  /// Returns the stage that updates the parameter called `parameter`: the first
+  /// stage that reads it, or 0 if none does.
   int64_t ownerOf(StringRef parameter) const {
     const std::set<int64_t> stages = readersOf(parameter);
     return stages.empty() ? 0 : *stages.begin();
   }
 
-  /// Places a write on all stages that read the parameter, by cloning it,
-  /// because each of these stages stores a copy of the parameter.
+  /// Places the write `set` of a parameter on every stage that reads the
+  /// parameter, as a clone per stage: each of these stages stores a copy of the
+  /// parameter.
   void placeWrite(graph::SetParameterOp set) {
     std::set<int64_t> stages = readersOf(set.getParameter());
     if (stages.empty())
@@ -121,9 +132,10 @@ private:
     }
   }
 
-  /// Concatenates the operands of `concat` by stage, so that each stage sends
-  /// one value instead of one per operand. Stage 0, which has `concat`, slices
-  /// the operands out again. Example with two operands from stage 1:
+  /// Concatenates the operands of `concat` that come from the same stage on
+  /// that stage, so that each stage sends one value instead of one per operand.
+  /// Stage 0, where `concat` runs, slices them apart again. An example with two
+  /// operands from stage 1:
   ///
   ///   concat %a, %b, %c    ->   %t = concat %b, %c {pipe.stage = 1}
   ///                             concat %a, slice %t, slice %t {pipe.stage = 0}
@@ -139,8 +151,9 @@ private:
         join(builder, concat, stage, operands);
   }
 
-  /// Replaces `operands` of `concat`, all made on `stage`, by slices of their
-  /// concatenation on that stage.
+  /// Creates a concat of the values of `operands` on the stage `stage`, which
+  /// computes them, and slices of it on stage 0. The slices replace `operands`
+  /// in `concat`.
   static void join(OpBuilder &builder, graph::ConcatOp concat, int64_t stage,
                    ArrayRef<OpOperand *> operands) {
     SmallVector<Value> parts;
@@ -163,9 +176,11 @@ private:
 
   func::FuncOp function;
   const ForwardChain &chain;
-  /// Forward ops by their `graph.number`.
+  /// Forward ops by the number in their `graph.number`, to which
+  /// `graph.mirrors` of a backward op refers.
   DenseMap<int64_t, Operation *> numbered;
-  /// Reads of each parameter, by its symbol name.
+  /// The `graph.get_parameter` ops that read each parameter, by the parameter's
+  /// symbol name.
   llvm::StringMap<SmallVector<Operation *, 2>> reads;
 };
 } // namespace

@@ -7,8 +7,10 @@
 
 namespace pcc::place {
 
-/// Sets `pipe.stage` on all followers of `chain`, that is on the ops of the
-/// backward pass and of the update. All links must have a stage. The rules are:
+/// Sets `pipe.stage` on all followers of `chain`, which are the ops of the
+/// backward pass and of the update. All links of `chain` (forward ops that
+/// carry work) must have a stage already. The other forward ops are free ops,
+/// such as masks. The rules are:
 ///
 ///   op                             stage
 ///   backward op of a link          stage of the link
@@ -18,9 +20,9 @@ namespace pcc::place {
 ///   graph.set_parameter            all stages that read the weight (clones)
 ///   op that concerns all weights   stage 0
 ///
-/// A `graph.concat` for all weights, such as that of the gradient norm, would
-/// receive one transfer per weight. Its operands from one stage are therefore
-/// concatenated on that stage, and split again on stage 0.
+/// A `graph.concat` of values of all weights, such as that for the gradient
+/// norm, would need one transfer per weight. Its operands from one stage are
+/// therefore concatenated on that stage, and sliced apart again on stage 0.
 ///
 /// Removes the attributes `graph.number`, `graph.mirrors` and `graph.updates`,
 /// which only this function needs. Creates no transfers.

@@ -29,23 +29,26 @@ static void setStage(Operation *op, int64_t stage) {
 }
 
 namespace {
-/// Assigns the ops of one function to stages, class by class (ForwardChain.h):
-///  1. links, by the cut of the stage planner
-///  2. followers, by the rules of BackwardStages.h
-///  3. free ops, users before producers, with a clone per stage that uses them
-/// Afterwards a `pipe.transfer` is inserted for each value and each stage other
-/// than its own that reads the value.
+/// Assigns the ops of one function to pipeline stages, by the three classes of
+/// ForwardChain.h:
+///  1. links (forward ops that carry work), as the stage planner cuts them
+///  2. followers (backward and update ops), by the rules of BackwardStages.h
+///  3. free ops (such as masks), users before producers; each stage that uses
+///     one gets a clone
+/// Then creates a `pipe.transfer` for each value that another stage reads, one
+/// per reading stage.
 class StagePlacer {
 public:
   StagePlacer(func::FuncOp function, int numStages)
       : function(function), numStages(numStages),
         trains(graph::isTraining(function.front())), chain(function) {}
 
-  /// Places all ops. `stageAt` lists the names of the nodes in front of which
-  /// to cut (--stage-at). `stageOfNodes` maps node names to the stages that
-  /// ONNX annotations request. Either may be null.
+  /// Sets the stages of all ops. `stageAt` lists the names of nodes; the model
+  /// is cut before each of them (--stage-at). `stageOfNodes` maps node names to
+  /// the stages that ONNX annotations request. Either may be null.
   LogicalResult run(ArrayAttr stageAt, DictionaryAttr stageOfNodes) {
-    // The planner needs at least one item. A model of free ops alone has none,
+    // The planner needs at least one link (op that must lie on one stage). A
+    // model of free ops alone, such as masks and casts of weights, has none,
     // and fits on one stage.
     if (numStages == 1 && chain.links().empty()) {
       placeBackwardAndUpdate(function, chain);
@@ -70,14 +73,15 @@ public:
     return success();
   }
 
-  /// Statistics of the pass.
+  /// Number of transfers created, and number of clones of free ops.
   unsigned numTransfers = 0, numClones = 0;
 
 private:
-  /// Returns the fastest cut in which no stage has more weights than
-  /// `mostWeights` of the total and than its ranks can store. First assumes
-  /// that weights are stored sharded over axis tp alone, then over all ranks of
-  /// the stage (ZeRO, FSDP). If neither bound can be met, cuts for time alone.
+  /// Returns the fastest cut in which the weights of every stage stay below two
+  /// limits: 85 % of all weight bytes, and what its ranks can store. First
+  /// assumes that weights are stored sharded over the axis tp only, then
+  /// sharded over all ranks of the stage (ZeRO, FSDP). If neither can be met,
+  /// returns the cut that is fastest without limits.
   plan::StageCut cutEvenly(plan::StageCutRequest request) const {
     constexpr double mostWeights = 0.85;
     plan::StageCutRequest bounded = request;
@@ -95,9 +99,10 @@ private:
     return plan::cutStages(request);
   }
 
-  /// Returns upper bounds on the bytes of weights of a stage, in the order in
-  /// which to try them: for weights sharded over tp, and for weights sharded
-  /// over all ranks of the stage. Infinite if there is no --memory-limit.
+  /// Returns limits on the bytes of weights of a stage, in the order in which
+  /// to try them. The first holds if weights are stored sharded over the axis
+  /// tp, the second if they are sharded over all ranks of the stage. Returns
+  /// one infinite limit if there is no --memory-limit.
   SmallVector<double, 2> memoryOfStage() const {
     auto module = function->getParentOfType<ModuleOp>();
     auto limit = module->getAttrOfType<IntegerAttr>(rank::memoryLimitName);
@@ -109,7 +114,9 @@ private:
             ofRank * std::max<int64_t>(1, mesh.size())};
   }
 
-  /// Pins a cut in front of each node or value that `stageAt` names.
+  /// Fixes a cut before each node or value that `stageAt` names. Emits an error
+  /// if a name is unknown, or if the number of names is not the number of
+  /// stages minus 1.
   LogicalResult pinCuts(ArrayAttr stageAt, plan::StageCutRequest &request) {
     if (!stageAt || stageAt.empty())
       return success();
@@ -130,11 +137,12 @@ private:
     return success();
   }
 
-  /// Pins the cuts that the annotations `stageOfNodes` request: each stage
-  /// begins at the first link that is annotated with it. Links without
-  /// annotation, or with a stage that does not exist, stay on the stage of the
-  /// link before. Annotations must not decrease along the chain, and every
-  /// stage but the first must be annotated.
+  /// Fixes the cuts that the annotations `stageOfNodes` request: a stage begins
+  /// at the first link (op that lies on one stage) that is annotated with it. A
+  /// link without annotation, or annotated with a stage that does not exist,
+  /// stays on the stage of the link before it. Emits an error if annotated
+  /// stages decrease along the chain of links, or if a stage other than the
+  /// first has no annotated link.
   LogicalResult pinStages(DictionaryAttr stageOfNodes,
                           plan::StageCutRequest &request) {
     if (!stageOfNodes)
@@ -173,9 +181,10 @@ private:
   }
 
   /// Returns the stages that read the results of `op`, in ascending order;
-  /// stage 0 if none does. All users must be placed. A training step returns
-  /// its results from stage 0, so its `return` counts as a use there. Other
-  /// models return each result from the stage that computes it.
+  /// stage 0 if none does. All users must have a stage. A training step returns
+  /// its results from stage 0, so its `return` counts as a reader on stage 0.
+  /// In other models `return` does not count: each result is returned by the
+  /// stage that computes it.
   SmallVector<int64_t> stagesOfUsers(Operation *op) const {
     llvm::SmallSetVector<int64_t, 4> stages;
     for (Operation *user : op->getUsers())
@@ -190,8 +199,9 @@ private:
     return sorted;
   }
 
-  /// Places each free op on the stages of its users. The ops are visited in
-  /// reverse order, so that the users, and clones of users, come first.
+  /// Places each free op (cheap op, such as a mask) on the stages of its users,
+  /// as one clone per stage. Visits ops in reverse order, so that the stages of
+  /// all users and of their clones are known.
   void placeFreeOps() {
     for (Operation &op : llvm::make_early_inc_range(
              llvm::reverse(function.front().without_terminator()))) {
@@ -204,8 +214,8 @@ private:
     }
   }
 
-  /// Clones a free op for `stage` and redirects the uses on that stage to the
-  /// clone.
+  /// Clones the op `op` onto the stage `stage`, and makes its users on that
+  /// stage read the clone.
   void cloneInto(Operation *op, int64_t stage) {
     OpBuilder builder(op);
     builder.setInsertionPointAfter(op);
@@ -219,7 +229,8 @@ private:
     });
   }
 
-  /// Inserts the transfers of all values that other stages read.
+  /// Creates transfers for all values that are read on another stage than the
+  /// one that computes them.
   void insertTransfers() {
     for (Operation &op :
          llvm::make_early_inc_range(function.front().without_terminator())) {
@@ -236,7 +247,7 @@ private:
   }
 
   /// Sends the results of a training step, such as loss and gradient norm, to
-  /// stage 0, so that they can be read in one place.
+  /// stage 0, so that one stage returns all of them.
   void gatherResults() {
     for (OpOperand &result :
          function.front().getTerminator()->getOpOperands()) {
@@ -246,7 +257,8 @@ private:
     }
   }
 
-  /// Sends `value` once for all users on stage `to`.
+  /// Sends `value` from the stage `from` to the stage `to`, if ops on the stage
+  /// `to` read it. All of these ops read the result of the same transfer.
   void transfer(Value value, int64_t from, int64_t to) {
     auto readsThere = [&](OpOperand &use) {
       return !isa<func::ReturnOp>(use.getOwner()) &&
@@ -259,7 +271,8 @@ private:
     value.replaceUsesWithIf(sent, readsThere);
   }
 
-  /// Creates the transfer of `value`, which runs on stage `to`.
+  /// Creates the transfer of `value` from the stage `from` to the stage `to`.
+  /// The transfer op itself has the stage `to`.
   Value send(Value value, int64_t from, int64_t to) {
     OpBuilder builder(value.getContext());
     builder.setInsertionPointAfterValue(value);
@@ -276,7 +289,7 @@ private:
   ForwardChain chain;
 };
 
-/// Implements `--cut-stages`.
+/// Pass `--cut-stages`: assigns all ops of a function to pipeline stages.
 struct CutStages : pcc::place::impl::CutStagesBase<CutStages> {
   void runOnOperation() override {
     auto module = getOperation()->getParentOfType<ModuleOp>();

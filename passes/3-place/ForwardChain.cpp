@@ -10,16 +10,16 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::place;
 
-/// Largest number of elements of a weight such that ops on it can still be free
-/// ops.
+/// A forward op on weights of at most this many elements may be a free op,
+/// which is cloned onto each stage that uses it.
 static constexpr int64_t smallWeight = 4096;
 
 static double bytesOf(Value value) {
   return graph::numBytes(graph::tensorType(value));
 }
 
-/// Returns the number of elements that `op` reads and writes. A pin has none,
-/// as it is erased before the program runs.
+/// Returns the number of elements that `op` reads and writes. Returns 0 for a
+/// `dist.pin`, which is erased before the program runs.
 static double elementsMoved(Operation *op) {
   double moved = 0;
   if (!isa<dist::PinOp>(op))
@@ -29,7 +29,8 @@ static double elementsMoved(Operation *op) {
   return moved;
 }
 
-/// Returns the floating-point operations of `op`.
+/// Returns the number of floating-point operations of `op`. Returns 0 for a
+/// `dist.pin`, which is erased before the program runs.
 static double flopsOf(Operation *op) {
   if (isa<dist::PinOp>(op))
     return 0;
@@ -37,13 +38,14 @@ static double flopsOf(Operation *op) {
   return priced ? priced.getFlops() : graph::elementWiseFlops(op);
 }
 
-/// Returns whether `op` is a source of values: a weight, a constant or an iota.
+/// Returns whether `op` has no inputs to wait for: it reads a weight, or is a
+/// constant or an iota.
 static bool isLeaf(Operation *op) {
   return isa<graph::GetParameterOp, graph::ConstantOp, graph::IotaOp>(op);
 }
 
-/// Returns the weight that `op` reads, directly or as a view such as a
-/// transpose or a cast; null if `op` is neither.
+/// If `op` reads a weight, or is a view (such as a transpose or a cast) of the
+/// result of such a read, returns the read. Returns null for other ops.
 static graph::GetParameterOp weightBehind(Operation *op) {
   while (op && isa<graph::TransposeOp, graph::ReshapeOp, graph::CastOp,
                    graph::SliceOp, dist::PinOp>(op))
@@ -62,9 +64,10 @@ ForwardChain::ForwardChain(func::FuncOp function) : function(function) {
     }
 }
 
-/// Returns whether phase 2-prepare has marked `op`, whether `op` accumulates a
-/// gradient or writes a parameter, or whether it depends on a follower. An op
-/// without operands is never a follower: each stage that reads it gets a clone.
+/// Returns whether `op` belongs to the backward pass or the update: phase
+/// 2-prepare has marked it as such, it accumulates a gradient, it writes a
+/// parameter, or it depends on such an op. Returns false for an op without
+/// operands, because each stage that reads it gets a clone.
 bool ForwardChain::follows(Operation *op) const {
   if (op->getNumOperands() == 0)
     return false;
@@ -81,9 +84,10 @@ bool ForwardChain::trains(graph::GetParameterOp weight) const {
   return parameter && parameter.getTrained();
 }
 
-/// Returns whether `op` is a link. An op on small untrained weights is none, as
-/// it is cheap to repeat. An op on a trained weight is a link, so that its
-/// gradient belongs to one stage.
+/// Returns whether `op` is a link, a forward op that lies on exactly one stage.
+/// An op on small weights that are not trained is no link, because it is cheap
+/// to clone it onto several stages. An op on a trained weight is a link, so
+/// that its gradient belongs to one stage.
 bool ForwardChain::carriesWork(Operation *op) const {
   if (isLeaf(op) || weightBehind(op))
     return false;
@@ -103,9 +107,10 @@ bool ForwardChain::carriesWork(Operation *op) const {
   return false;
 }
 
-/// Describes the links to the planner. Only links count as users of a value, so
-/// transfers of the backward pass are not priced. A cut may be 5 % slower than
-/// the fastest one if fewer bytes cross it.
+/// Describes the links (forward ops that each lie on one stage) to the stage
+/// planner. Only links count as users of a value, so transfers of the backward
+/// pass have no cost. The planner may choose a cut that is up to 5 % slower
+/// than the fastest one if fewer bytes are sent between its stages.
 plan::StageCutRequest ForwardChain::request(int numStages) const {
   plan::StageCutRequest request;
   request.numStages = numStages;
@@ -114,7 +119,7 @@ plan::StageCutRequest ForwardChain::request(int numStages) const {
   for (auto [i, op] : llvm::enumerate(linkOps)) {
     plan::WorkItem item;
     item.flops = flopsOf(op);
-    // Reading or writing one element takes about as long as 4 flops of a
+    // Reading or writing one element is assumed to take as long as 4 flops of a
     // contraction.
     item.seconds = item.flops + 4 * elementsMoved(op);
     for (Value operand : op->getOperands())

@@ -24,7 +24,7 @@ namespace pcc::place {
 ///              ops on inputs, constants and small weights, such as masks.
 ///              Every stage that uses a free op gets a clone of it.
 ///
-/// An example of the forward pass:
+/// An example from a forward pass:
 ///
 ///   %w = get_parameter @w    free
 ///   %i = iota                free
@@ -33,36 +33,41 @@ namespace pcc::place {
 ///   %z = select %m, %y, %0   link 1, as it depends on link 0
 class ForwardChain {
 public:
-  /// Classifies the ops of `function`. The function must not change while the
-  /// object is in use, except by cloning free ops and setting attributes.
+  /// Classifies the ops of `function`. While the object is in use, the function
+  /// may only be changed by cloning free ops and by setting attributes.
   explicit ForwardChain(mlir::func::FuncOp function);
 
-  /// Returns the links in program order.
+  /// Returns the links (forward ops that carry work) in program order.
   llvm::ArrayRef<mlir::Operation *> links() const { return linkOps; }
-  /// Returns whether `op` is a free op.
+  /// Returns whether `op` is a free op, which is cloned onto each stage that
+  /// uses it: neither a link nor a backward or update op.
   bool isFree(mlir::Operation *op) const {
     return !positions.contains(op) && !isFollower.contains(op);
   }
-  /// Returns the followers in program order.
+  /// Returns the followers (ops of the backward pass and the update) in program
+  /// order.
   llvm::ArrayRef<mlir::Operation *> followers() const { return followerOps; }
-  /// Returns the index of a link in links().
+  /// Returns the index in links() of `op`, which must be a link.
   size_t positionOf(mlir::Operation *op) const { return positions.lookup(op); }
 
   /// Returns the input of the stage planner, with one work item per link: its
-  /// time in units of a flop, its bytes of weights and activations, and the
-  /// bytes that would cross a cut after it.
+  /// time in units of a flop, its bytes of weights and of activations, and the
+  /// bytes that would be sent between stages if the model were cut after it.
   plan::StageCutRequest request(int numStages) const;
 
-  /// Returns where to cut in front of the node or value `name`: the index of
-  /// the first link at or after the op with that name. Returns nothing if no op
-  /// has the name or if no link follows.
+  /// Returns where to cut the chain of links so that a stage begins with the
+  /// node or value `name`: the index of the first link (op that lies on one
+  /// stage) at or after the op of that name. Returns nothing if no op has the
+  /// name or if no link follows it.
   std::optional<size_t> findCut(llvm::StringRef name) const;
 
 private:
-  /// Returns whether `op`, which is not a follower, is a link. All earlier ops
-  /// must be classified.
+  /// Returns whether `op` is a link, a forward op that lies on one stage. `op`
+  /// must not be a backward or update op, and all ops before it must have been
+  /// classified.
   bool carriesWork(mlir::Operation *op) const;
-  /// Returns whether `op` is a follower. All earlier ops must be classified.
+  /// Returns whether `op` is a follower, an op of the backward pass or the
+  /// update. All ops before it must have been classified.
   bool follows(mlir::Operation *op) const;
   /// Returns whether training updates `weight`.
   bool trains(graph::GetParameterOp weight) const;
@@ -70,7 +75,7 @@ private:
   mutable mlir::func::FuncOp
       function; ///< mutable because accessors of this handle are not const
   llvm::SmallVector<mlir::Operation *> linkOps;
-  /// Index of each link in `linkOps`.
+  /// For each link (op that lies on one stage), its index in `linkOps`.
   llvm::DenseMap<mlir::Operation *, size_t> positions;
   llvm::SmallVector<mlir::Operation *> followerOps;
   llvm::DenseSet<mlir::Operation *> isFollower;

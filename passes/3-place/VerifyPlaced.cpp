@@ -15,9 +15,10 @@ namespace pcc::place {
 using namespace mlir;
 using namespace pcc;
 
-/// Checks that `transfer` sends a value from the stage that made it to a stage
-/// that exists. A value of the forward pass must not go to an earlier stage;
-/// values of the backward pass and of the update may go to earlier stages.
+/// Checks that `transfer` sends a value from the stage that computes it to a
+/// stage that exists. A value of the forward pass must go to a later stage;
+/// values of the backward pass and of the update may also go to earlier ones.
+/// Emits an error if not.
 static LogicalResult checkTransfer(pipe::TransferOp transfer, int64_t numStages,
                                    const graph::StepParts &parts) {
   Operation *producer = transfer.getInput().getDefiningOp();
@@ -34,8 +35,8 @@ static LogicalResult checkTransfer(pipe::TransferOp transfer, int64_t numStages,
   return success();
 }
 
-/// Checks that `op` has a stage and that other stages' values reach it only
-/// through transfers.
+/// Checks that `op` has a stage, and that it reads values of other stages only
+/// through transfers. Emits an error if not.
 static LogicalResult checkOp(Operation &op, int64_t numStages,
                              const graph::StepParts &parts) {
   if (!op.getAttr(pipe::stageName))
@@ -53,7 +54,7 @@ static LogicalResult checkOp(Operation &op, int64_t numStages,
 }
 
 namespace {
-/// Implements `--verify-placed`.
+/// Pass `--verify-placed`: the verification gate of phase 3-place.
 struct VerifyPlaced : pcc::place::impl::VerifyPlacedBase<VerifyPlaced> {
   void runOnOperation() override {
     auto stages =

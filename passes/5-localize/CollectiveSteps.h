@@ -9,14 +9,14 @@
 
 namespace pcc::localize {
 
-/// Creates the `dist.collective` that performs `step`, and records the sharding
-/// `step.after` on its result. The op is inserted at the insertion point of
-/// `builder`.
+/// Creates the `dist.collective` that performs `step`, one step of a reshard (a
+/// change of sharding). Records the sharding `step.after` on the result. The op
+/// is inserted at the insertion point of `builder`.
 ///
-/// `value` is one rank's shard under `step.before` of a tensor with the global
-/// shape `shape`. `location` carries the cause of the communication for `pcc
-/// explain`. `name` is the name of the tensor in reports. `stage` becomes the
-/// op's `pipe.stage`; if it is null, the op has none.
+/// `value` is the shard that one rank has under `step.before`; the whole tensor
+/// has the shape `shape`. `location` carries the cause of the communication for
+/// `pcc explain`. `name` is the tensor's name in reports. `stage` becomes the
+/// op's `pipe.stage`; a null `stage` sets none.
 dist::CollectiveOp makeCollective(mlir::OpBuilder &builder,
                                   mlir::Location location, mlir::Value value,
                                   const plan::ReshardStep &step,

@@ -34,42 +34,48 @@ using namespace pcc;
 using namespace pcc::localize;
 
 namespace {
-/// A collective that moves tokens. The leading dims of the tensor count the
-/// tokens. On one side, these dims are divided among the ranks of a group; on
-/// the other side, each rank of the group has all tokens.
+/// A collective that moves the tokens of a mixture of experts. The leading dims
+/// of its tensor count tokens. On the divided side (operand of an all_gather,
+/// result of a reduce_scatter) the ranks of a group each have some of the
+/// tokens; on the whole side each of them has all.
 struct TokenCollective {
-  /// Global sizes of the dims that count tokens.
+  /// Global sizes of the leading dims of the tensor, which count tokens.
   SmallVector<int64_t> shape;
-  /// Shardings of these dims on the divided side and on the whole side.
+  /// Shardings of the token dims: on the divided side, where each rank has some
+  /// of the tokens, and on the whole side, where each has all.
   dist::Sharding divided, whole;
-  /// Axes that split the tokens on the divided side only, in mesh order.
+  /// Axes that split the tokens on the divided side (where each rank has some
+  /// of them) but not on the whole side, in mesh order. The ranks along these
+  /// axes are the group of the collective.
   dist::SubAxes group;
-  /// All other axes that do not split tokens, in mesh order. Ranks along them
-  /// may have different experts, and so need different tokens.
+  /// Axes along which ranks have the same tokens but may hold other experts,
+  /// and so need other tokens: those that do not split tokens on the divided
+  /// side. In mesh order.
   dist::SubAxes others;
 
-  /// Reads the sides of `op`. Returns nullopt if the leading dims do not make
-  /// up `numRows` tokens, if another dim is resharded, or if no tokens are
-  /// divided. Also returns nullopt if `op` reads through a view, has masks
-  /// already, or reduces over other axes than the group.
+  /// Reads `op` as a collective that moves tokens. Returns nullopt in these
+  /// cases: the leading dims do not multiply to `numRows` tokens, a later dim
+  /// is resharded, no tokens are split, `op` reads through a view or has masks
+  /// already, or it reduces over other axes than `group`.
   static std::optional<TokenCollective>
   read(dist::CollectiveOp op, int64_t numRows, const dist::Mesh &mesh);
 
-  /// Returns the global shape of a mask, which has one byte per element: the
-  /// dims of tokens, the members of the group, and the parts of the other axes.
+  /// Returns the global shape of a mask of one byte per element: the token
+  /// dims, one dim for the ranks of the group, and one for the ranks along
+  /// `others`.
   SmallVector<int64_t> maskShape() const;
-  /// Returns the plan that converts the mask of tokens that each rank needs
-  /// into the mask of tokens that each rank is asked for: an all-to-all over
-  /// the group, from whole tokens and divided members to divided tokens and
-  /// whole members.
+  /// Returns the plan of an all-to-all over the group that exchanges masks.
+  /// Before it, each rank has the mask of the tokens that it needs. After it,
+  /// each rank knows, for each of its own tokens, which ranks of the group need
+  /// it.
   const plan::ReshardPlan &planMasks(plan::ReshardPlanner &planner) const;
 
   bool operator==(const TokenCollective &) const = default;
 };
 } // namespace
 
-/// Returns the axes over which `from` is partial and `to` is not, in mesh
-/// order.
+/// Returns the axes over which `from` is partial (still to be reduced) and `to`
+/// is not, in mesh order.
 static dist::SubAxes reducedOver(const dist::Sharding &from,
                                  const dist::Sharding &to,
                                  const dist::Mesh &mesh) {
@@ -136,16 +142,18 @@ TokenCollective::planMasks(plan::ReshardPlanner &planner) const {
   return planner.plan(from, to, dist::shapeOf(maskShape()), /*elementBytes=*/1);
 }
 
-/// Returns the value from which `value` is made by reshapes only.
+/// Returns the operand of the chain of reshapes that computes `value`; `value`
+/// itself if no reshape does.
 static Value unshaped(Value value) {
   while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
     value = reshape.getInput();
   return value;
 }
 
-/// Returns whether `value` and its reshapes are read only by gathers of the
-/// rows that `token` lists, and only after the op that defines `token`. The
-/// collective that makes `value` can then move behind the masks.
+/// Returns whether `value` and its reshapes are read only by gathers whose
+/// indices are `token`, the list of each row's token, and only after the op
+/// that computes `token`. The collective that computes `value` may then be
+/// moved after the masks.
 static bool givesOnlyRows(Value value, Value token) {
   return llvm::all_of(value.getUses(), [&](OpOperand &use) {
     if (use.getOwner()->isBeforeInBlock(token.getDefiningOp()))
@@ -158,8 +166,8 @@ static bool givesOnlyRows(Value value, Value token) {
   });
 }
 
-/// Returns the all_gathers that dispatch tokens: their results are read only to
-/// gather the rows of `groups`.
+/// Returns the all_gathers that send tokens to their experts: those whose
+/// results are only read by gathers with the token list of `groups` as indices.
 static SmallVector<dist::CollectiveOp> findGathers(graph::GroupRowsOp groups) {
   SmallVector<dist::CollectiveOp> found;
   for (Operation *user : groups.getToken().getUsers()) {
@@ -175,10 +183,10 @@ static SmallVector<dist::CollectiveOp> findGathers(graph::GroupRowsOp groups) {
   return found;
 }
 
-/// Returns the reduce_scatter that combines the rows of `groups` after they are
-/// added to their tokens. Returns null if other ops read the sums. Also returns
-/// null if the sums do not start from zeros, or if an op on the way might make
-/// zeros nonzero.
+/// Returns the reduce_scatter that combines the expert outputs of `groups`
+/// after they have been added to their tokens. Returns null if other ops read
+/// the sums, if the sums do not start from zeros, or if an op before the
+/// reduce_scatter is neither a reshape nor a cast.
 static dist::CollectiveOp findScatter(graph::GroupRowsOp groups) {
   for (Operation *user : groups.getToken().getUsers()) {
     auto index = dyn_cast<graph::ReshapeOp>(user);
@@ -204,7 +212,8 @@ static dist::CollectiveOp findScatter(graph::GroupRowsOp groups) {
   return {};
 }
 
-/// Returns whether `op` only sums, so that missing rows can count as 0.
+/// Returns whether `op` only reduces by sums, so that a token that is not sent
+/// counts as 0.
 static bool isSum(dist::CollectiveOp op) {
   return llvm::all_of(op.getFrom().getSharding().partials,
                       [](const dist::Partial &partial) {
@@ -213,19 +222,20 @@ static bool isSum(dist::CollectiveOp op) {
 }
 
 namespace {
-/// The two masks of a collective, its operands `rows`.
+/// The two masks of a collective that tell which tokens are sent; its operands
+/// `rows`.
 struct SelectedRows {
-  /// `divided` holds, for each token of this rank, which members of the group
-  /// need it. `whole` holds, for each token of the group, whether this rank
-  /// needs it.
+  /// `divided`: for each token of this rank, which ranks of the group need it.
+  /// `whole`: for each token of the group, whether this rank needs it.
   Value divided, whole;
 };
 
 struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
   void runOnOperation() override {
     auto module = getOperation()->getParentOfType<ModuleOp>();
-    // The host must read the masks to know the sizes of the transfers. The host
-    // of a GPU has queued the whole step before the masks are computed.
+    // Transfer sizes follow from the masks, so the host must read the masks
+    // during the step. For a GPU the host queues the whole step before the
+    // masks are computed.
     if (dist::targetOf(module) == "cuda")
       return;
     const dist::Mesh mesh = dist::meshOf(module);
@@ -242,10 +252,10 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
     }
   }
 
-  /// Restricts `op` to the tokens that count and returns true. Returns false
-  /// and changes nothing if `op` does not move the tokens of `groups`, or if
-  /// the masks cannot be exchanged. Also returns false if a reduce_scatter
-  /// could then receive as many bytes as before.
+  /// Adds masks to `op`, so that it moves only tokens that an expert needs, and
+  /// returns true. Returns false and changes nothing if `op` does not move the
+  /// tokens of `groups`, if the masks cannot be exchanged, or if a
+  /// reduce_scatter with masks could still receive as many bytes as before.
   bool narrow(dist::CollectiveOp op, graph::GroupRowsOp groups,
               plan::ReshardPlanner &planner) {
     const int64_t numRows = graph::tensorType(groups.getGate()).getDimSize(0);
@@ -268,10 +278,11 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
     return true;
   }
 
-  /// Returns the most bytes that a rank may receive in `op` with masks. An
-  /// all_gather has the same bound as without masks, because all tokens may
-  /// choose experts of one rank. In a reduce_scatter, a token comes back from
-  /// at most as many ranks as it has chosen experts.
+  /// Returns the largest number of bytes that a rank may receive in `op` with
+  /// masks. For an all_gather it is the same as without masks, because all
+  /// tokens may choose experts of one rank. In a reduce_scatter, a rank
+  /// receives each token from at most as many ranks as the token has chosen
+  /// experts.
   static int64_t mostBytes(dist::CollectiveOp op, graph::GroupRowsOp groups,
                            const TokenCollective &sides) {
     const auto bytes = static_cast<int64_t>(op.getReceivedBytes());
@@ -282,9 +293,10 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
     return llvm::divideCeil(bytes * most, others);
   }
 
-  /// Returns the masks for tokens that are divided as `sides` says. The first
-  /// call creates the masks and their exchange; later calls with equal sides
-  /// reuse them. `op` gives the exchange its location, name and stage.
+  /// Returns the masks for tokens that are split as `sides` describes. The
+  /// first call builds the masks and their exchange; later calls with equal
+  /// `sides` reuse them. The exchange gets its location, name and stage from
+  /// `op`.
   const SelectedRows &masksOf(graph::GroupRowsOp groups,
                               const TokenCollective &sides,
                               const plan::ReshardPlan &asking,
@@ -299,8 +311,8 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
     return masks.emplace_back(sides, made).second;
   }
 
-  /// Builds the mask of the tokens that this rank needs: those with a nonzero
-  /// gate for some expert of the rank.
+  /// Builds the mask of the tokens that this rank needs: those with a gate
+  /// other than 0 for at least one expert of this rank.
   static Value wantedRows(graph::GroupRowsOp groups,
                           const TokenCollective &sides, LocalBuilder &builder) {
     Value gate = groups.getGate();
@@ -317,9 +329,9 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
         wants, dist::localShape(sides.whole, dist::shapeOf(sides.shape)));
   }
 
-  /// Builds the mask of the tokens that this rank is asked for, from the masks
-  /// `wanted` of all members of the group. The result has the dims of this
-  /// rank's tokens and one dim for the members.
+  /// Builds the exchange of masks. `wanted` is the mask of the tokens that this
+  /// rank needs. The result tells, for each token of this rank, which ranks of
+  /// the group need it; it has the token dims and one dim for the ranks.
   static Value askOwners(Value wanted, const TokenCollective &sides,
                          const plan::ReshardPlan &asking, dist::CollectiveOp op,
                          LocalBuilder &builder) {
@@ -334,7 +346,8 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
                            graph::tensorType(value).getShape().drop_back());
   }
 
-  /// Masks of the current `graph.group_rows`, by the sides that they fit.
+  /// Masks built for the current `graph.group_rows`, each with the split of
+  /// tokens for which it holds.
   std::vector<std::pair<TokenCollective, SelectedRows>> masks;
 };
 } // namespace

@@ -11,9 +11,10 @@ using namespace pcc::localize;
 // Combine step
 //===----------------------------------------------------------------------===//
 
-/// Finds the role of each letter of the einsum: a letter that the gates lack is
-/// a feature, one that the result has is a token dim, and the one that is
-/// summed is the expert.
+/// The letters of the einsum tell the role of each dim. A letter that the gates
+/// lack is a feature. A letter that both gates and result have counts tokens.
+/// The letter of the gates that the result lacks is the dim of experts, which
+/// is summed.
 std::optional<ExpertCombine> ExpertCombine::read(graph::EinsumOp op) {
   auto mark = op->getAttrOfType<IntegerAttr>(graph::chosenName);
   if (!mark || op.getInputs().size() != 2)
@@ -96,8 +97,9 @@ Value ExpertRowBuilder::cloned(Operation *op, ValueRange operands,
   return made->getResult(0);
 }
 
-/// Transposes experts and tokens to the front, in this order, and joins them to
-/// one dim. Row (e, t) then gathers index e · tokens + t.
+/// Transposes `value` so that experts and tokens come first, and merges them
+/// into one dim. The elements of expert e and token t are then at index e ·
+/// tokens + t.
 Value ExpertRowBuilder::rowsOf(Value value, const DimRoles &roles) {
   if (Value rows = known.lookup(value))
     return rows;
@@ -124,15 +126,16 @@ Value ExpertRowBuilder::rowsOf(Value value, const DimRoles &roles) {
 
 Value ExpertRowBuilder::sumOf(Value rows) {
   Type type = graph::tensorType(rows).getElementType();
-  // Accumulate in f32 if the element type is narrower.
+  // Sum in f32 if the element type has less than 32 bits.
   Type sumType = type.getIntOrFloatBitWidth() < 32 ? getF32Type() : type;
   SmallVector<int64_t> shape(shapeOf(rows)), spread(shape.size(), 1);
   spread[0] = numRows();
   shape[0] = sum.numTokens;
   Value weight = cast(reshape(groups.getWeight(), spread), sumType);
   Value zero = scalar(sumType, 0);
-  // Rows of padding have weight 0 and undefined elements. Select zero for them,
-  // because 0 times an undefined element may be NaN.
+  // A row (pair of an expert and a token) in the padding has weight 0 and
+  // undefined elements. Select 0 for it, because 0 times an undefined element
+  // may be NaN.
   Value weighed = make<graph::SelectOp>(
       compare(graph::Predicate::Equal, weight, zero), zero,
       make<graph::MulOp>(cast(rows, sumType), weight));

@@ -1,7 +1,7 @@
 //===- ExpertRowBuilder.h - conversion of dense expert values to rows -----===//
 //
 // Builds the dropless form of a mixture of experts (MegaBlocks, Gale et al.
-// 2022). In the dense form, every expert processes every token, so values have
+// 2023). In the dense form, every expert processes every token, so values have
 // a dim of experts and dims of tokens: [E, T, …]. A *row* is one pair of an
 // expert and a token whose gate is not 0. The row form keeps only these pairs,
 // ordered by expert: [rows, …].
@@ -19,105 +19,120 @@
 
 namespace pcc::localize {
 
-/// The role of one dim of a dense value. All dims of tokens together, in their
-/// order, count as one long dim.
+/// Role of one dim of a dense value of a mixture of experts. A row is one pair
+/// of an expert and a token that chose it. All token dims together count as one
+/// long dim.
 enum class DimRole : uint8_t {
-  /// The dim has one index per expert. A row selects one of them.
+  /// The dim counts experts. A row, which is a pair of an expert and a token,
+  /// has one index along it.
   Expert,
-  /// The dim is one of those that count tokens. A row selects one index.
+  /// The dim, alone or with other Token dims, counts tokens. A row, which is a
+  /// pair of an expert and a token, has one index along it.
   Token,
-  /// Every row holds all elements of the dim.
+  /// The dim holds features of a token. A row, which is a pair of an expert and
+  /// a token, has all elements of it.
   Feature,
-  /// The dim has size 1 and broadcasts to the experts or tokens of the result.
+  /// The dim has size 1 and is broadcast along the experts or tokens of the
+  /// op's result.
   Repeated,
 };
-/// The roles of the dims of a value, in the order of its dims.
+/// Roles (expert, token, feature, repeated) of all dims of a value, in the
+/// order of its dims.
 using DimRoles = llvm::SmallVector<DimRole, 4>;
 
-/// Returns the shape of `value`, which must be a ranked tensor.
+/// Returns the shape of `value`, a ranked tensor.
 inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
   return graph::tensorType(value).getShape();
 }
 
-/// Returns whether some dim has `role`.
+/// Returns whether at least one dim has the role `role`.
 inline bool hasRole(const DimRoles &roles, DimRole role) {
   return llvm::is_contained(roles, role);
 }
 
 /// The combine step of a mixture of experts: an einsum with the attribute
-/// `graph.chosen`, which sums the outputs of the experts for each token,
+/// `graph.chosen` that sums, for each token, the outputs of the experts
 /// weighted by the gates. Operand 0 holds the gates, operand 1 the outputs of
 /// the experts.
 ///
 ///   einsum "te,eth->th" %gates, %outputs   gateOrder = [0, 1], shape = [T, H]
 struct ExpertCombine {
   graph::EinsumOp op;
-  /// Roles of the dims of operand 1, the outputs of the experts.
+  /// Roles (expert, token or feature) of the dims of operand 1, the outputs of
+  /// the experts.
   DimRoles outputs;
-  /// Numbers of tokens and of experts on this rank, and the most experts that a
-  /// token has chosen.
+  /// Number of tokens and of experts on this rank, and the largest number of
+  /// experts that a token chooses.
   int64_t numTokens = 1, numExperts = 1, chosen = 0;
-  /// Permutation of the dims of the gates that puts the tokens first and the
-  /// experts last.
+  /// Permutation of the dims of the gates that puts the token dims first and
+  /// the expert dim last.
   llvm::SmallVector<int64_t> gateOrder;
-  /// Sizes of the result's dims, tokens first and features last, and the
-  /// position in this list of each dim of the result.
+  /// `shape`: sizes of the result's dims, token dims first and features last.
+  /// `order`: for each dim of the result, its index in `shape`.
   llvm::SmallVector<int64_t> shape, order;
 
-  /// Reads the combine step from `op`. Returns nullopt if `op` lacks the
-  /// attribute, has another form, or has no tokens or experts to sum.
+  /// Reads the combine step, the weighted sum of expert outputs, from `op`.
+  /// Returns nullopt if `op` lacks `graph.chosen`, has another form, or has no
+  /// tokens or no experts.
   static std::optional<ExpertCombine> read(graph::EinsumOp op);
 };
 
-/// Builds the rows of dense values in front of one combine step. All values
-/// list their rows in the order of one `graph.group_rows`, which the
-/// constructor creates. The number of rows is known only at run time, so the
-/// dim of rows is bounded: it has the capacity numRows(), and its end is
-/// padding with undefined elements.
+/// Builds rows of dense values before one combine step. A row is one pair of an
+/// expert and a token that chose it. The constructor creates one
+/// `graph.group_rows`, which lists the rows; all values have their rows in this
+/// order. The number of rows is known only at run time, so the dim of rows has
+/// the capacity numRows(), and the elements after the last row are undefined.
 class ExpertRowBuilder : public LocalBuilder {
 public:
-  /// Creates the `graph.group_rows` of the gates of `sum`. `sum` must outlive
-  /// the builder.
+  /// Creates the `graph.group_rows`, the op that lists which token goes to
+  /// which expert, for the gates of `sum`. `sum` must outlive the builder.
   explicit ExpertRowBuilder(const ExpertCombine &sum);
 
-  /// Returns the rows of `value`, [rows, features…]: each row has the elements
-  /// of its expert and of its token. `roles` are the roles of the dims of
-  /// `value`. If these include neither experts nor tokens, all rows are equal
-  /// and the result is [features…]. Gathers the rows unless setRows() has
-  /// recorded them.
+  /// Returns the rows of `value`, of shape [rows, features…]. A row is a pair
+  /// of an expert and a token, and has the elements of both. `roles` are the
+  /// roles of the dims of `value`. If neither an expert nor a token dim is
+  /// among them, all rows are equal, and the result has the shape [features…].
+  /// Returns rows recorded by setRows() if there are some; otherwise builds a
+  /// gather.
   mlir::Value rowsOf(mlir::Value value, const DimRoles &roles);
-  /// Records `rows` as the rows of `value`.
+  /// Records that `rows` holds the rows (pairs of an expert and a token) of the
+  /// dense `value`, so that rowsOf() returns them.
   void setRows(mlir::Value value, mlir::Value rows) { known[value] = rows; }
 
-  /// Returns the type of the rows of `value`: [rows, features…].
+  /// Returns the type of the rows (pairs of an expert and a token) of `value`,
+  /// whose shape is [rows, features…].
   mlir::RankedTensorType rowsType(mlir::Value value,
                                   const DimRoles &roles) const;
-  /// Returns the capacity of the dim of rows: tokens · min(chosen, experts).
+  /// Returns the largest possible number of rows (pairs of an expert and a
+  /// token that chose it): tokens · min(chosen, experts).
   int64_t numRows() const;
-  /// Returns the number of rows of each expert, [experts] x i64. The sum of the
-  /// counts is the number of rows before the padding.
+  /// Returns the number of rows of each expert, which is the number of tokens
+  /// that chose it, as an i64 tensor [experts].
   mlir::Value counts() { return groups.getCounts(); }
 
-  /// Clones `op` with `operands` and with a result of `type`, and returns this
-  /// result. The clone has no discardable attributes except `pipe.stage`.
+  /// Clones `op` with `operands` as operands and a result of type `type`.
+  /// Returns that result. The clone's only discardable attribute is
+  /// `pipe.stage`.
   mlir::Value cloned(mlir::Operation *op, mlir::ValueRange operands,
                      mlir::RankedTensorType type);
-  /// Transposes `value` so that the dims that `order` lists come first, in that
-  /// order, and reshapes it to `shape`. All other dims must have size 1.
+  /// Transposes `value` so that the dims listed in `order` come first, in this
+  /// order, and reshapes the result to `shape`. All dims not in `order` must
+  /// have size 1.
   mlir::Value arranged(mlir::Value value, llvm::ArrayRef<int64_t> order,
                        llvm::ArrayRef<int64_t> shape);
 
-  /// Returns the result of the combine step: multiplies each of `rows` by its
-  /// gate and adds it to its token (scatter-add).
+  /// Returns, for each token, the sum of its experts' outputs: multiplies each
+  /// of `rows` (pairs of an expert and a token) by its gate and adds it to its
+  /// token (scatter-add).
   mlir::Value sumOf(mlir::Value rows);
 
 private:
-  /// The combine step whose rows are built.
+  /// The weighted sum of expert outputs for which rows are built.
   const ExpertCombine &sum;
-  /// The op that lists the rows: the token, expert and gate of each, and the
-  /// counts per expert.
+  /// The op that lists the rows (pairs of an expert and a token): token, expert
+  /// and gate of each, and the number of rows of each expert.
   graph::GroupRowsOp groups;
-  /// Rows of dense values, as recorded by setRows().
+  /// Rows of dense values, as setRows() has recorded them.
   llvm::DenseMap<mlir::Value, mlir::Value> known;
 };
 

@@ -9,15 +9,16 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::localize;
 
-/// Result of RowRewrite::rolesOf.
+/// Roles (expert, token or feature) of the dims of all operands; nullopt if the
+/// op cannot run on rows, which are pairs of an expert and a token.
 using OperandRoles = std::optional<SmallVector<DimRoles>>;
 
 //===----------------------------------------------------------------------===//
 // Element-wise ops
 //===----------------------------------------------------------------------===//
 
-/// Returns whether each element of the result depends only on the operand
-/// elements at its own index. Operands may broadcast.
+/// Returns whether `op` is element-wise: each element of its result depends
+/// only on the operand elements at the same index. Operands may be broadcast.
 static bool isElementWise(Operation *op) {
   auto interface = dyn_cast<graph::ShardingRuleOpInterface>(op);
   if (!interface || op->getNumResults() != 1 || op->getNumOperands() == 0)
@@ -41,9 +42,9 @@ static bool isElementWise(Operation *op) {
   });
 }
 
-/// Gives each operand dim the role of the result dim that it is aligned with,
-/// counted from the last dim as in NumPy. A dim of size 1 in place of experts
-/// or tokens is Repeated.
+/// An operand dim gets the role (expert, token or feature) of the result dim
+/// with which it is aligned, counted from the last dim as in NumPy. If it has
+/// size 1 where the result has experts or tokens, its role is Repeated.
 static OperandRoles rolesOfElementWise(Operation *op, const DimRoles &result) {
   if (!isElementWise(op))
     return {};
@@ -56,8 +57,8 @@ static OperandRoles rolesOfElementWise(Operation *op, const DimRoles &result) {
       if (role != DimRole::Feature && shape[i] == 1 &&
           shapeOf(op->getResult(0))[missing + i] != 1)
         role = DimRole::Repeated;
-    // An operand that broadcasts along some of several token dims has no row
-    // per token.
+    // An operand that is broadcast along some but not all token dims has no
+    // elements of a single token, so it cannot be converted to rows.
     if (hasRole(own, DimRole::Token) &&
         llvm::count(own, DimRole::Token) != llvm::count(result, DimRole::Token))
       return {};
@@ -65,8 +66,9 @@ static OperandRoles rolesOfElementWise(Operation *op, const DimRoles &result) {
   return roles;
 }
 
-/// Clones the op on the rows of its operands. An operand with a dim of rows
-/// gets as many feature dims as the result, so that its dims stay aligned.
+/// Clones `op` on the rows (pairs of an expert and a token) of its operands. An
+/// operand that has a dim of rows gets as many feature dims as the result, so
+/// that its dims stay aligned with those of the result.
 static Value buildElementWise(Operation *op, ArrayRef<DimRoles> operands,
                               const DimRoles &result,
                               ExpertRowBuilder &builder) {
@@ -75,7 +77,7 @@ static Value buildElementWise(Operation *op, ArrayRef<DimRoles> operands,
   for (auto [operand, roles] : llvm::zip_equal(op->getOperands(), operands)) {
     Value own = builder.rowsOf(operand, roles);
     SmallVector<int64_t> shape(shapeOf(own));
-    // Broadcast dims go between the dim of rows and the operand's own features.
+    // Insert dims of size 1 between the dim of rows and the operand's features.
     if (hasRole(roles, DimRole::Expert) || hasRole(roles, DimRole::Token))
       shape.insert(shape.begin() + 1, numFeatures + 1 - shape.size(), 1);
     rows.push_back(builder.reshape(own, shape));
@@ -87,9 +89,10 @@ static Value buildElementWise(Operation *op, ArrayRef<DimRoles> operands,
 // Reshapes and slices
 //===----------------------------------------------------------------------===//
 
-/// A reshape runs on rows if the result has experts and tokens in front of all
-/// features. It may split or join token dims and change features in any way,
-/// but must not join dims of different roles.
+/// A reshape can run on rows (pairs of an expert and a token) if experts and
+/// tokens come before all features in the result. It may split or merge token
+/// dims and change features in any way, but must not merge dims of different
+/// roles.
 static OperandRoles rolesOfReshape(Operation *op, const DimRoles &result) {
   ArrayRef<int64_t> from = shapeOf(op->getOperand(0)),
                     to = shapeOf(op->getResult(0));
@@ -126,7 +129,8 @@ static Value buildReshape(Operation *op, ArrayRef<DimRoles> operands,
                          builder.rowsType(op->getResult(0), result).getShape());
 }
 
-/// A slice runs on rows if it cuts only features.
+/// A slice can run on rows (pairs of an expert and a token) if it keeps experts
+/// and tokens whole and only cuts features.
 static OperandRoles rolesOfSlice(Operation *op, const DimRoles &result) {
   auto slice = cast<graph::SliceOp>(op);
   for (auto [dim, role] : llvm::enumerate(result))
@@ -156,17 +160,19 @@ static Value buildSlice(Operation *op, ArrayRef<DimRoles> operands,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A matrix product or einsum of two operands, with one letter per dim. A dim
-/// that broadcasts has the letter '.'.
+/// A matrix product or an einsum of two operands, as one letter per dim: the
+/// letters of each operand and of the result. A dim of size 1 that is broadcast
+/// has the letter '.'.
 struct ExpertContraction {
   std::string operands[2], result;
 
-  /// Reads the letters of a matmul or einsum. Returns nullopt if the einsum
-  /// does not have two operands.
+  /// Returns the letters of `op`, a matmul or einsum. Returns nullopt if an
+  /// einsum does not have two operands.
   static std::optional<ExpertContraction> read(Operation *op);
 
-  /// Returns those of `letters` that stand for result dims with `role`. `roles`
-  /// are the roles of the result dims.
+  /// Returns the characters of `letters` that name a result dim with the role
+  /// `role` (expert, token or feature). `roles` are the roles of the result's
+  /// dims.
   std::string keep(StringRef letters, const DimRoles &roles,
                    DimRole role) const {
     std::string kept;
@@ -176,7 +182,8 @@ struct ExpertContraction {
         kept.push_back(letter);
     return kept;
   }
-  /// Returns the letters of operand number `operand` that are summed over.
+  /// Returns the letters of operand number `operand` over which the product
+  /// sums: those that the result lacks.
   std::string summed(int operand) const {
     std::string kept;
     for (char letter : operands[operand])
@@ -184,8 +191,9 @@ struct ExpertContraction {
         kept.push_back(letter);
     return kept;
   }
-  /// Returns the roles of the dims of operand number `operand`, given the
-  /// `roles` of the result. A dim that is summed over is a feature.
+  /// Returns the roles (expert, token or feature) of the dims of operand number
+  /// `operand`, given those of the result's dims. A dim over which the product
+  /// sums is a feature.
   DimRoles rolesOf(int operand, const DimRoles &roles) const {
     DimRoles own;
     for (char letter : operands[operand]) {
@@ -199,7 +207,8 @@ struct ExpertContraction {
 };
 } // namespace
 
-/// Reads a matmul: letters a, b, … for the batch dims, then M, K and N.
+/// Returns the letters of a matmul: a, b, … for the batch dims, then M, K and
+/// N.
 static ExpertContraction readMatmul(graph::MatmulOp op) {
   ExpertContraction product;
   ArrayRef<int64_t> shape = shapeOf(op.getResult());
@@ -231,9 +240,10 @@ std::optional<ExpertContraction> ExpertContraction::read(Operation *op) {
       equation->result.str()};
 }
 
-/// Returns the number of the operand that holds the matrices of the experts:
-/// one dim of experts, one that is summed over, and one of features. The other
-/// operand must have all tokens. Returns -1 if the product has another form.
+/// Returns the index (0 or 1) of the operand that holds the matrices of the
+/// experts. It has one dim of experts, one dim that is summed and one of
+/// features; the other operand has all tokens. Returns -1 if the product has
+/// another form.
 static int matricesOf(const ExpertContraction &product,
                       const DimRoles &result) {
   const std::string tokens =
@@ -255,8 +265,8 @@ static int matricesOf(const ExpertContraction &product,
   return -1;
 }
 
-/// A product runs on rows if its elements are floats and one operand holds the
-/// matrices of the experts.
+/// A product can run on rows (pairs of an expert and a token) if its elements
+/// are floats and one operand holds one matrix per expert.
 static OperandRoles rolesOfProduct(Operation *op, const DimRoles &result) {
   auto product = ExpertContraction::read(op);
   if (!product ||
@@ -267,16 +277,17 @@ static OperandRoles rolesOfProduct(Operation *op, const DimRoles &result) {
                                product->rolesOf(1, result)};
 }
 
-/// Builds a `graph.grouped_matmul`, which multiplies each row by the matrix of
-/// its expert.
+/// Builds a `graph.grouped_matmul`, which multiplies each row (pair of an
+/// expert and a token) by the matrix of its expert.
 static Value buildProduct(Operation *op, ArrayRef<DimRoles> operands,
                           const DimRoles &result, ExpertRowBuilder &builder) {
   const ExpertContraction product = *ExpertContraction::read(op);
   const int matrices = matricesOf(product, result);
   const std::string &letters = product.operands[matrices];
   const char summed = product.summed(matrices)[0];
-  // Experts come first, and the other two dims keep their order. The matrices
-  // are transposed if the summed dim comes last.
+  // The dim of experts goes first, and the other two dims of the weights keep
+  // their order. If the summed dim is then last, the grouped matmul must
+  // transpose the matrices.
   SmallVector<int64_t> order;
   bool isTransposed = false;
   for (bool wantsExpert : {true, false})

@@ -7,27 +7,30 @@
 
 namespace pcc::localize {
 
-/// Functions that convert one kind of op from its dense form to rows.
-/// GroupExperts first asks rolesOf() of all ops above a combine step, and then
-/// builds those that can be converted.
+/// Functions that convert one kind of op from dense values to rows. A row is
+/// one pair of an expert and a token that chose it. GroupExperts first calls
+/// rolesOf() for the ops from which a combine step is computed, then build()
+/// for those that can be converted.
 struct RowRewrite {
-  /// Returns the roles of the dims of each operand, given the roles of the dims
-  /// of the result. Returns nullopt if `op` cannot run on rows, because it
-  /// mixes rows or has an unsupported form.
+  /// Returns the roles (expert, token or feature) of the dims of each operand,
+  /// given those of the result's dims. Returns nullopt if `op` cannot run on
+  /// rows (pairs of an expert and a token): a row of its result depends on
+  /// several rows of an operand, or its form is not supported.
   std::optional<llvm::SmallVector<DimRoles>> (*rolesOf)(mlir::Operation *op,
                                                         const DimRoles &result);
-  /// Builds the op on rows with `builder`, and returns the rows of its result.
-  /// `operands` are the roles that rolesOf() has returned for `result`.
+  /// Builds the op on rows (pairs of an expert and a token) with `builder`, and
+  /// returns the rows of its result. `result` are the roles of the result's
+  /// dims, and `operands` are what rolesOf() returned for them.
   mlir::Value (*build)(mlir::Operation *op, llvm::ArrayRef<DimRoles> operands,
                        const DimRoles &result, ExpertRowBuilder &builder);
-  /// Whether the op multiplies tokens by the matrices of experts. Only such ops
-  /// make the conversion worthwhile.
+  /// Whether the op multiplies tokens by the matrices of experts. The
+  /// conversion to rows saves work only if there is such an op.
   bool multiplies = false;
 };
 
-/// Returns the functions for the kind of `op`. Kinds without an entry get those
-/// of element-wise ops, whose rolesOf() returns nullopt unless `op` is
-/// element-wise.
+/// Returns the functions for the kind of op that `op` is. A kind without an
+/// entry gets those for element-wise ops; their rolesOf() returns nullopt if
+/// `op` is not element-wise.
 const RowRewrite &rowRewriteOf(mlir::Operation *op);
 
 } // namespace pcc::localize

@@ -8,8 +8,8 @@ using namespace pcc;
 using namespace pcc::localize;
 using graph::ShardingRule;
 
-/// Replaces an iota along a split dim by the global indices of the local
-/// elements.
+/// Replaces an iota along a split dim by the global indices of this rank's
+/// elements. Returns null if the dim is not split.
 static Value localizeIota(LocalOp &local, LocalBuilder &builder) {
   auto iota = cast<graph::IotaOp>(local.op);
   const auto &dim = local.rule.results[0][iota.getDim()];
@@ -27,9 +27,9 @@ static Value localizeIota(LocalOp &local, LocalBuilder &builder) {
              : builder.make<graph::BroadcastOp>(type, index);
 }
 
-/// Localizes a gather from a table that is split along the gathered dim. Each
-/// rank reads the rows that it owns and gives zeros for all others, so the
-/// results are partial sums.
+/// Makes a gather local whose table is split along the gathered dim. Each rank
+/// reads the rows that it owns and gives zeros for all others, so the results
+/// of all ranks are partial sums. Returns null if the dim is not split.
 ///
 ///   rank 1 of 2 owns rows 4 … 7 of 8; indices 1 6 -> owned no yes -> 0 row(6)
 static Value localizeGather(LocalOp &local, LocalBuilder &builder) {
@@ -54,7 +54,8 @@ static Value localizeGather(LocalOp &local, LocalBuilder &builder) {
                                        rows, none);
 }
 
-/// Localizes a gather of single elements like localizeGather.
+/// Makes a gather_elements local: each rank reads the elements that it owns and
+/// gives zeros for all others. Returns null if the gathered dim is not split.
 static Value localizeGatherElements(LocalOp &local, LocalBuilder &builder) {
   auto gather = cast<graph::GatherElementsOp>(local.op);
   int64_t dim = gather.getDim();
@@ -71,8 +72,9 @@ static Value localizeGatherElements(LocalOp &local, LocalBuilder &builder) {
   return builder.make<graph::SelectOp>(own.mine, elements, none);
 }
 
-/// Localizes a one_hot whose depth is split: compares the indices with the
-/// global indices of the local positions. Negative indices count from the end.
+/// Makes a one_hot local whose new dim is split: compares the indices with the
+/// global indices of this rank's elements along that dim. A negative index
+/// counts from the end. Returns null if the dim is not split.
 static Value localizeOneHot(LocalOp &local, LocalBuilder &builder) {
   auto oneHot = cast<graph::OneHotOp>(local.op);
   int64_t dim = oneHot.getDim();
@@ -99,9 +101,10 @@ static Value localizeOneHot(LocalOp &local, LocalBuilder &builder) {
   return builder.make<graph::SelectOp>(hot, oneHot.getOn(), oneHot.getOff());
 }
 
-/// Replaces the causal flag of attention by an explicit mask if the queries are
-/// split, because a rank's queries are not the first ones. The op stays.
-/// Combines the new mask with a mask that the op already has.
+/// Replaces the flag `causal` of an attention op by an explicit mask, if the
+/// queries are split over ranks: query 0 of a rank is then not query 0 of the
+/// whole sequence. If the op has a mask already, both are combined. Always
+/// returns null, because the op itself stays.
 ///
 ///   rank 1 of 2 has queries 2 and 3 of 4:  1 1 1 0
 ///                                          1 1 1 1

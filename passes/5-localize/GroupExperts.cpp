@@ -1,7 +1,7 @@
 //===- GroupExperts.cpp - experts compute only the tokens that chose them -===//
 //
 // Converts a mixture of experts from dense to dropless form (MegaBlocks, Gale
-// et al. 2022). The products with the experts' matrices become grouped matmuls
+// et al. 2023). The products with the experts' matrices become grouped matmuls
 // over the rows of chosen tokens.
 //
 //===----------------------------------------------------------------------===//
@@ -24,13 +24,16 @@ using namespace pcc;
 using namespace pcc::localize;
 
 namespace {
-/// The ops above one combine step that can run on rows, found by one backward
-/// walk. Invariant: all readers of the result of an op in the region are in the
-/// region, too, or are the combine step.
+/// The region that can be converted from dense values to rows (pairs of an
+/// expert and a token): ops from which the combine step, the weighted sum of
+/// expert outputs, is computed. A backward walk finds them. Invariant: all
+/// readers of an op in the region are in the region, too, or are the combine
+/// step.
 class ExpertRowRegion {
 public:
-  /// Walks backwards from `sum` until the op of every requested value has been
-  /// visited. All ops must be on the pipeline stage of `sum`.
+  /// Walks backwards from `sum`, the weighted sum of expert outputs, until it
+  /// has visited the defining op of each value that is requested as rows. All
+  /// ops of the region are on the pipeline stage of `sum`.
   explicit ExpertRowRegion(const ExpertCombine &sum) {
     want(sum.op->getOperand(1), sum.outputs);
     users.insert(sum.op);
@@ -41,14 +44,16 @@ public:
   }
 
   /// Returns whether the region has a product with the experts' matrices.
-  /// Without one, rows save no work.
+  /// Without one, the conversion to rows (pairs of an expert and a token) saves
+  /// no work.
   bool hasProduct() const {
     return llvm::any_of(
         ops, [](const RowOp &entry) { return entry.form->multiplies; });
   }
 
-  /// Builds all ops of the region on rows, in program order, and returns the
-  /// rows of `value`, whose dims have `roles`.
+  /// Builds all ops of the region on rows (pairs of an expert and a token), in
+  /// program order. Returns the rows of `value`, whose dims have the roles
+  /// `roles`.
   Value build(Value value, const DimRoles &roles, ExpertRowBuilder &builder) {
     for (RowOp &entry : llvm::reverse(ops))
       builder.setRows(
@@ -57,16 +62,16 @@ public:
     return builder.rowsOf(value, roles);
   }
 
-  /// Erases the dense ops of the region, last op first. The combine step must
-  /// have been erased before.
+  /// Erases the original, dense ops of the region, last op first. The combine
+  /// step, which reads them, must already have been erased.
   void erase() {
     for (RowOp &entry : ops)
       entry.op->erase();
   }
 
 private:
-  /// An op of the region, with the roles of the dims of its operands and of its
-  /// result.
+  /// An op of the region: the functions that convert it, and the roles (expert,
+  /// token or feature) of the dims of its operands and result.
   struct RowOp {
     Operation *op;
     const RowRewrite *form;
@@ -74,21 +79,24 @@ private:
     DimRoles result;
   };
 
-  /// Requests that the op of `value` run on rows. A value without experts or
-  /// without tokens stays dense, because many rows share its elements.
+  /// Requests that the op that computes `value` be converted to rows (pairs of
+  /// an expert and a token). A value that lacks a dim of experts or one of
+  /// tokens stays dense, because several rows share its elements.
   void want(Value value, const DimRoles &roles) {
     if (!value.getDefiningOp() || !hasRole(roles, DimRole::Expert) ||
         !hasRole(roles, DimRole::Token))
       return;
     auto [entry, isNew] = wanted.insert({value, roles});
     numWanted += isNew;
-    // Two readers need different rows of the value, so its op stays dense.
+    // If two readers need different rows of the value, the op that computes it
+    // stays dense.
     if (!isNew && entry->second != roles)
       entry->second.clear();
   }
 
-  /// Returns whether `op` makes a requested value. Adds `op` to the region if
-  /// it can run on rows and all its readers are in the region.
+  /// Returns whether `op` computes a value that is requested as rows. If so,
+  /// and if the op can be converted and all its readers are in the region, adds
+  /// it to the region.
   bool visit(Operation *op, Attribute stage) {
     if (op->getNumResults() != 1)
       return false;
@@ -113,14 +121,15 @@ private:
     return true;
   }
 
-  /// Ops of the region, last one first.
+  /// Ops of the region, the last one in program order first.
   SmallVector<RowOp> ops;
-  /// The ops of the region and the combine step.
+  /// The ops of the region and the combine step: a value that only they read
+  /// may become rows.
   llvm::DenseSet<Operation *> users;
-  /// Requested values with the roles of their dims; no roles if the readers
-  /// disagree.
+  /// Values requested as rows, with the roles (expert, token or feature) of
+  /// their dims. The roles are empty if two readers need different ones.
   llvm::DenseMap<Value, DimRoles> wanted;
-  /// Number of requested values whose op has not been visited.
+  /// Number of requested values whose defining op has not been visited yet.
   int64_t numWanted = 0;
 };
 
@@ -133,8 +142,10 @@ struct GroupExperts : pcc::localize::impl::GroupExpertsBase<GroupExperts> {
     LDBG() << numGrouped.getValue() << " sums of experts are grouped";
   }
 
-  /// Replaces one combine step and the ops above it by their row form, unless
-  /// the region has no product. The result keeps name and sharding.
+  /// Replaces `sum`, the weighted sum of expert outputs, and the ops from which
+  /// it is computed, by ops on rows (pairs of an expert and a token). Does
+  /// nothing if these ops have no product with the experts' matrices. The
+  /// result keeps name and sharding.
   void group(const ExpertCombine &sum) {
     ExpertRowRegion region(sum);
     if (!region.hasProduct())

@@ -22,9 +22,11 @@ Value pcc::localize::forwardOperand(Value operand, LocalBuilder &builder) {
   return builder.make<graph::ReshapeOp>(operand.getType(), operand);
 }
 
-/// Sets the local sizes of a slice. A split dim that is taken whole keeps all
-/// its local elements. If one of n equal blocks of a dim is taken, the local
-/// slice begins at the local block with the same number.
+/// Makes a slice local. Along a split dim that is taken whole, it takes all
+/// local elements. If it takes one of n equal blocks of a dim, it takes the
+/// corresponding block of the local elements. Along a dim that is read through
+/// a window (halo exchange), the reshard before the op has already cut, so it
+/// takes everything.
 static Value localizeSlice(LocalOp &local, LocalBuilder &builder) {
   auto slice = cast<graph::SliceOp>(local.op);
   SmallVector<int64_t> starts(slice.getStarts()), sizes(slice.getSizes()),
@@ -49,8 +51,8 @@ static Value localizeSlice(LocalOp &local, LocalBuilder &builder) {
   return takesAll ? forwardOperand(slice.getInput(), builder) : Value();
 }
 
-/// Returns `value` where `real`, a vector along dim `dim`, is true, and the
-/// scalar `other` elsewhere.
+/// Builds a select: `value` where `real`, a boolean vector along dim `dim`, is
+/// true, and the scalar `other` elsewhere.
 static Value selectAlong(LocalBuilder &builder, Value real, int64_t dim,
                          Value value, Value other) {
   int64_t rank = graph::tensorType(value).getRank();
@@ -58,7 +60,7 @@ static Value selectAlong(LocalBuilder &builder, Value real, int64_t dim,
                                        other);
 }
 
-/// Returns a mask of the `indices` that are in [lo, hi).
+/// Builds a boolean tensor: whether each of `indices` lies in [lo, hi).
 static Value isWithin(LocalBuilder &builder, Value indices, int64_t lo,
                       int64_t hi) {
   Type i64 = builder.getI64Type();
@@ -68,8 +70,10 @@ static Value isWithin(LocalBuilder &builder, Value indices, int64_t lo,
       builder.compare(Predicate::Less, indices, builder.scalar(i64, hi)));
 }
 
-/// Drops the pads of dims that are read through windows. The reshard has filled
-/// them with zeros; another pad value is selected here by global index.
+/// Makes a pad local. In dims that are read through windows (halo exchange),
+/// the reshard before the op has already added the padding as zeros, so the
+/// pads become 0. If the op pads with another value, that value is selected at
+/// the global indices of the padding.
 static Value localizePad(LocalOp &local, LocalBuilder &builder) {
   auto pad = cast<graph::PadOp>(local.op);
   SmallVector<int64_t> low(pad.getLow()), high(pad.getHigh());
@@ -120,9 +124,11 @@ Value pcc::localize::localizeConstantGather(LocalOp &local,
                                  parts, builder.getI64IntegerAttr(dim));
 }
 
-/// Localizes a concat along a dim that is read through windows. Every operand
-/// has its elements at their indices in the result, so the result selects one
-/// operand for each global index.
+/// Makes a concat local whose concatenated dim is read through windows (halo
+/// exchange). The reshards before the op have moved the elements of each
+/// operand to their indices in the result, so the result selects among the
+/// operands by global index. Returns null if the dim is not read through
+/// windows.
 static Value localizeConcat(LocalOp &local, LocalBuilder &builder) {
   auto concat = cast<graph::ConcatOp>(local.op);
   int64_t dim = concat.getDim();
@@ -153,8 +159,9 @@ static Value localizeConcat(LocalOp &local, LocalBuilder &builder) {
              : result;
 }
 
-/// Sets the pads of `op` to 0 in all dims that are read through windows,
-/// because the windows include the pads. The first two dims have no pads.
+/// Sets the pads of `op` to 0 in all dims that are read through windows (halo
+/// exchange): what arrives contains the padding already. Pads belong to the
+/// dims from 2 on, after batch and channels.
 template <typename Op> static void dropPads(LocalOp &local, Op op) {
   SmallVector<int64_t> pads(op.getPads());
   for (size_t i = 0; i < pads.size() / 2; ++i)
@@ -163,8 +170,8 @@ template <typename Op> static void dropPads(LocalOp &local, Op op) {
   op.setPads(pads);
 }
 
-/// Sets the group count of a convolution to that of one rank. The groups are
-/// the first factor of the channels.
+/// Sets the number of groups of a convolution to that of this rank. In the
+/// sharding rule the groups are the first factor of the channel dim.
 template <typename Conv> static void keepOwnGroups(LocalOp &local, Conv conv) {
   if (conv.getGroup() > 1)
     conv.setGroup(local.localSize(local.rule.operands[0][1].front()));
@@ -182,10 +189,11 @@ static Value localizeConvTranspose(LocalOp &local, LocalBuilder &) {
   return {};
 }
 
-/// Returns, for each local index of a dim that was read through the view of
-/// `split`, the global index of the element that the view reads. Indices of
-/// padding are negative or behind the last element. The view must have one
-/// piece, of step 1, that starts at index 0 of each block.
+/// `split` is the sharding of a dim that was read through a view, which takes
+/// overlapping or shifted ranges. Returns, for each local index of the dim, the
+/// global index of the element that the view puts there. Indices of padding are
+/// negative or after the last element. The view must have one piece, of step 1,
+/// that starts at index 0 of each block.
 static Value elementsUnder(dist::DimSharding split, LocalBuilder &builder) {
   const dist::View view = *split.view;
   split.view.reset();
@@ -200,13 +208,14 @@ static Value elementsUnder(dist::DimSharding split, LocalBuilder &builder) {
       builder.scalar(i64, view.pieces.front().source));
 }
 
-/// Localizes a pool. A max pool gets the lowest value in place of the zeros
-/// that the reshard has put into the padding.
+/// Makes a pool local. The reshard before the op (halo exchange) has put zeros
+/// into the padding; for a max pool the lowest value replaces them. Always
+/// returns null, because the op itself stays.
 static Value localizePool(LocalOp &local, LocalBuilder &builder) {
   auto pool = cast<graph::PoolOp>(local.op);
   ArrayRef<int64_t> pads = pool.getPads();
   size_t spatial = pads.size() / 2;
-  // Read the sharding before the first mask, because a masked input has none.
+  // Read the sharding before the loop, because a masked input has no sharding.
   const dist::ShardingAttr taken = dist::shardingOf(pool.getInput());
   for (size_t i = 0; i < spatial; ++i) {
     if (pool.getKind() != graph::PoolKind::Max || !local.windowOf(0, i + 2) ||

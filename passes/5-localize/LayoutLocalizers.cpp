@@ -6,8 +6,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::localize;
 
-/// Records the global number of elements as the divisor of a mean, because the
-/// sum over a split dim is divided before it is reduced over ranks.
+/// Sets the divisor of a mean to the global number of elements: each rank
+/// divides the sum of its own elements, before the sums are reduced over ranks.
+/// Always returns null.
 static Value localizeReduce(LocalOp &local, LocalBuilder &builder) {
   auto reduce = cast<graph::ReduceOp>(local.op);
   if (reduce.getKind() != graph::ReduceKind::Mean || reduce.getDivisor())
@@ -19,8 +20,9 @@ static Value localizeReduce(LocalOp &local, LocalBuilder &builder) {
   return {};
 }
 
-/// Adds a slice behind a constant that is split: every rank has all elements of
-/// the constant and keeps its part.
+/// Makes a split constant local: every rank has all elements, and a slice
+/// collective after the constant keeps this rank's part. Returns null if the
+/// constant is replicated.
 static Value localizeConstant(LocalOp &local, LocalBuilder &builder) {
   dist::ShardingAttr to = dist::shardingOf(local.op->getResult(0));
   auto type = local.resultTypes[0];

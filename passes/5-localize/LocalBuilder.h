@@ -8,37 +8,39 @@
 
 namespace pcc::localize {
 
-/// Builds graph ops in front of one op. New ops get the location of that op and
-/// its `pipe.stage`. The values may depend on the coordinates of the executing
-/// rank: masks of padding, offsets of a shard.
+/// Builds graph ops before a given op, with its location and its `pipe.stage`.
+/// Values may depend on the mesh coordinates of the rank that executes them,
+/// such as the offset of a shard or the mask of its padding.
 class LocalBuilder : public graph::TensorBuilder {
 public:
-  /// Inserts new ops directly before `before`.
+  /// Creates a builder that inserts new ops directly before the op `before`.
   explicit LocalBuilder(mlir::Operation *before);
 
-  /// Creates a `dist.global_index`: the global indices of the local elements of
-  /// a dim with global size `size` and sharding `dim`. The result is [local
-  /// size] x i64. Padding has indices of at least `size`.
+  /// Builds a `dist.global_index`, which gives the global indices of this
+  /// rank's elements of a dim. The dim has the global size `size` and the
+  /// sharding `dim`. The result is an i64 vector of the dim's local size.
+  /// Padding elements have indices of at least `size`.
   ///
   ///   size 6 on 4 ranks, rank 2: [4, 5]; rank 3: only padding, both at least 6
   mlir::Value globalIndex(const dist::DimSharding &dim, int64_t size);
 
-  /// Reshapes `vector`, which has one dim, to a tensor of `rank` dims that
-  /// broadcasts: dim `dim` has the size of `vector`, all others have size 1.
+  /// Reshapes `vector`, which has one dim, to rank `rank`: dim `dim` gets the
+  /// size of `vector`, all other dims have size 1. The result broadcasts along
+  /// these.
   mlir::Value along(mlir::Value vector, int64_t dim, int64_t rank);
 
 protected:
-  /// Sets `pipe.stage` on `op`, if the builder has a stage.
+  /// Sets `pipe.stage` on the new op `op`, if `stage` is not null.
   void finish(mlir::Operation *op) override;
 
 private:
-  /// `pipe.stage` of the op in front of which ops are built; null if it has
-  /// none.
+  /// `pipe.stage` that new ops get: that of the op before which they are built.
+  /// Null if that op has none.
   mlir::Attribute stage;
 };
 
 /// Returns whether all elements of `value` are known to be 0 at compile time.
-/// Looks through broadcasts, pads and selects of zero constants.
+/// Follows broadcasts, pads and selects backwards to constants.
 bool isZero(mlir::Value value);
 
 } // namespace pcc::localize

@@ -8,91 +8,104 @@
 
 namespace pcc::localize {
 
-/// One op while it is made local: its operands have local types, its results
-/// still have global ones. Sizes in `rule` are global.
+/// An op while it is being converted to local shapes: its operands already have
+/// local types (of one rank's shard), its results still have global ones. Sizes
+/// in `rule` are global.
 struct LocalOp {
-  /// The op that is made local; never null.
+  /// The op that is being converted; never null.
   mlir::Operation *op;
-  /// Sharding rule of the op; without factors if the op has none.
+  /// Sharding rule of `op`: it maps dims to factors, which are like the letters
+  /// of an einsum. Empty if the op has no rule.
   graph::ShardingRule rule;
-  /// Sharding of each factor of `rule`: the parts of the factor and the axes
-  /// that split it (`dist.split`).
+  /// For each factor (like a letter of an einsum) of `rule`, the axes over
+  /// which it is split. Taken from the attribute `dist.split`.
   llvm::SmallVector<dist::DimSharding, 0> splits;
   /// Global types of the operands.
   llvm::SmallVector<mlir::RankedTensorType> operandTypes;
   /// Global types of the results.
   llvm::SmallVector<mlir::RankedTensorType> resultTypes;
 
-  /// Returns whether `factor` is split.
+  /// Returns whether a factor of the sharding rule, like a letter of an einsum,
+  /// is split over some axis.
   bool isSplit(int factor) const { return !splits[factor].isWhole(); }
-  /// Returns whether the first factor of `dim` is split. A dim without factors
-  /// is not split.
+  /// Returns whether the first factor of a dim is split over some axis. `dim`
+  /// lists the dim's factors in the sharding rule; a dim without factors is not
+  /// split.
   bool isSplit(const graph::ShardingRule::DimFactors &dim) const {
     return !dim.empty() && isSplit(dim.front());
   }
-  /// Returns the number of indices of `factor` on one rank, padding included.
+  /// Returns the number of elements that one rank has along a factor of the
+  /// sharding rule (like a letter of an einsum), padding included.
   int64_t localSize(int factor) const {
     return dist::localDim(splits[factor], rule.factors[factor].size);
   }
   /// Returns the window of the rule through which the op reads dim `dim` of
-  /// operand `operand` (halo exchange). Returns null if the rule has no such
-  /// window, or if `dist.windows` does not list it.
+  /// operand number `operand` (halo exchange). Returns null if the rule has no
+  /// such window, or if the op's `dist.windows` does not list it because the
+  /// window is not used.
   const graph::ShardingRule::Window *windowOf(int operand, size_t dim) const;
 
-  /// Returns the sharding of a dim with the rule's factors `dim`: the shardings
-  /// of these factors, one after another.
+  /// Returns the sharding of a dim. `dim` lists the dim's factors in the
+  /// sharding rule, major to minor; the result consists of their splits in this
+  /// order.
   dist::DimSharding
   dimSharding(const graph::ShardingRule::DimFactors &dim) const;
 };
 
-/// Function that adapts one kind of op to local shapes. Returns the value that
-/// replaces result 0. Returns null if the op stays, with or without changed
-/// attributes and operands; the caller then sets the local types of its
+/// A function that adapts one kind of op to local shapes. Returns the value
+/// that replaces result 0. Returns null if the op stays (its attributes and
+/// operands may have changed); the caller then sets the local types of its
 /// results.
 using Localizer = mlir::Value (*)(LocalOp &, LocalBuilder &);
 
-/// Localizers by the name of the op. Ops without a localizer only change their
-/// types.
+/// Table of localizers, the functions that adapt an op to local shapes, by op
+/// name. An op without a localizer only gets local types.
 class Localizers {
 public:
-  /// Fills the table by calling the registration functions below, one per
-  /// family of ops.
+  /// Fills the table by calling the functions add…Localizers that are declared
+  /// below.
   Localizers();
-  /// Registers the localizer of `Op`, in place of an earlier one.
+  /// Registers `localizer`, which adapts an op to local shapes, for ops of the
+  /// kind `Op`. An earlier one is replaced.
   template <typename Op> void add(Localizer localizer) {
     table[Op::getOperationName()] = localizer;
   }
-  /// Returns the localizer of `op`; null if it has none.
+  /// Returns the function that adapts `op` to local shapes; null if the table
+  /// has none.
   Localizer find(mlir::Operation *op) const {
     return table.lookup(op->getName().getStringRef());
   }
 
 private:
-  /// Localizers by the full name of the op, such as `graph.pad`.
+  /// Functions that adapt an op to local shapes, by op name with dialect, such
+  /// as `graph.pad`.
   llvm::StringMap<Localizer> table;
 };
 
-/// Registers ops that depend on global sizes or start from a whole constant:
-/// reduce (mean), constant.
+/// Registers the localizers (functions that adapt an op to local shapes) of
+/// reduce, for means, and of constant, whose elements every rank has.
 void addLayoutLocalizers(Localizers &localizers);
-/// Registers ops that need the global index of local elements: attention, iota,
-/// gather, one_hot.
+/// Registers the localizers (functions that adapt an op to local shapes) of ops
+/// that need the global indices of a rank's elements: attention, iota, gather,
+/// gather_elements, one_hot.
 void addGlobalIndexLocalizers(Localizers &localizers);
-/// Registers ops that write at computed indices: scatter_elements, scatter_nd.
+/// Registers the localizers (functions that adapt an op to local shapes) of ops
+/// that write at computed indices: scatter_elements, scatter_nd.
 void addScatterLocalizers(Localizers &localizers);
-/// Registers ops that read dims through windows (halo exchange): slice, pad,
-/// concat, convolutions, pool.
+/// Registers the localizers (functions that adapt an op to local shapes) of ops
+/// that may read dims through windows (halo exchange): slice, pad, concat,
+/// convolutions, pool.
 void addHaloLocalizers(Localizers &localizers);
 
-/// Localizes a `graph.gather` whose constant indices the rule describes as a
-/// window. If the gather reads through the window, the reshard has already
-/// moved the elements and the operand is the result. Otherwise the result is a
-/// concat of slices, one per stretch of the window.
+/// Converts a gather with constant indices, which its sharding rule describes
+/// as a window. If the window is used, the reshard has already moved the
+/// elements to their places, and the operand is returned. If it is not used,
+/// returns a concat of slices, one per contiguous range of indices.
 mlir::Value localizeConstantGather(LocalOp &local, LocalBuilder &builder);
 
-/// Returns the replacement of an op that has become the identity: its operand.
-/// If other ops read the operand, too, returns a copy of it, because the
-/// replacement gets the sharding of the op's result.
+/// Returns a value to replace the result of an op that has become the identity:
+/// its operand, or a copy of the operand if other ops read it, too. A copy is
+/// then needed because the replacement gets the sharding of the result.
 mlir::Value forwardOperand(mlir::Value operand, LocalBuilder &builder);
 
 } // namespace pcc::localize

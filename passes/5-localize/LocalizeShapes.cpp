@@ -47,9 +47,9 @@ Localizers::Localizers() {
 }
 
 namespace {
-/// Makes one function local, op by op in program order. Invariant: values above
-/// the current op have local types, those below it have global types. `globals`
-/// keeps the global types of the former.
+/// Converts one function to local shapes, op by op in program order. Invariant:
+/// values defined before the current op have local types, all others have
+/// global types. `globals` keeps the global types of the converted values.
 class FunctionLocalizer {
 public:
   explicit FunctionLocalizer(func::FuncOp function) : function(function) {}
@@ -61,7 +61,7 @@ public:
          llvm::make_early_inc_range(function.front().without_terminator()))
       if (failed(localize(&op)))
         return failure();
-    // These attributes refer to the sharding rule of the op on global shapes.
+    // Remove the attributes that refer to sharding rules on global shapes.
     for (Operation &op : function.front())
       for (StringRef name :
            {dist::splitName, dist::throughName, dist::windowsName})
@@ -73,8 +73,8 @@ public:
   unsigned numLocal = 0, numMasks = 0;
 
 private:
-  /// Gives `value` the local type under its sharding, and records its global
-  /// type.
+  /// Replaces the type of `value` by the local type under its sharding, and
+  /// records the global type in `globals`.
   void shrink(Value value) {
     auto type = graph::tensorType(value);
     globals[value] = type;
@@ -85,15 +85,16 @@ private:
     value.setType(local);
   }
 
-  /// Returns the global type of `value`, whether the value is local already or
-  /// not.
+  /// Returns the global type of `value`, whether or not it has been converted
+  /// to a local type.
   RankedTensorType globalType(Value value) const {
     auto type = globals.lookup(value);
     return type ? type : graph::tensorType(value);
   }
 
-  /// Makes one op local: masks padding that would be reduced, then calls the
-  /// op's localizer, and finally sets the types of the results.
+  /// Converts one op to local shapes: masks padding that it would reduce, calls
+  /// its localizer (the function that adapts it), and sets the types of its
+  /// results.
   LogicalResult localize(Operation *op) {
     if (auto reshard = dyn_cast<dist::ReshardOp>(op))
       reshard.setShape(globalType(reshard.getInput()).getShape());
@@ -119,8 +120,9 @@ private:
     return success();
   }
 
-  /// Makes all readers of the op's result read `replacement`, except the op
-  /// that defines `replacement`: a constant stays the operand of its own slice.
+  /// Makes all readers of the op's result read `replacement` instead, except
+  /// for the op that defines `replacement`: a constant remains the operand of
+  /// the slice that replaces it. Erases `op` if nothing reads it.
   LogicalResult replace(Operation *op, Value replacement) {
     Value result = op->getResult(0);
     globals[replacement] = globalType(result);
@@ -136,9 +138,10 @@ private:
     return success();
   }
 
-  /// Returns `op` with its sharding rule, the splits of the rule's factors, and
-  /// the global types. The rule must be computed on global shapes, so the
-  /// operands get their global types back while the op computes it.
+  /// Returns `op` with its sharding rule, the splits of the rule's factors
+  /// (like letters of an einsum), and the global types. The rule must be
+  /// computed on global shapes, so the operands get their global types back in
+  /// the meantime. Fails if `dist.split` does not fit the rule.
   FailureOr<LocalOp> describe(Operation *op) {
     LocalOp local{op, {}, {}, {}, {}};
     for (Value operand : op->getOperands())
@@ -170,9 +173,9 @@ private:
     return local;
   }
 
-  /// Masks the operands of an op that reduces an unevenly split factor, so that
-  /// padding does not count. Factors that need an offset are left to the
-  /// localizer of the op.
+  /// If the op reduces a dim that is split unevenly, masks the padding in its
+  /// operands, so that padding does not count. Skips factors of the sharding
+  /// rule with `needsOffset`: there the op's localizer must mask.
   void maskPadding(LocalOp &local) {
     for (auto [f, factor] : llvm::enumerate(local.rule.factors)) {
       if (!isReduction(factor.kind) || !dist::isPadded(local.splits[f]) ||
@@ -183,16 +186,17 @@ private:
     }
   }
 
-  /// Masks the padding of a weight that is written, so that it stays 0, as in a
-  /// weight that was loaded.
+  /// Replaces the padding of the value that `set` writes to a weight by 0.
+  /// Loaded weights have 0 there, too.
   void maskWritten(LocalOp &local, graph::SetParameterOp set) {
     for (auto [f, factor] : llvm::enumerate(local.rule.factors))
       if (dist::isPadded(local.splits[f]))
         maskOperand(local, set.getValueMutable(), f);
   }
 
-  /// Records which copy of the weight is written, because a pipeline position
-  /// may keep a weight in several placements.
+  /// Records the sharding of the written value on `set`: a position (the stages
+  /// that one rank runs) may keep several copies of a weight with different
+  /// shardings, and this tells which one is written.
   static void recordPlacement(graph::SetParameterOp set) {
     if (dist::ShardingAttr sharding = dist::shardingOf(set.getValue()))
       set->setAttr(
@@ -201,11 +205,11 @@ private:
                                   dist::placement(sharding.getSharding())));
   }
 
-  /// Masks `operand` along each dim that has `factor`. The masked value keeps
-  /// the sharding of the operand.
+  /// Masks the padding of `operand` along each dim that contains factor number
+  /// `factor` of the sharding rule (like a letter of an einsum). The masked
+  /// value keeps the sharding of the operand.
   void maskOperand(LocalOp &local, OpOperand &operand, int factor) {
-    // The padding of a loaded weight is 0, which is the neutral element of
-    // sums.
+    // A loaded weight has 0 in its padding, which does not change a sum.
     if (operand.get().getDefiningOp<graph::GetParameterOp>() &&
         local.rule.factors[factor].kind == graph::FactorKind::Sum)
       return;
@@ -222,9 +226,10 @@ private:
       }
   }
 
-  /// Returns `value` with the neutral element of the reduction in place of the
-  /// padding of `factor`. `factor` is one of the rule's factors `factors` that
-  /// make up dim `dim` of `value`.
+  /// Returns `value` with its padding along factor number `factor` of the
+  /// sharding rule replaced by the neutral element of the reduction, such as 0
+  /// for a sum. `factors` are the factors (like letters of an einsum) of dim
+  /// `dim` of `value`, one of which is `factor`.
   Value masked(LocalBuilder &builder, const LocalOp &local, Value value,
                int64_t dim, const ShardingRule::DimFactors &factors,
                int factor) {
@@ -251,9 +256,9 @@ private:
     return builder.make<graph::SelectOp>(real, value, neutral);
   }
 
-  /// Sets the function's type to the local types. Records the global types of
-  /// arguments and results as `dist.global`, because users provide and receive
-  /// tensors of these types.
+  /// Sets the function's type to the local types of its arguments and results.
+  /// Records their global types as `dist.global`, because users provide and
+  /// receive whole tensors.
   void finishSignature() {
     for (auto [i, argument] : llvm::enumerate(function.getArguments()))
       function.setArgAttr(i, dist::globalName,

@@ -14,16 +14,18 @@ using namespace mlir;
 using namespace pcc;
 using graph::FactorKind;
 using graph::ShardingRule;
-/// Type of a value: the reductions that it still needs.
+/// The partials of a value: the reductions over ranks that still have to be
+/// done, such as sum(tp). This check treats them as the value's type.
 using Partials = std::vector<dist::Partial>;
 
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//
 
-/// Returns `partials` in canonical form, so that equal types compare equal.
-/// Partials along the time axis are dropped, because microbatches are
-/// accumulated over time and not by collectives.
+/// Returns `partials` (reductions over ranks that are still to be done) in
+/// canonical form, so that equal lists compare equal. Partials along the time
+/// axis are dropped: they are accumulated over microbatches and not by
+/// collectives.
 static Partials normal(Partials partials) {
   llvm::erase_if(partials, [](const dist::Partial &partial) {
     return partial.axis.axis == dist::timeAxis;
@@ -33,16 +35,16 @@ static Partials normal(Partials partials) {
   return dist::canonical(sharding).partials;
 }
 
-/// Returns the type that the sharding of `value` states; nullopt if it has
-/// none.
+/// Returns the partials (reductions over ranks that are still to be done) of
+/// `value`, from its sharding; nullopt if it has no sharding.
 static std::optional<Partials> typeOf(Value value) {
   dist::ShardingAttr sharding = dist::shardingOf(value);
   return sharding ? std::optional(normal(sharding.getSharding().partials))
                   : std::nullopt;
 }
 
-/// Returns whether `all` has a partial of the kind of `part` whose axis covers
-/// that of `part`.
+/// Returns whether `all` contains a partial (a reduction that is still to be
+/// done) of the same kind as `part` whose axis contains the axis of `part`.
 static bool holds(const Partials &all, const dist::Partial &part) {
   return llvm::any_of(all, [&](const dist::Partial &partial) {
     return partial.kind == part.kind &&
@@ -50,7 +52,8 @@ static bool holds(const Partials &all, const dist::Partial &part) {
   });
 }
 
-/// Returns the text of a type for messages: "sum(tp)", or "nothing".
+/// Formats partials for messages, such as "sum(tp)". Returns "nothing" if there
+/// are none.
 static std::string textOf(const Partials &partials) {
   std::string text;
   for (const dist::Partial &partial : partials)
@@ -65,9 +68,8 @@ static std::string textOf(const Partials &partials) {
 //===----------------------------------------------------------------------===//
 
 /// Returns whether a partial sum may pass from operand number `operand` of `op`
-/// to its results. Selects and scatters are linear in the values that they pick
-/// if all other elements are zeros, because zeros on every rank are a partial
-/// sum of zero.
+/// to its results. It may pass through a select or scatter if the op's other
+/// values are zeros: zeros on every rank are a partial sum of zero.
 static bool lets(Operation *op, const ShardingRule &rule, unsigned operand) {
   if (auto select = dyn_cast<graph::SelectOp>(op))
     return operand > 0 && localize::isZero(select->getOperand(3 - operand));
@@ -77,7 +79,7 @@ static bool lets(Operation *op, const ShardingRule &rule, unsigned operand) {
 }
 
 /// Returns the partial sums that pass from the operands of `op` to its results.
-/// Emits a diagnostic and fails if `op` is not linear in these operands.
+/// Emits an error and fails if `op` is not linear in these operands.
 static FailureOr<Partials> flowOf(Operation *op, const ShardingRule &rule) {
   std::optional<Partials> flow;
   int numPartial = 0;
@@ -115,22 +117,25 @@ static FailureOr<Partials> flowOf(Operation *op, const ShardingRule &rule) {
 }
 
 namespace {
-/// Reductions that begin in an op.
+/// Reductions over ranks that become necessary in an op, because it reduces a
+/// dim that ranks split.
 struct StartedReductions {
-  /// Reductions that the result must state.
+  /// Reductions that are certainly necessary, so that the sharding of the op's
+  /// result must contain them.
   Partials certain;
-  /// Axes that split dims whose role in the op is unknown. The result may be
-  /// partial along them.
+  /// Axes along which the result may or may not be partial: they split dims
+  /// whose role in the op is unknown.
   dist::SubAxes possible;
-  /// Whether some operand has no sharding, so that any reduction may begin.
+  /// Whether an operand has no sharding. Any reduction over ranks may then
+  /// begin in the op.
   bool anything = false;
 };
 } // namespace
 
-/// Returns, for each reduction factor of `op`, the axes that split it in each
-/// operand that has it as the only factor of a dim. An entry is nullopt if the
-/// axes are unknown, because the operand has no sharding or is read through a
-/// view.
+/// Returns, for each factor of the sharding rule (like a letter of an einsum)
+/// that `op` reduces, the axes that split it. There is one entry per operand
+/// dim that consists of this factor alone. It is nullopt if the axes are
+/// unknown, because the operand has no sharding or is read through a view.
 static std::map<int, SmallVector<std::optional<dist::SubAxes>, 2>>
 reducedDims(Operation *op, const ShardingRule &rule) {
   std::map<int, SmallVector<std::optional<dist::SubAxes>, 2>> splits;
@@ -149,8 +154,9 @@ reducedDims(Operation *op, const ShardingRule &rule) {
 }
 
 /// Returns whether `axis` splits the groups of a convolution or the key heads
-/// of attention, and so dim 1 of the result. With one group per rank, the local
-/// op is an ordinary convolution, so its rule does not show the split.
+/// of attention, and therefore dim 1 of the result. With one group per rank the
+/// local op is a convolution without groups, so that its sharding rule does not
+/// show the split.
 static bool dividesGroups(Operation *op, const dist::SubAxis &axis) {
   if (!isa<graph::ConvOp, graph::ConvTransposeOp,
            graph::AttentionKeyGradientOp>(op))
@@ -162,9 +168,10 @@ static bool dividesGroups(Operation *op, const dist::SubAxis &axis) {
                                   });
 }
 
-/// Returns the reductions that begin in `op`. A reduction along an axis is
-/// certain if the axis splits the factor in all operands alike and does not
-/// split groups. Other axes that split reduced dims are only possible.
+/// Returns the reductions over ranks that become necessary in `op`. One along
+/// an axis is certain if the axis splits the reduced dim in the same way in all
+/// operands and does not split groups. For other axes that split reduced dims,
+/// it is only possible.
 static StartedReductions startedReductionsOf(Operation *op,
                                              const ShardingRule &rule) {
   StartedReductions found;
@@ -193,8 +200,9 @@ static StartedReductions startedReductionsOf(Operation *op,
   return found;
 }
 
-/// Checks that the type of result 0 is `flow`, the partial sums that pass
-/// through the op, together with the reductions that begin in the op.
+/// Checks the sharding of result 0: the reductions that it says are still to be
+/// done must be `flow`, which pass through the op, and those that begin in the
+/// op. Emits an error if not.
 static LogicalResult checkResult(Operation *op, const ShardingRule &rule,
                                  const Partials &flow) {
   const auto type = typeOf(op->getResult(0));
@@ -224,6 +232,7 @@ static LogicalResult checkResult(Operation *op, const ShardingRule &rule,
 }
 
 /// Checks that a mean over split dims divides by the global number of elements.
+/// Emits an error if not.
 static LogicalResult checkMean(graph::ReduceOp op) {
   dist::ShardingAttr sharding = dist::shardingOf(op.getInput());
   if (op.getKind() != graph::ReduceKind::Mean || !sharding)
@@ -251,7 +260,8 @@ static LogicalResult checkMean(graph::ReduceOp op) {
 // Checks of single ops
 //===----------------------------------------------------------------------===//
 
-/// Checks that a collective reduces the partial sums that its operand has.
+/// Checks that the collective `op` starts from the partial reductions that its
+/// operand's sharding states. Emits an error if not.
 static LogicalResult checkCollective(dist::CollectiveOp op) {
   const auto type = typeOf(op.getInput());
   const Partials from = normal(op.getFrom().getSharding().partials);
@@ -262,8 +272,8 @@ static LogicalResult checkCollective(dist::CollectiveOp op) {
   return success();
 }
 
-/// Checks that a value has the same type on the sending and the receiving
-/// stage.
+/// Checks that the value that a transfer between stages sends still needs the
+/// same reductions over ranks on both stages. Emits an error if not.
 static LogicalResult checkTransfer(pipe::TransferOp op) {
   const auto sent = typeOf(op.getInput()), received = typeOf(op.getResult());
   if (sent && received && *sent != *received)
@@ -273,7 +283,8 @@ static LogicalResult checkTransfer(pipe::TransferOp op) {
   return success();
 }
 
-/// Checks one op. Ops without a sharding rule must not read partial values.
+/// Checks one op. An op without a sharding rule must not read a value that
+/// still needs reductions over ranks. Emits an error if a check fails.
 static LogicalResult checkOp(Operation *op) {
   if (auto transfer = dyn_cast<pipe::TransferOp>(op))
     return checkTransfer(transfer);

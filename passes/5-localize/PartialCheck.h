@@ -7,11 +7,12 @@
 
 namespace pcc::localize {
 
-/// Checks that every partial value of `function` is reduced exactly once before
-/// a nonlinear use. The type of a value is the list of reductions that it still
-/// needs: their axes and kinds. A reduction begins where an op reduces a dim
-/// that ranks split. It passes through ops that are linear in the operand, and
-/// ends in the collective that performs it:
+/// Checks that every partial value of `function`, which still has to be reduced
+/// over ranks, is reduced exactly once before a nonlinear op reads it. In this
+/// check, the type of a value is the list of reductions that it still needs,
+/// each with axis and kind. A reduction begins where an op reduces a dim that
+/// ranks split. It passes through ops that are linear in the operand, and ends
+/// in the collective that performs it:
 ///
 ///   y = matmul [-, 64@tp], [64@tp, -]        partial sum(tp)
 ///   z = transpose y                          partial sum(tp): linear
@@ -19,8 +20,8 @@ namespace pcc::localize {
 ///   s = all_reduce z                         whole
 ///
 /// Also checks that a mean over split dims divides by the global number of
-/// elements. Values without a sharding, which this phase has created, may have
-/// any type; their readers are checked against the shardings of the readers'
+/// elements. A value without a sharding, which this phase has created, may have
+/// any type; the ops that read it are checked against the shardings of their
 /// own results. Emits a diagnostic at the first error and fails.
 mlir::LogicalResult checkPartials(mlir::func::FuncOp function);
 

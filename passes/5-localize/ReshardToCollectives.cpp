@@ -24,9 +24,9 @@ using namespace pcc::localize;
 namespace {
 struct ReshardToCollectives
     : pcc::localize::impl::ReshardToCollectivesBase<ReshardToCollectives> {
-  /// Replaces one reshard by the collectives of its plan. The planner and the
-  /// prices are those of `4-shard`, so that the communication is what the
-  /// search has priced.
+  /// Replaces one reshard (change of sharding) by the collectives that the
+  /// planner chooses for it. Planner and prices are those of phase 4-shard, so
+  /// the communication is the one whose cost the search has assumed.
   LogicalResult lower(dist::ReshardOp reshard, plan::ReshardPlanner &planner) {
     if (!reshard.getShape())
       return reshard.emitOpError(
@@ -42,9 +42,10 @@ struct ReshardToCollectives
     Value value = reshard.getInput();
     for (const plan::ReshardStep &step : plan.steps)
       value = emitStep(builder, reshard, value, step);
-    // Keep the recorded sharding of the reshard's result. If its reader was a
-    // slice or pad with a window, localize-shapes has erased that op and
-    // recorded the sharding of its result here.
+    // Keep the sharding recorded on the reshard's result. It may be that of a
+    // slice or pad with a window (halo exchange) that has read the reshard:
+    // localize-shapes has erased that op and recorded its result's sharding
+    // here.
     if (auto known = dist::shardingOf(reshard.getResult());
         known && value != reshard.getInput())
       dist::setSharding(value, known.getSharding());
@@ -56,8 +57,8 @@ struct ReshardToCollectives
     return success();
   }
 
-  /// Creates the collective of one step and counts it in the statistics, unless
-  /// it is local.
+  /// Creates the collective for one step of the plan. Unless the step is local
+  /// to a rank, counts it in the statistics of the pass.
   Value emitStep(OpBuilder &builder, dist::ReshardOp reshard, Value value,
                  const plan::ReshardStep &step) {
     numCollectives += dist::communicates(step.kind);

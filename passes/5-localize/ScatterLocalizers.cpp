@@ -7,7 +7,7 @@ using namespace pcc;
 using namespace pcc::localize;
 using graph::ShardingRule;
 
-/// Pads `data` with zeros: appends more[d] slices at the end of each dim d.
+/// Pads `data` with zeros: appends more[d] elements at the end of each dim d.
 static Value widen(LocalBuilder &builder, Value data, ArrayRef<int64_t> more) {
   auto type = graph::tensorType(data);
   SmallVector<int64_t> none(type.getRank(), 0);
@@ -17,16 +17,18 @@ static Value widen(LocalBuilder &builder, Value data, ArrayRef<int64_t> more) {
       builder.getDenseI64ArrayAttr(none), builder.getDenseI64ArrayAttr(more));
 }
 
-/// Returns the leading part of `value` that has shape `shape`.
+/// Builds a slice: the part of `value` that starts at index 0 of each dim and
+/// has the shape `shape`.
 static Value cutOff(LocalBuilder &builder, Value value,
                     ArrayRef<int64_t> shape) {
   SmallVector<int64_t> none(shape.size(), 0), steps(shape.size(), 1);
   return builder.make<graph::SliceOp>(value, none, shape, steps);
 }
 
-/// Localizes a scatter of single elements along a split dim. Each rank writes
-/// the elements that it owns. All other writes go to one additional slice
-/// behind the rank's part, which is cut off afterwards.
+/// Makes a scatter_elements local whose dim is split. Each rank writes the
+/// elements that it owns. Writes to other elements go to one additional index
+/// at the end of the rank's data, which is cut off afterwards. Returns null if
+/// the dim is not split.
 static Value localizeScatterElements(LocalOp &local, LocalBuilder &builder) {
   auto scatter = cast<graph::ScatterElementsOp>(local.op);
   int64_t dim = scatter.getDim();
@@ -47,9 +49,9 @@ static Value localizeScatterElements(LocalOp &local, LocalBuilder &builder) {
   return cutOff(builder, written, type.getShape());
 }
 
-/// Returns `data` on the ranks whose part is the first one along every dim in
-/// `dims`, and zeros on all other ranks. `dims` are factors of the rule of
-/// `local`.
+/// Returns `data` on the rank that has the first part along every dim in
+/// `dims`, and zeros on all other ranks. Each entry of `dims` describes one dim
+/// by its factors in the sharding rule of `local`.
 static Value onFirstParts(LocalBuilder &builder, const LocalOp &local,
                           Value data, ArrayRef<ShardingRule::DimFactors> dims) {
   Value zero = builder.scalar(graph::tensorType(data).getElementType(), 0);
@@ -67,10 +69,10 @@ static Value onFirstParts(LocalBuilder &builder, const LocalOp &local,
   return data;
 }
 
-/// Converts global index tuples to tuples of local indices into `data`, which
-/// is the local type. An index of an element that the rank does not own points
-/// to an additional slice behind the rank's part. Sets more[d] to 1 for each
-/// dim d that needs such a slice.
+/// Converts tuples of global indices to tuples of local indices into a tensor
+/// of the local type `data`. Along a split dim d, an index of an element that
+/// the rank does not own becomes the size of the dim, one past its end; more[d]
+/// is then set to 1, so that the caller pads the dim.
 static Value ownTuples(LocalBuilder &builder, const LocalOp &local,
                        Value indices, RankedTensorType data,
                        MutableArrayRef<int64_t> more) {
@@ -99,10 +101,11 @@ static Value ownTuples(LocalBuilder &builder, const LocalOp &local,
       builder.getI64IntegerAttr(static_cast<int64_t>(start.size()) - 1));
 }
 
-/// Localizes a scatter of slices at index tuples, with an additional slice as
-/// in localizeScatterElements. If the tuples are split, the results of the
-/// ranks are summed later, so only one rank starts from the data and the others
-/// start from zeros.
+/// Makes a scatter_nd local. Writes to elements of other ranks go to an
+/// additional index at the end of the rank's data, as in
+/// localizeScatterElements. If the index tuples are split over ranks, the
+/// ranks' results are summed later. Then one rank starts from the data and the
+/// others from zeros.
 static Value localizeScatterNd(LocalOp &local, LocalBuilder &builder) {
   auto scatter = cast<graph::ScatterNdOp>(local.op);
   auto type = graph::tensorType(scatter.getData());

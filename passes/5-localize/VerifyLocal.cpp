@@ -14,9 +14,9 @@ namespace pcc::localize {
 using namespace mlir;
 using namespace pcc;
 
-/// Checks that a weight has the local shape of its sharding. Elsewhere the
-/// verifiers of the ops find a global shape, because it does not fit the local
-/// types of the other operands.
+/// Checks that the weight that `op` reads has the local shape under its
+/// sharding. Other ops need no such check: their verifiers reject a global
+/// shape next to local operands.
 static LogicalResult checkParameter(graph::GetParameterOp op) {
   auto parameter = SymbolTable::lookupNearestSymbolFrom<graph::ParameterOp>(
       op, op.getParameterAttr());

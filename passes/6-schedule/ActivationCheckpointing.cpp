@@ -10,24 +10,25 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::schedule;
 
-/// Returns the local bytes of a value.
+/// Returns the size of `value` on one rank in bytes.
 static int64_t bytesOf(Value value) {
   return static_cast<int64_t>(graph::numBytes(graph::tensorType(value)));
 }
 
-/// Returns whether `op` belongs to the forward pass and is no source.
+/// Returns whether `op` belongs to the forward pass and is no source (weight or
+/// constant).
 static bool isOfForward(Operation *op) {
   return partOf(op) == forwardPart && !isSourceOp(op);
 }
 
-/// Returns whether `op` is a collective that exchanges data between ranks.
-/// Slices and masks are local.
+/// Returns whether `op` is a collective in which ranks exchange data. Slice and
+/// mask collectives are local to a rank.
 static bool communicates(Operation *op) {
   auto collective = dyn_cast<dist::CollectiveOp>(op);
   return collective && dist::communicates(collective.getKind());
 }
 
-/// Returns whether `op` only moves or converts elements.
+/// Returns whether `op` only moves elements or converts their type.
 static bool isCopy(Operation *op) {
   auto collective = dyn_cast<dist::CollectiveOp>(op);
   return isa<graph::TransposeOp, graph::BroadcastOp, graph::SliceOp,
@@ -35,14 +36,16 @@ static bool isCopy(Operation *op) {
          (collective && collective.getKind() == dist::CollectiveKind::Slice);
 }
 
-/// Returns the flops of `op`; 0 for ops without a cost interface, such as
-/// element-wise ops.
+/// Returns the floating-point operations of `op`; 0 for an op without a cost
+/// interface, such as an element-wise op.
 static double flopsOf(Operation *op) {
   auto cost = dyn_cast<graph::CostOpInterface>(op);
   return cost ? cost.getFlops() : 0;
 }
 
-/// Returns the value behind all reshapes, which holds the bytes of `value`.
+/// Returns the operand of the chain of reshapes that computes `value`, which
+/// shares the bytes of `value`. Returns `value` itself if no reshape computes
+/// it.
 static Value behindReshapes(Value value) {
   while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
     value = reshape->getOperand(0);
@@ -74,7 +77,7 @@ ActivationCheckpointing::ActivationCheckpointing(func::FuncOp stage,
   findBackwardBytes();
 }
 
-// A receive is pure but must not run twice: each message is sent once.
+// A receive is pure, but must not be repeated: each message is sent once.
 void ActivationCheckpointing::addForward(Operation *op) {
   order.insert({op, static_cast<int>(order.size())});
   if (isPure(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
@@ -111,8 +114,8 @@ void ActivationCheckpointing::addReads(Operation *op) {
   }
 }
 
-// A value of the backward pass is live from its definition to its last read,
-// which may go through reshapes.
+// A value of the backward pass is live from the op that computes it to the last
+// op that reads it, directly or through reshapes.
 void ActivationCheckpointing::findBackwardBytes() {
   DenseMap<Value, size_t> last;
   for (auto [now, op] : llvm::enumerate(backward))
@@ -141,9 +144,9 @@ bool ActivationCheckpointing::dependsOnWeightsOnly(Value value) const {
   return weights.contains(value);
 }
 
-// All ops are cheap except contractions and communication that has a price. A
-// contraction of activations is cheap as well if its result is larger than its
-// operands, such as the scores of attention (selective recomputation,
+// An op is cheap to repeat unless it is a contraction or communication with a
+// price. A contraction of activations is cheap, too, if its result is larger
+// than its operands, as attention scores are (selective recomputation,
 // Korthikanti et al. 2022).
 bool ActivationCheckpointing::isCheap(Operation *op) const {
   if (communicates(op))
@@ -161,8 +164,8 @@ bool ActivationCheckpointing::isCheap(Operation *op) const {
   return bytesOf(op->getResult(0)) > read;
 }
 
-// A received byte is priced by the flops that the device could compute in the
-// time of the transfer.
+// The price of receiving a byte is the number of flops that the device could
+// compute during the transfer.
 double ActivationCheckpointing::priceOf(Operation *op) const {
   const bool mustGo = !holdsWeights && dependsOnWeightsOnly(op->getResult(0));
   if (isCopy(op) || (mustGo && communicates(op)))
@@ -179,8 +182,8 @@ double ActivationCheckpointing::priceOf(Operation *op) const {
 // Clones
 //===----------------------------------------------------------------------===//
 
-// Forward ops without readers, such as sends, leave `order` first, so that
-// eraseUnread() keeps them.
+// First, forward ops without readers, such as sends, are removed from `order`,
+// so that eraseUnread() does not erase them.
 double ActivationCheckpointing::apply(const plan::Recomputation &chosen) {
   isKept = chosen.isKept;
   order.remove_if([](const auto &entry) { return entry.first->use_empty(); });
@@ -211,7 +214,8 @@ Value ActivationCheckpointing::again(Value value, OpBuilder &builder) {
   return made.lookup(value);
 }
 
-// Depth-first search from `value` back to available values and existing clones.
+// Depth-first search from `value` backwards. It stops at values that are
+// available in the backward pass, and at values that have a clone.
 SmallVector<Operation *>
 ActivationCheckpointing::opsToClone(Value value) const {
   llvm::SmallSetVector<Operation *, 8> ops;
@@ -230,7 +234,7 @@ ActivationCheckpointing::opsToClone(Value value) const {
   return sorted;
 }
 
-// Reverse order visits readers before the ops that they read.
+// Reverse order visits the readers of an op before the op itself.
 void ActivationCheckpointing::eraseUnread() {
   const auto ops = order.takeVector();
   for (auto [op, number] : llvm::reverse(ops))

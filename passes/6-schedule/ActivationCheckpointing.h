@@ -20,9 +20,10 @@
 
 namespace pcc::schedule {
 
-/// The activations of one stage function whose ops are divided into forward,
-/// backward and update parts (`pipe.part`). Use: construct, let the planner
-/// choose on stageGraph(), then apply() once. The graph of the planner:
+/// The activations of one stage function, whose ops have been divided into
+/// forward, backward and update parts (`pipe.part`). Usage: construct the
+/// object, let the planner choose on stageGraph(), then call apply() once. In
+/// the planner's graph:
 ///  - A value is the result of a forward op other than a reshape. A reshape
 ///    shares the bytes of its operand.
 ///  - Results of ops without operands (weights, constants) and function
@@ -36,52 +37,58 @@ namespace pcc::schedule {
 ///               reader in the backward pass; later readers use the same clone
 class ActivationCheckpointing {
 public:
-  /// Reads `stage`, which must outlive this object and must not be changed by
-  /// others before apply(). `inFlight` is the largest number of microbatches
-  /// between F and B. `holdsWeights` tells whether gathered weights may stay
-  /// whole from F to B. `cluster`, which is not copied, prices communication.
+  /// Reads the function `stage`, which must outlive this object and must not be
+  /// changed before apply(). `inFlight` is the largest number of microbatches
+  /// that have run their forward pass (F) but not yet their backward pass (B).
+  /// `holdsWeights` tells whether gathered weights may stay in memory from F to
+  /// B. `cluster`, which is not copied, gives the price of communication.
   ActivationCheckpointing(mlir::func::FuncOp stage, int inFlight,
                           bool holdsWeights, const plan::Cluster &cluster);
 
-  /// Returns the stage as the planner sees it, valid as long as this object.
+  /// Returns the stage in the form that the planner reads. The graph lives as
+  /// long as this object.
   const plan::StageGraph &stageGraph() const { return graph; }
 
-  /// Makes the backward pass recompute every value that `chosen` does not keep.
-  /// A clone of a forward op stands right before the first backward op that
-  /// needs it, and serves all later ones. Forward ops that only the backward
-  /// pass read are erased. `chosen` must come from stageGraph(). Returns the
-  /// flops that this adds to one microbatch.
+  /// Makes the backward pass recompute every activation that `chosen` does not
+  /// keep. A clone of the forward op is inserted right before the first
+  /// backward op that needs it; later ones read the same clone. Forward ops
+  /// that only the backward pass read are erased. `chosen` must be the
+  /// planner's choice for stageGraph(). Returns the flops added per microbatch.
   double apply(const plan::Recomputation &chosen);
 
 private:
-  /// Adds an op of the forward pass, and its results, to `graph`.
+  /// Adds `op`, an op of the forward pass, and its results to `graph`.
   void addForward(mlir::Operation *op);
-  /// Records that a backward op, the last of `backward`, reads its operands.
+  /// Records in `graph` which values `op` reads. `op` is the last op of
+  /// `backward`.
   void addReads(mlir::Operation *op);
-  /// Fills `graph.backwardBytes`: the live bytes of values of the backward pass
-  /// at each of its ops.
+  /// Sets `graph.backwardBytes`: for each op of the backward pass, the bytes of
+  /// the backward pass's own values that are live while it runs.
   void findBackwardBytes();
-  /// Returns whether `value` depends on weights and constants only, and is thus
-  /// equal in every microbatch.
+  /// Returns whether `value` depends on weights and constants only, so that it
+  /// is the same in every microbatch.
   bool dependsOnWeightsOnly(mlir::Value value) const;
-  /// Returns whether the selective mode may run `op` again.
+  /// Returns whether `op` is cheap to repeat: --recompute selective then
+  /// repeats it in the backward pass.
   bool isCheap(mlir::Operation *op) const;
-  /// Returns the price of running `op` again, in flops.
+  /// Returns the cost of repeating `op` in the backward pass, in flops.
   double priceOf(mlir::Operation *op) const;
-  /// Returns the index in `graph.values` of the value that holds the bytes of
-  /// `value`, looking through reshapes; -1 if it is always available.
+  /// Returns the index in `graph.values` of `value`, or of the value from which
+  /// reshapes compute it. Returns -1 if `graph.values` lacks that value,
+  /// because it is always available.
   int numberOf(mlir::Value value) const;
 
-  /// Returns whether the backward pass can read `value` as it is: it is kept,
-  /// or no forward op defines it.
+  /// Returns whether the backward pass can read `value` without recomputation:
+  /// it is kept, or no forward op computes it.
   bool isAlwaysAvailable(mlir::Value value) const;
-  /// Returns the value that the backward pass reads in place of `value`: itself
-  /// or its clone. Missing clones are inserted at `builder`.
+  /// Returns what the backward pass reads instead of `value`: its clone or, if
+  /// it is available, `value` itself. Missing clones are inserted at `builder`.
   mlir::Value again(mlir::Value value, mlir::OpBuilder &builder);
   /// Returns the forward ops that must be cloned to recompute `value`, in the
-  /// order of the forward pass. Ops that have a clone are left out.
+  /// order of the forward pass. Ops that already have a clone are not included.
   llvm::SmallVector<mlir::Operation *> opsToClone(mlir::Value value) const;
-  /// Erases the forward ops that lost all their readers to clones.
+  /// Erases the forward ops without readers: after apply() has inserted clones,
+  /// the backward pass reads these instead.
   void eraseUnread();
 
   /// Body of the stage function.
@@ -91,18 +98,18 @@ private:
   plan::StageGraph graph;
   /// Ops of the backward pass in the order of execution.
   llvm::SmallVector<mlir::Operation *> backward;
-  /// Indices of values in `graph.values`.
+  /// Index in `graph.values` of each value.
   llvm::DenseMap<mlir::Value, int> numbers;
-  /// Forward ops that are not sources, with their places in the order of
+  /// Forward ops that are no sources, each with its index in the order of
   /// execution.
   llvm::MapVector<mlir::Operation *, int> order;
   /// Values that depend on weights and constants only.
   llvm::DenseSet<mlir::Value> weights;
-  /// During apply(): by value of `graph`, whether it is kept.
+  /// During apply(): whether each value of `graph.values` is kept.
   std::vector<bool> isKept;
-  /// During apply(): forward values and ops with their clones.
+  /// During apply(): maps forward values and ops to their clones.
   mlir::IRMapping made;
-  /// During apply(): flops of the clones less flops of erased ops.
+  /// During apply(): flops of the clones minus flops of the erased ops.
   double addedFlops = 0;
 };
 

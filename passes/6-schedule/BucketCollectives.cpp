@@ -32,35 +32,40 @@ using namespace pcc;
 using dist::CollectiveKind;
 
 namespace {
-/// A collective that can share a buffer with others, one part of a bucket.
+/// One collective of a bucket, a set of collectives that share one call and one
+/// buffer.
 struct BucketPart {
-  /// The op, mutable because its accessors are not const.
+  /// The collective. Mutable because the accessors of an op handle are not
+  /// const.
   mutable dist::CollectiveOp op;
-  /// Sub-axes along which the members of the group differ, major to minor.
+  /// Sub-axes of the mesh along which the ranks that take part in the call (the
+  /// members) differ, major to minor.
   dist::SubAxes group;
-  /// Reduction of an all-reduce.
+  /// Reduction that an all-reduce performs.
   dist::ReductionKind reduction = dist::ReductionKind::Sum;
-  /// Dim of an all-gather in which the members' pieces are contiguous.
+  /// For an all-gather: the dim along which the operands of all ranks are
+  /// concatenated.
   int64_t dim = 0;
 
-  /// Local types of operand and result.
+  /// Returns the types of operand and result on one rank.
   RankedTensorType operand() const { return graph::tensorType(op.getInput()); }
   RankedTensorType result() const { return graph::tensorType(op.getResult()); }
-  /// Returns the number of ranks in the group.
+  /// Returns the number of ranks that take part in the call.
   int64_t numMembers() const { return dist::numParts(group); }
 };
 } // namespace
 
-/// Returns the sub-axes of `from` that are not in `to`; nullopt if there are
-/// none, or if the sub-axes do not align.
+/// Returns the sub-axes of `from` that are not in `to`. Returns nullopt if
+/// there are none, or if the sub-axes of the two overlap only in part.
 static std::optional<dist::SubAxes> difference(const dist::SubAxes &from,
                                                const dist::SubAxes &to) {
   auto rest = plan::subtract(from, to);
   return rest && !rest->empty() ? rest : std::nullopt;
 }
 
-/// Returns the part for an all-reduce; nullopt if the dims change as well, or
-/// if it reduces over the time axis (microbatches).
+/// Returns the entry of a bucket for the all-reduce `op`. Returns nullopt if
+/// the op also changes how dims are split, or if it reduces over the time axis
+/// (microbatches).
 static std::optional<BucketPart> partOfReduction(dist::CollectiveOp op,
                                                  const dist::Sharding &from,
                                                  const dist::Sharding &to) {
@@ -73,10 +78,10 @@ static std::optional<BucketPart> partOfReduction(dist::CollectiveOp op,
   return BucketPart{op, *group, from.partials.front().kind};
 }
 
-/// Returns the part for an all-gather along one dim whose pieces are contiguous
-/// in the result. The pieces are contiguous if the group consists of the most
-/// minor axes that split the dim, without strides. Returns nullopt for other
-/// gathers.
+/// Returns the entry of a bucket for the all-gather `op` along one dim, if its
+/// result is the plain concatenation of the ranks' operands. This holds if the
+/// gathered axes are the most minor of the axes that split the dim, without
+/// strides. Returns nullopt for other all-gathers.
 static std::optional<BucketPart> partOfGather(dist::CollectiveOp op,
                                               const dist::Sharding &from,
                                               const dist::Sharding &to) {
@@ -103,8 +108,10 @@ static std::optional<BucketPart> partOfGather(dist::CollectiveOp op,
   return part;
 }
 
-/// Returns the part for a collective; nullopt if it cannot share a buffer:
-/// other kinds, windowed reads (halo) and collectives with masked rows.
+/// Returns the entry of a bucket (collectives that share one call) for `op`;
+/// nullopt if it cannot be in a bucket. Other kinds than all-reduce and
+/// all-gather cannot, nor can windowed reads (halo exchange) or collectives
+/// with masked rows.
 static std::optional<BucketPart> partOf(dist::CollectiveOp op) {
   const dist::Sharding from = dist::placement(op.getFrom().getSharding());
   const dist::Sharding to = dist::placement(op.getTo().getSharding());
@@ -117,15 +124,16 @@ static std::optional<BucketPart> partOf(dist::CollectiveOp op) {
 }
 
 namespace {
-/// Forms buckets of the collectives of one function and replaces each bucket by
-/// one call.
+/// Groups the collectives of one function into buckets, and replaces the
+/// collectives of each bucket by one call.
 class Bucketing {
 public:
   Bucketing(func::FuncOp function, const dist::Mesh &mesh,
             const plan::Prices &prices)
       : function(function), mesh(mesh), prices(prices) {}
 
-  /// Replaces all buckets of the function. Returns the number of saved calls.
+  /// Replaces all buckets of the function by one call each. Returns the number
+  /// of calls that this saves.
   int64_t run() {
     std::vector<plan::CollectiveCall> calls = findCalls();
     int64_t saved = 0;
@@ -140,8 +148,9 @@ public:
   }
 
 private:
-  /// Returns the collectives that may share a bucket, as the planner sees them,
-  /// and appends the corresponding elements to `parts`.
+  /// Finds the collectives that may be in a bucket (a group that shares one
+  /// call). Appends them to `parts` and returns them, in the same order, in the
+  /// form that the planner reads.
   std::vector<plan::CollectiveCall> findCalls() {
     DenseMap<Operation *, size_t> placeOf;
     for (Operation &op : function.front())
@@ -160,16 +169,18 @@ private:
     return calls;
   }
 
-  /// Returns whether the collective is small: copying its operand and result
-  /// takes at most half of the latency of a call.
+  /// Returns whether the collective is small enough for a bucket: copying its
+  /// operand and result into and out of a packed buffer takes at most half of
+  /// the latency of a call.
   bool isSmall(const BucketPart &part) const {
     return plan::isWorthPacking(
         graph::numBytes(part.operand()), graph::numBytes(part.result()),
         prices.seconds(part.group, 0), prices.cluster->memoryBytesPerSecond);
   }
 
-  /// Returns whether all members hold equally large pieces without padding. In
-  /// a bucket, padding would travel as well and increase the received bytes.
+  /// Returns whether the operands of all ranks in the group have the same size,
+  /// without padding. In a packed buffer padding would be sent, too, and
+  /// increase the received bytes.
   static bool isEven(const BucketPart &part) {
     const bool gathers = part.op.getKind() == CollectiveKind::AllGather;
     const int64_t pieces = gathers ? part.numMembers() : 1;
@@ -180,9 +191,10 @@ private:
                receivedTimesMembers(part);
   }
 
-  /// Returns the bytes that a rank receives with even pieces, times the number
-  /// of members m, which makes it an integer: an all-reduce receives 2 (m - 1)
-  /// / m of the operand, an all-gather m - 1 operands.
+  /// Returns the bytes that a rank receives if the operands of all ranks have
+  /// the same size, times the number m of ranks, which makes the result an
+  /// integer. A rank receives 2 (m - 1) / m times the operand in an all-reduce,
+  /// and m - 1 operands in an all-gather.
   static int64_t receivedTimesMembers(const BucketPart &part) {
     const int64_t members = part.numMembers();
     const int64_t bytes =
@@ -192,8 +204,9 @@ private:
                : (members - 1) * members * bytes;
   }
 
-  /// Returns a number that is equal for collectives of equal kind, group,
-  /// reduction and element type, whatever their shapes are.
+  /// Returns a number for the kind of call. It is equal for two collectives if
+  /// and only if kind, group, reduction and element type are; shapes do not
+  /// matter.
   size_t kindOf(const BucketPart &part) {
     std::string text = dist::toString(part.op.getKind());
     for (const dist::SubAxis &axis : part.group)
@@ -208,12 +221,12 @@ private:
   // Packing
   //===--------------------------------------------------------------------===//
 
-  /// Replaces the collectives of a bucket by one call in front of the last of
-  /// them: packs the operands, calls, unpacks the results. The global tensor of
-  /// the call is [members, others, elements]. For an all-gather, dim 0 is split
-  /// over the group. For an all-reduce, dim 0 has size 1 and the tensor is
-  /// partial over the group. Dim 1 is split over all other axes, because ranks
-  /// that differ along those hold different data:
+  /// Replaces the collectives of a bucket by one call before the last of them:
+  /// packs the operands into one tensor, creates the call and unpacks the
+  /// results. The global tensor of the call is [members, others, elements]. For
+  /// an all-gather, dim 0 is split over the group. For an all-reduce, dim 0 has
+  /// size 1, and the tensor is partial over the group. Dim 1 is split over all
+  /// other axes, because ranks that differ along these have different data:
   ///
   ///     [members @ group, others @ other axes, elements]  ->  [-, others, -]
   void callOnce(ArrayRef<BucketPart> bucket) {
@@ -253,7 +266,8 @@ private:
       part.op->erase();
   }
 
-  /// Returns the sub-axes of the mesh outside the group, without the time axis.
+  /// Returns the sub-axes of the mesh that are not in the collective's group,
+  /// except for the time axis.
   dist::SubAxes othersOf(const BucketPart &part) const {
     dist::SubAxes others;
     for (const dist::Axis &axis : mesh.axes) {
@@ -271,7 +285,8 @@ private:
     return dist::numParts(othersOf(part));
   }
 
-  /// Returns the sharding of the packed operand.
+  /// Returns the sharding of the packed operand of the call; `reduces` tells
+  /// whether the call is an all-reduce.
   dist::Sharding sharding(const BucketPart &part, bool reduces) const {
     dist::Sharding made = dist::Sharding::whole(3);
     if (reduces)
@@ -283,8 +298,9 @@ private:
     return dist::canonical(made);
   }
 
-  /// Returns the location of the call: the node of the first part, with the
-  /// consumers of all parts as the cause.
+  /// Returns the location of the call: the nodes of all collectives of the
+  /// bucket and, as the cause of the communication, all uses that caused one of
+  /// them.
   static Location locationOf(ArrayRef<BucketPart> bucket) {
     SmallVector<Location> all;
     std::optional<dist::Cause> cause;
@@ -300,7 +316,8 @@ private:
     return cause ? dist::withCause(fused, *cause) : fused;
   }
 
-  /// Returns the type of `shape` with the element type of `like`.
+  /// Returns a tensor type with the shape `shape` and the element type of
+  /// `like`.
   static RankedTensorType typeOf(Value like, ArrayRef<int64_t> shape) {
     return RankedTensorType::get(shape,
                                  graph::tensorType(like).getElementType());
@@ -312,10 +329,10 @@ private:
                                     typeOf(value, shape), value);
   }
 
-  /// Replaces the result of `part` by its slice of `results` [members, length],
-  /// which begins at column `begin`. The pieces of the members are moved in
-  /// front of the gathered dim:
-  ///   [members, a, b]  ->  [a, members, b]  ->  [a, members · b]
+  /// Makes all users of the result of `part` read a slice of `results` [ranks,
+  /// length], which starts at column `begin`. For an all-gather, the dim of
+  /// ranks is moved before the gathered dim and merged into it:
+  ///   [ranks, a, b]  ->  [a, ranks, b]  ->  [a, ranks · b]
   static void unpack(OpBuilder &builder, Value results, int64_t begin,
                      const BucketPart &part) {
     const int64_t members = graph::tensorType(results).getDimSize(0);
@@ -344,9 +361,9 @@ private:
   func::FuncOp function;
   const dist::Mesh &mesh;
   const plan::Prices &prices;
-  /// Collectives that may share a bucket, in the order of the function.
+  /// Collectives that may share a call with others, in program order.
   std::vector<BucketPart> parts;
-  /// Numbers of the kinds, by their text form.
+  /// Number of each kind of call, by the kind's text form.
   std::map<std::string, size_t> kinds;
 };
 

@@ -27,7 +27,7 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::schedule;
 
-/// Returns the local bytes of tensors of the given types.
+/// Returns the size of tensors of the types `types` on one rank in bytes.
 static int64_t bytesOf(TypeRange types) {
   int64_t bytes = 0;
   for (Type type : types) {
@@ -37,8 +37,8 @@ static int64_t bytesOf(TypeRange types) {
   return bytes;
 }
 
-/// Returns whether a sharding inside `attribute` uses the time axis
-/// (microbatches), so that the value differs between microbatches.
+/// Returns whether `attribute` contains a sharding over the time axis. The
+/// value then differs between microbatches.
 static bool usesTime(Attribute attribute) {
   const WalkResult walked = attribute.walk([](dist::ShardingAttr sharding) {
     const bool found = llvm::any_of(
@@ -49,24 +49,25 @@ static bool usesTime(Attribute attribute) {
   return walked.wasInterrupted();
 }
 
-/// Returns whether `op` is a collective that exchanges data between ranks.
-/// Slices and masks are local.
+/// Returns whether `op` is a collective in which ranks exchange data. Slice and
+/// mask collectives are local to a rank.
 static bool communicates(Operation *op) {
   auto collective = dyn_cast<dist::CollectiveOp>(op);
   return collective && dist::communicates(collective.getKind());
 }
 
 namespace {
-/// Moves the shared ops of one stage to a new function, whose results the stage
-/// takes as arguments (`pipe.held`).
+/// Moves ops of one stage whose results are equal in all microbatches to a new
+/// function, which runs once per step. The stage takes their results as
+/// arguments with `pipe.held`.
 class SharedOpHoister {
 public:
   explicit SharedOpHoister(func::FuncOp stage)
       : stage(stage), body(stage.front()) {}
 
-  /// Hoists the ops that the planner chooses. Returns the bytes that are held
-  /// for the whole step, at most `maxHeldBytes`. Without held values, leaves
-  /// the stage unchanged and returns 0.
+  /// Moves the ops that the planner chooses. Returns the bytes of the values
+  /// that stay in memory for the whole step, at most `maxHeldBytes`. If no
+  /// value would stay, leaves the stage unchanged and returns 0.
   int64_t run(int64_t maxHeldBytes) {
     readOps();
     hoisting = plan::chooseHoisting(stageOps, maxHeldBytes);
@@ -83,7 +84,7 @@ public:
   }
 
 private:
-  /// Fills `ops`, `numberOf` and `stageOps`.
+  /// Fills `ops`, `numberOf` and `stageOps` from the stage.
   void readOps() {
     for (Operation &op : body.without_terminator()) {
       numberOf[&op] = static_cast<int>(ops.size());
@@ -103,9 +104,11 @@ private:
     }
   }
 
-  /// Returns whether the results of `op` are equal in all microbatches: it is
-  /// pure, no sharding of it uses the time axis, and its operands are shared. A
-  /// received value counts as not shared, since its sender is unknown here.
+  /// Returns whether the results of `op` are equal in all microbatches. They
+  /// are if `op` is pure, its shardings do not use the time axis
+  /// (microbatches), and its operands are equal in all microbatches. Returns
+  /// false for a receive, because the op that computes the value is in another
+  /// stage.
   bool isShared(Operation *op) const {
     if (!isMemoryEffectFree(op) || isa<pipe::ReceiveOp>(op) ||
         usesTime(op->getAttrDictionary()) || isOfUpdate(op))
@@ -118,14 +121,14 @@ private:
     });
   }
 
-  /// Returns whether `op` belongs to the update, which runs once per step
-  /// anyway.
+  /// Returns whether `op` belongs to the update. Update ops need not be moved,
+  /// because they run once per step.
   static bool isOfUpdate(Operation *op) {
     auto part = op->getAttrOfType<IntegerAttr>(pipe::partName);
     return part && part.getInt() >= updatePart;
   }
 
-  /// Returns whether `op` runs in every microbatch.
+  /// Returns whether `op` still runs in every microbatch after the move.
   bool runsEach(Operation *op) const {
     return op == body.getTerminator() || hoisting.runsEach[numberOf.at(op)];
   }
@@ -136,8 +139,8 @@ private:
                         [&](Operation *user) { return runsEach(user); });
   }
 
-  /// Builds the function that runs once per step, in front of the stage, with
-  /// clones of the hoisted ops. The function returns the held values.
+  /// Builds the function that runs once per step, before the stage function. It
+  /// contains clones of the moved ops and returns the values in `held`.
   void buildOnce() {
     OpBuilder builder(stage);
     SmallVector<unsigned> arguments;
@@ -170,8 +173,8 @@ private:
                            }));
   }
 
-  /// Replaces held values by new arguments of the stage, then erases the ops
-  /// and arguments that are left without readers.
+  /// Makes the stage read new arguments instead of the values in `held`. Then
+  /// erases the ops and arguments without readers.
   void takeHeld() {
     Builder builder(stage.getContext());
     for (auto [number, value] : llvm::enumerate(held)) {
@@ -198,18 +201,22 @@ private:
 
   func::FuncOp stage;
   Block &body;
-  /// Ops of the stage without the terminator, and their indices.
+  /// Ops of the stage without the terminator, and the index of each in this
+  /// list.
   SmallVector<Operation *> ops;
   DenseMap<Operation *, int> numberOf;
-  /// The ops as the planner sees them, and its choice; both by op.
+  /// The ops in the form that the planner reads, and the planner's choice. Both
+  /// are indexed like `ops`.
   std::vector<plan::StageOp> stageOps;
   plan::Hoisting hoisting;
-  /// Values that stay in memory for the whole step.
+  /// Values that the once-per-step function returns and that stay in memory for
+  /// the whole step.
   SmallVector<Value> held;
 };
 
 struct HoistShared : pcc::schedule::impl::HoistSharedBase<HoistShared> {
-  /// Returns an integer attribute of the module; `otherwise` if absent.
+  /// Returns the module's integer attribute `name`; `otherwise` if it is
+  /// absent.
   int64_t integer(StringRef name, int64_t otherwise) {
     auto attribute = getOperation()->getAttrOfType<IntegerAttr>(name);
     return attribute ? attribute.getInt() : otherwise;

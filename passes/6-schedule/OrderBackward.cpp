@@ -25,10 +25,10 @@ using namespace pcc;
 using namespace pcc::schedule;
 
 namespace {
-/// The set of values that depend on the gradient of the loss. The dependence
-/// may begin at `graph.loss_gradient` in the function, at a held argument whose
-/// value depends on the loss in another function, or at a receive of the
-/// backward pass. The set of a function is computed on first use.
+/// Finds the values that depend on the gradient of the loss. The dependence
+/// begins at a `graph.loss_gradient`, at a receive of the backward pass, or at
+/// an argument that takes a dependent result of another function (`pipe.held`).
+/// The values of a function are computed at the first query.
 class LossDependence {
 public:
   /// Returns whether `value` depends on the gradient of the loss.
@@ -43,7 +43,7 @@ public:
   }
 
 private:
-  /// Returns all values of a function body that depend on the gradient of the
+  /// Returns the values of a function body that depend on the gradient of the
   /// loss.
   DenseSet<Value> find(Block &body) {
     DenseSet<Value> found;
@@ -60,15 +60,18 @@ private:
     return found;
   }
 
-  /// Dependent values, by function body.
+  /// For each function body, the values that depend on the gradient of the
+  /// loss.
   DenseMap<Block *, DenseSet<Value>> behindLoss;
 };
 } // namespace
 
-/// Moves `op`, which has a reader, right before its first reader.
+/// Moves `op` right before the first op that reads its results. At least one op
+/// must.
 static void moveToFirstReader(Operation *op) {
   Operation *first = *op->user_begin();
-  // Comparing positions after a move renumbers the block, which is slow.
+  // With one reader, skip the comparison of positions: after a move it
+  // renumbers the block, which is slow.
   if (!op->hasOneUse())
     for (Operation *user : op->getUsers())
       if (user->isBeforeInBlock(first))
@@ -76,16 +79,17 @@ static void moveToFirstReader(Operation *op) {
   op->moveBefore(first);
 }
 
-/// Returns whether `op` is delayed: a pure op of the backward pass that is read
-/// and does not depend on the loss.
+/// Returns whether `op` should move to its first reader: it is a pure op of the
+/// backward pass, has a reader, and does not depend on the gradient of the
+/// loss.
 static bool waitsForReader(Operation *op, LossDependence &dependence) {
   return runsInBackward(op) && isPure(op) && !op->use_empty() &&
          !dependence.contains(op->getResult(0));
 }
 
-/// Moves `sum` and the chain of unary ops in front of it, such as a
-/// reduce-scatter, right behind the op that computes the gradient. Every op of
-/// the chain has one reader. Returns the number of moved ops.
+/// Moves `sum` right after the op that computes the gradient to accumulate,
+/// together with the unary ops between the two, such as a reduce-scatter. Each
+/// of these must have one reader. Returns the number of moved ops.
 ///   gradient ── reduce_scatter ── accumulate
 static size_t moveToGradient(graph::AccumulateOp sum) {
   SmallVector<Operation *> way{sum};
@@ -115,7 +119,8 @@ struct OrderBackward : pcc::schedule::impl::OrderBackwardBase<OrderBackward> {
     }
   }
 
-  /// Checks that each held argument refers to an existing function and result.
+  /// Checks that each argument with `pipe.held` names an existing function and
+  /// one of its results. Emits an error if not.
   LogicalResult checkHeld(func::FuncOp stage) {
     for (BlockArgument argument : stage.getArguments())
       if (auto held = pipe::heldOf(argument); held && !pipe::heldBy(argument))
@@ -125,8 +130,9 @@ struct OrderBackward : pcc::schedule::impl::OrderBackwardBase<OrderBackward> {
     return success();
   }
 
-  /// Orders the ops of one stage. Delayed ops are moved in reverse order, so
-  /// that each reader has its final place before the ops that it reads.
+  /// Moves ops of one stage: delays those that wait for a reader, then raises
+  /// the accumulations. Delayed ops are visited in reverse order, so that the
+  /// readers of an op have their final places when it is moved.
   void run(func::FuncOp stage, LossDependence &dependence) {
     SmallVector<Operation *> waiting;
     for (Operation &op : stage.front().without_terminator())

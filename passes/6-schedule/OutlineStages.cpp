@@ -21,16 +21,17 @@ using namespace pcc;
 using namespace pcc::schedule;
 
 namespace {
-/// Builds the function of one stage for one microbatch. When training, marks
-/// each op with the function that split-actions will move it to (StageParts.h).
+/// Builds the function of one pipeline stage for one microbatch. When training,
+/// each op gets a `pipe.part`, the number of the function to which
+/// split-actions will move it (StageParts.h).
 class StageOutliner {
 public:
   StageOutliner(func::FuncOp model, int64_t stage,
                 const std::optional<StageParts> &parts)
       : model(model), stage(stage), parts(parts) {}
 
-  /// Builds the function in front of the model and returns it. `names` has the
-  /// name of each transferred value.
+  /// Builds the stage's function before the model function, and returns it.
+  /// `names` holds the name of each value that is transferred between stages.
   func::FuncOp run(const DenseMap<Value, std::string> &names) {
     collect();
     SmallVector<Type> inputs, outputs;
@@ -52,19 +53,20 @@ public:
   }
 
 private:
-  /// Returns the value of a result of the model.
+  /// Returns the value that the model returns as its result number `result`.
   Value returned(unsigned result) {
     return model.front().getTerminator()->getOperand(result);
   }
 
-  /// Returns the stage that returns a model output: that of the op that defines
-  /// it. An input that is an output as well belongs to stage 0.
+  /// Returns the stage that returns the model output `value`: the stage of the
+  /// op that computes it. An input that is also an output is returned by stage
+  /// 0.
   static int64_t stageOfValue(Value value) {
     return value.getDefiningOp() ? pipe::stageOf(value.getDefiningOp()) : 0;
   }
 
-  /// Finds the arguments that the stage reads and the results that it returns,
-  /// as ascending indices into those of the model.
+  /// Finds the model's arguments that the stage reads, and the model's results
+  /// that it returns. Both are recorded as ascending indices.
   void collect() {
     auto note = [&](Value value) {
       if (auto argument = dyn_cast<BlockArgument>(value))
@@ -82,8 +84,9 @@ private:
     arguments.insert(order.begin(), order.end());
   }
 
-  /// Clones the ops of the stage into `function`. Incoming transfers become
-  /// receives in place; outgoing ones become sends at the end.
+  /// Clones the ops of the stage into `function`. A transfer to this stage
+  /// becomes a receive at the same place. Transfers from this stage become
+  /// sends at the end.
   void fill(func::FuncOp function, const DenseMap<Value, std::string> &names) {
     Block *block = function.addEntryBlock();
     auto builder = OpBuilder::atBlockEnd(block);
@@ -116,8 +119,10 @@ private:
     func::ReturnOp::create(builder, model.getLoc(), outputs);
   }
 
-  /// Marks `op` with the part of the model op `of`. `arrives`: `op` receives
-  /// the value of the transfer `of`, in the update one part later.
+  /// Sets `pipe.part`, the function to which split-actions moves an op, on
+  /// `op`: the part of the model op `of`. If `arrives` is true, `op` is the
+  /// receive of the transfer `of`; in the update, its part is one later than
+  /// that of the send.
   void markPart(Operation *op, Operation *of, bool arrives = false) const {
     if (parts)
       op->setAttr(pipe::partName,
@@ -126,7 +131,8 @@ private:
                                                  : parts->of(of)));
   }
 
-  /// Creates the receive of a transfer, with the sharding of its result.
+  /// Creates the receive for a transfer to this stage. The receive gets the
+  /// sharding of the transfer's result.
   static Value receive(OpBuilder &builder, pipe::TransferOp transfer,
                        const DenseMap<Value, std::string> &names) {
     auto received = pipe::ReceiveOp::create(
@@ -140,18 +146,19 @@ private:
   func::FuncOp model;
   int64_t stage;
   const std::optional<StageParts> &parts;
-  /// Indices of the model's arguments that the stage reads; ascending after
-  /// collect().
+  /// Indices of the model's arguments that the stage reads. Ascending once
+  /// collect() has run.
   llvm::SmallSetVector<unsigned, 8> arguments;
-  /// The sorted elements of `arguments`.
+  /// Sorted copy of `arguments`, from which collect() rebuilds it.
   SmallVector<unsigned, 0> order;
-  /// Indices of the model's results that the stage returns.
+  /// Indices of the model's results that the stage returns, ascending.
   SmallVector<unsigned> results;
 };
 } // namespace
 
-/// Returns a name for every transferred value: NODE#NUMBER, where the number
-/// makes it unique. A value that goes to several stages has one name.
+/// Returns a name for each value that is transferred between stages:
+/// NODE#NUMBER, where NUMBER makes it unique. A value that goes to several
+/// stages has one name.
 static DenseMap<Value, std::string> nameTransfers(func::FuncOp model) {
   DenseMap<Value, std::string> names;
   for (auto transfer : model.getOps<pipe::TransferOp>()) {
@@ -187,9 +194,9 @@ struct OutlineStages : pcc::schedule::impl::OutlineStagesBase<OutlineStages> {
     model.erase();
   }
 
-  /// Records the attributes of the inputs and outputs of the model, in order,
-  /// in `graph.inputs` and `graph.outputs` of the module. The stage functions
-  /// do not show that order.
+  /// Records the attributes of all inputs and outputs of the model, in their
+  /// order, as the module attributes `graph.inputs` and `graph.outputs`. The
+  /// stage functions do not show this order.
   void recordOrder(func::FuncOp model) {
     SmallVector<Attribute> inputs, outputs;
     Builder builder(&getContext());

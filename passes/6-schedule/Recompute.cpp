@@ -20,13 +20,15 @@ using namespace pcc;
 using namespace pcc::schedule;
 
 namespace {
-/// Chooses the kept values of the stages of one position. The second argument
-/// is the budget of the position in bytes, which only the mode auto uses.
+/// A function that chooses which activations the stages of one position keep. A
+/// position is the stages that one rank runs. The second argument is the
+/// position's budget in bytes, which only the mode `auto` uses.
 using Chooser = std::vector<plan::Recomputation> (*)(
     const std::vector<plan::StageGraph> &, int64_t);
 } // namespace
 
-/// Chooser that applies `choose` to each stage by itself.
+/// A Chooser that calls `choose` for each stage separately and ignores the
+/// budget.
 template <plan::Recomputation (*choose)(const plan::StageGraph &)>
 static std::vector<plan::Recomputation>
 eachStage(const std::vector<plan::StageGraph> &stages, int64_t) {
@@ -37,7 +39,8 @@ eachStage(const std::vector<plan::StageGraph> &stages, int64_t) {
   return chosen;
 }
 
-/// Returns the chooser for a value of `pipe.recompute`; null for other values.
+/// Returns the function for the mode `mode`, a value of `pipe.recompute`; null
+/// for an unknown mode.
 static Chooser chooserOf(StringRef mode) {
   return llvm::StringSwitch<Chooser>(mode)
       .Case("none", eachStage<plan::recomputeNothing>)
@@ -66,7 +69,7 @@ struct Recompute : pcc::schedule::impl::RecomputeBase<Recompute> {
         Builder(&getContext()).getDenseI64ArrayAttr(addedFlops));
   }
 
-  /// Returns whether a stage of the module trains.
+  /// Returns whether the module contains a stage that is trained.
   bool trains() {
     return llvm::any_of(getOperation().getOps<func::FuncOp>(),
                         [](func::FuncOp stage) {
@@ -75,7 +78,8 @@ struct Recompute : pcc::schedule::impl::RecomputeBase<Recompute> {
                         });
   }
 
-  /// Chooses and applies the recomputation of the stages of one position.
+  /// Chooses which activations the stages of one position recompute, and
+  /// changes their functions accordingly. Fails if a stage has no function.
   LogicalResult recompute(const plan::ActionTable &table, int position,
                           Chooser choose) {
     const plan::Cluster cluster = plan::clusterOf(
@@ -104,7 +108,7 @@ struct Recompute : pcc::schedule::impl::RecomputeBase<Recompute> {
     return success();
   }
 
-  /// Returns the function of a stage; null if there is none.
+  /// Returns the function of stage `stage`; null if there is none.
   func::FuncOp functionOf(int stage) {
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function->hasAttr(pipe::stageName) &&
@@ -113,15 +117,15 @@ struct Recompute : pcc::schedule::impl::RecomputeBase<Recompute> {
     return {};
   }
 
-  /// Returns the budget of a position in bytes. The budget is 0 if the module
-  /// has none; the mode auto then keeps as few bytes as possible.
+  /// Returns the budget of position `position` in bytes. If the module has
+  /// none, returns 0: the mode `auto` then keeps as few bytes as possible.
   int64_t budgetOf(int position) {
     auto budgets = getOperation()->getAttrOfType<DenseI64ArrayAttr>(
         pipe::activationBytesName);
     return budgets && position < budgets.size() ? budgets[position] : 0;
   }
 
-  /// Flops that recomputation adds to one microbatch, by stage.
+  /// For each stage, the flops that recomputation adds per microbatch.
   SmallVector<int64_t> addedFlops;
 };
 } // namespace

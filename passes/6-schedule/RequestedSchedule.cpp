@@ -7,7 +7,9 @@
 using namespace mlir;
 using namespace pcc;
 
-/// Returns the table of the generator that `pipe.schedule` names.
+/// Generates the action table of the schedule that `pipe.schedule` names, such
+/// as 1F1B. Emits an error if the name is unknown or the schedule does not fit
+/// the module.
 static FailureOr<plan::ActionTable> generate(ModuleOp module) {
   plan::ScheduleRequest request;
   request.kind = plan::ScheduleKind::ForwardOnly;

@@ -19,7 +19,8 @@ using namespace pcc::schedule;
 namespace {
 struct ScheduleActions
     : pcc::schedule::impl::ScheduleActionsBase<ScheduleActions> {
-  /// Returns the stages that have a function for UNSHARD, from hoist-shared.
+  /// Returns the stages that have a function for the action UNSHARD, which runs
+  /// once per step. The pass hoist-shared creates these functions.
   std::vector<int> stagesThatShare() {
     std::vector<int> stages;
     for (auto function : getOperation().getOps<func::FuncOp>())
@@ -28,8 +29,9 @@ struct ScheduleActions
     return stages;
   }
 
-  /// Returns the parts of the update of every stage, one per function. An
-  /// action U has the number of its part in place of a microbatch.
+  /// Returns the parts into which the update of every stage is divided; each
+  /// part has its own function. In an action U (update), the number of the part
+  /// stands where other actions have the microbatch.
   std::vector<plan::StageUpdate> updates() {
     std::vector<plan::StageUpdate> found;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
@@ -41,7 +43,8 @@ struct ScheduleActions
     return found;
   }
 
-  /// Returns the requested schedule with UNSHARD and the updates inserted.
+  /// Returns the action table that the module asks for, with UNSHARD and update
+  /// actions inserted.
   FailureOr<plan::ActionTable> makeTable() {
     FailureOr<plan::ActionTable> table = actionTableOf(getOperation());
     if (failed(table))

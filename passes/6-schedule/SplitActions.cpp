@@ -35,8 +35,9 @@ using namespace pcc::schedule;
 // I and W
 //===----------------------------------------------------------------------===//
 
-/// Returns the ops on which the sends of the backward pass depend, which are
-/// the ops of the input gradient I.
+/// Returns the ops of `body` on whose results a send of the backward pass
+/// depends. These ops form the action I, which computes the gradient of the
+/// stage's input.
 static DenseSet<Operation *> opsBehindSends(Block &body) {
   DenseSet<Operation *> behind;
   for (Operation &op : llvm::reverse(body)) {
@@ -49,8 +50,8 @@ static DenseSet<Operation *> opsBehindSends(Block &body) {
   return behind;
 }
 
-/// Returns the ops on which the gradients of two or more weights depend. In a
-/// stage that sends no gradient (the first one), these ops form I.
+/// Returns the ops on which the gradients of two or more weights depend. They
+/// form the action I in a stage that sends no gradient (the first one).
 static DenseSet<Operation *> opsOfSeveralGradients(Block &body) {
   DenseSet<Operation *> several;
   DenseMap<Operation *, std::set<Operation *>> reached;
@@ -69,8 +70,8 @@ static DenseSet<Operation *> opsOfSeveralGradients(Block &body) {
   return several;
 }
 
-/// Marks the backward ops that only gradients of weights need with the part of
-/// W. All others stay in I.
+/// Divides the backward ops of a stage between I and W. An op goes to W if only
+/// gradients of weights need its result; all others stay in I.
 static void splitBackward(Block &body) {
   DenseSet<Operation *> inputs = opsBehindSends(body);
   if (inputs.empty())
@@ -85,13 +86,15 @@ static void splitBackward(Block &body) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Divides one stage function into one function per part (`pipe.part`) and
-/// erases it. A stage with a forward part only is kept.
+/// Divides one stage function into several functions, one per part
+/// (`pipe.part`) such as forward pass, backward pass and update, and erases it.
+/// A stage function that has only a forward part is kept.
 class StageSplitter {
 public:
-  /// `isBackward`: the schedule runs a backward pass of the stage, which needs
-  /// a function even if the stage has no gradients. `splitsBackward`: the
-  /// backward pass is I and W.
+  /// Prepares the division of the function `stage`. `isBackward` tells whether
+  /// the schedule runs a backward pass of the stage; the stage then gets a
+  /// function for it even if it has no gradients. `splitsBackward` tells
+  /// whether the backward pass consists of I and W instead of B.
   StageSplitter(func::FuncOp stage, bool isBackward, bool splitsBackward)
       : stage(stage), body(stage.front()), splitsBackward(splitsBackward) {
     functions.try_emplace(forwardPart);
@@ -101,7 +104,9 @@ public:
       functions.try_emplace(weightGradientPart);
   }
 
-  /// Divides the stage; fails if an op reads a value of a later part.
+  /// Divides the stage function into parts, such as forward and backward pass.
+  /// Emits an error and fails if an op reads a value that a later part
+  /// computes.
   LogicalResult run() {
     if (failed(checkOrder()))
       return failure();
@@ -127,20 +132,23 @@ public:
   }
 
 private:
-  /// A function that is being built.
+  /// The function of one part (such as the forward pass) while it is being
+  /// built.
   struct ActionFunction {
     func::FuncOp op;
-    /// Values of the stage and their counterparts in the function.
+    /// Maps values of the stage function to values of this function.
     IRMapping map;
-    /// Results: values that other functions take, and outputs of the model, in
-    /// the order in which they were added.
+    /// Values that this function returns: those that other functions take, and
+    /// outputs of the model, in the order in which they were added.
     SmallVector<Value> results;
     SmallVector<DictionaryAttr> resultAttributes;
-    /// Indices of results that other functions take, by value of the stage.
+    /// For each value of the stage that another function takes, the index in
+    /// `results` at which this function returns it.
     DenseMap<Value, unsigned> resultOf;
   };
 
-  /// Checks that no op reads a value of a later part.
+  /// Checks that no op reads a value that a later part (such as the backward
+  /// pass) computes. Emits an error if one does.
   LogicalResult checkOrder() {
     for (Operation &op : body.without_terminator())
       for (Value operand : op.getOperands())
@@ -152,13 +160,14 @@ private:
     return success();
   }
 
-  /// Removes `pipe.part` from all ops.
+  /// Removes `pipe.part` from all ops of the stage function.
   void forgetParts() {
     for (Operation &op : body)
       op.removeAttr(pipe::partName);
   }
 
-  /// Returns the symbol name of the function for a part.
+  /// Returns the symbol name of the function for a part, such as
+  /// "stage_0_backward".
   std::string nameOf(int64_t part) {
     std::string name = stage.getName().str();
     if (part == backwardPart)
@@ -170,7 +179,9 @@ private:
     return name + "_update_" + std::to_string(part - updatePart);
   }
 
-  /// Returns the action that runs a part other than the forward part.
+  /// Returns the name of the action that runs a part, such as "B" for the
+  /// backward pass or "U0" for the first part of the update. Not for the
+  /// forward part.
   std::string actionOf(int64_t part) const {
     if (part == backwardPart)
       return splitsBackward ? "I" : "B";
@@ -178,7 +189,8 @@ private:
                                       : "U" + std::to_string(part - updatePart);
   }
 
-  /// Creates the function of a part, without arguments and results.
+  /// Creates the function of a part (such as the backward pass), at first
+  /// without arguments and results.
   void begin(int64_t part, ActionFunction &function) {
     OpBuilder builder(stage);
     function.op = func::FuncOp::create(builder, stage.getLoc(), nameOf(part),
@@ -192,8 +204,8 @@ private:
 
   ActionFunction &functionOf(int64_t part) { return functions.at(part); }
 
-  /// Clones `op` into the function of its part. An accumulation becomes a sum
-  /// over microbatches.
+  /// Clones `op` into the function of its part, such as the backward pass. A
+  /// `graph.accumulate` is not cloned but becomes a sum over microbatches.
   void copy(Operation *op) {
     const int64_t part = partOf(op);
     ActionFunction &function = functionOf(part);
@@ -206,9 +218,9 @@ private:
     builder.clone(*op, function.map)->removeAttr(pipe::partName);
   }
 
-  /// Returns the counterpart of `value` in the function of a part: the result
-  /// of a clone, or a new argument for a value of another function or of the
-  /// stage's arguments. Sources are cloned.
+  /// Returns the value that stands for `value` in the function of a part: the
+  /// result of a clone, or a new argument if another function computes it or if
+  /// it is an argument of the stage. Weights and constants are cloned.
   Value valueIn(int64_t part, Value value) {
     ActionFunction &function = functionOf(part);
     if (Value known = function.map.lookupOrNull(value))
@@ -229,7 +241,7 @@ private:
     return made;
   }
 
-  /// Appends an argument to a function.
+  /// Appends an argument to `function` and returns it.
   static Value addArgument(ActionFunction &function, Type type,
                            DictionaryAttr attributes, Location loc) {
     const unsigned last = function.op.getNumArguments();
@@ -237,14 +249,16 @@ private:
     return function.op.getArgument(last);
   }
 
-  /// Returns a new argument of `taker` for a value that part `maker` computes.
+  /// Appends an argument to `taker` for `value`, which the function of another
+  /// part, `maker`, computes and returns. Returns the argument.
   Value held(ActionFunction &taker, Value value, int64_t maker) {
     return addArgument(taker, value.getType(),
                        heldAttributes(value, maker, resultFor(value, maker)),
                        value.getLoc());
   }
 
-  /// Returns the attributes of an argument that takes a result of part `maker`.
+  /// Returns the attributes of an argument that takes `value`, which is result
+  /// number `result` of the function of the part `maker`.
   DictionaryAttr heldAttributes(Value value, int64_t maker, unsigned result) {
     NamedAttrList attributes;
     attributes.append(pipe::heldAttr(stage.getContext(),
@@ -254,8 +268,8 @@ private:
     return attributes.getDictionary(stage.getContext());
   }
 
-  /// Returns the index of the result by which part `maker` returns `value`.
-  /// Adds the result unless it exists.
+  /// Returns the index at which the function of the part `maker` returns
+  /// `value`. If it does not return the value yet, appends a result.
   unsigned resultFor(Value value, int64_t maker) {
     ActionFunction &function = functionOf(maker);
     auto [entry, isNew] = function.resultOf.insert(
@@ -265,7 +279,7 @@ private:
     return entry->second;
   }
 
-  /// Appends a result to a function. `attributes` may be null.
+  /// Appends `value` to the results of `function`. `attributes` may be null.
   void addResult(ActionFunction &function, Value value,
                  DictionaryAttr attributes) {
     function.results.push_back(value);
@@ -273,16 +287,16 @@ private:
         attributes ? attributes : DictionaryAttr::get(stage.getContext(), {}));
   }
 
-  /// Returns the sum of the op's operand over all microbatches, as a value of
-  /// part `part`. The function that computes the operand becomes an
-  /// accumulator: it takes its own result of the microbatch before and adds to
-  /// it.
+  /// Returns the sum of the op's operand over all microbatches, as a value in
+  /// the function of the part `part`. The function that computes the operand
+  /// becomes an accumulator: it takes its own result of the microbatch before
+  /// as an argument and adds to it.
   ///
   ///   B(gradients so far)  ->  gradients so far + gradients of the microbatch
   ///   U0(gradients)            takes the result of the last B
   ///
-  /// Without summation, returns the operand itself: if it is equal in all
-  /// microbatches (no `sums`), or if `part` itself computes it.
+  /// If the operand is equal in all microbatches (the op lacks `sums`) or if
+  /// `part` computes it, no sum is built, and the operand itself is returned.
   Value accumulated(graph::AccumulateOp op, int64_t part) {
     Value value = op.getInput();
     Operation *producer = value.getDefiningOp();
@@ -304,8 +318,9 @@ private:
                        op.getLoc());
   }
 
-  /// Makes each output of the model a result of the function that computes it;
-  /// for arguments and sources, of the last function.
+  /// Makes each output of the model a result of the function that computes it.
+  /// An output that is an argument, a weight or a constant becomes a result of
+  /// the last function.
   void returnOutputs() {
     for (OpOperand &operand : body.getTerminator()->getOpOperands()) {
       Operation *maker = operand.get().getDefiningOp();
@@ -320,8 +335,8 @@ private:
                 stage.getResultAttrDict(number));
   }
 
-  /// Moves writes of weights to the end of the function, behind all reads, and
-  /// sets the terminator and the type.
+  /// Completes `function`: moves the writes of weights to its end, after all
+  /// reads, and adds the terminator and the type.
   static void finish(ActionFunction &function) {
     for (auto set :
          llvm::to_vector(function.op.getOps<graph::SetParameterOp>()))
@@ -337,9 +352,11 @@ private:
   func::FuncOp stage;
   Block &body;
   bool splitsBackward;
-  /// The functions by part, in the order in which they run.
+  /// The function of each part (such as the backward pass), in the order in
+  /// which the parts run.
   std::map<int64_t, ActionFunction> functions;
-  /// Outputs of the model: the part that returns each, and its index.
+  /// For each output of the model, the part whose function returns it, and the
+  /// output's index.
   SmallVector<std::pair<int64_t, unsigned>> outputs;
 };
 

@@ -9,8 +9,9 @@ using namespace pcc;
 using namespace pcc::schedule;
 using graph::StepPart;
 
-/// Returns whether an op may be delayed to the part of its readers. Transfers
-/// are not delayed: a value goes to later stages as soon as it exists.
+/// Returns whether `op` may be delayed to the part (function) of the ops that
+/// read it. A transfer may not: its value is sent to later stages as soon as it
+/// exists.
 static bool mayWait(Operation *op) { return !isa<pipe::TransferOp>(op); }
 
 StageParts::StageParts(Block &block) : step(block, mayWait) {
@@ -30,7 +31,8 @@ int64_t StageParts::ofArrival(Operation *transfer) const {
                                                : of(transfer);
 }
 
-// Level of an op: the largest number of update transfers on a path to it.
+// The level of an op is the part of the update in which it runs, counted from
+// 0: the largest number of transfers between stages on a path to the op.
 void StageParts::findEarliest(Block &block) {
   for (Operation &op : block.without_terminator()) {
     if (step.of(&op) != StepPart::Update)
@@ -45,8 +47,8 @@ void StageParts::findEarliest(Block &block) {
   }
 }
 
-// Reverse order visits readers first. Transfers and outputs stay as early as
-// possible.
+// Reverse order visits the readers of an op before the op. Transfers, and ops
+// whose results the model returns, are not delayed.
 void StageParts::delay(Block &block) {
   for (Operation &op : llvm::reverse(block.without_terminator())) {
     if (step.of(&op) != StepPart::Update || op.use_empty() ||
@@ -60,9 +62,10 @@ void StageParts::delay(Block &block) {
   }
 }
 
-// Several stages of a rank may read one parameter, of which the rank holds one
-// copy. A write must therefore be in a later part than reads of other stages.
-// On its own stage the same part suffices, since a function writes at its end.
+// Several stages of a rank may read the same parameter, of which the rank has
+// one copy. A write must therefore be in a later part than the reads of other
+// stages. For reads of its own stage the same part is enough, because a
+// function writes at its end.
 void StageParts::writeLast(Block &block) {
   std::map<StringRef, std::map<int64_t, int64_t>> lastReads;
   for (auto get : block.getOps<graph::GetParameterOp>())

@@ -14,51 +14,56 @@
 
 namespace pcc::schedule {
 
-/// The functions of a stage, in the order in which they run for a microbatch.
-/// An op may read values of its own and of earlier parts only.
+/// The parts into which a stage is divided, in the order in which they run for
+/// a microbatch. Each part becomes one function. An op may only read values of
+/// its own part and of earlier parts.
 ///
-/// The update consists of several parts if stages exchange values during it,
-/// such as a global gradient norm: a value that part k sends is received in
-/// part k + 1.
+/// If stages exchange values during the update, such as a global gradient norm,
+/// the update consists of several parts: a value that part k sends is received
+/// in part k + 1.
 enum StagePart : int64_t {
-  /// The action F.
+  /// The forward pass (action F).
   forwardPart = 0,
-  /// The whole backward pass (action B); only the gradients of inputs (action
-  /// I) if the schedule splits the backward pass.
+  /// The backward pass (action B). If the schedule splits the backward pass,
+  /// only the gradients of the stage's inputs (action I).
   backwardPart = 1,
-  /// The gradients of weights (action W) if the backward pass is split.
+  /// The gradients of weights (action W), if the schedule splits the backward
+  /// pass.
   weightGradientPart = 2,
-  /// Part 0 of the update (action U0). Part k has the number updatePart + k.
+  /// The first part of the update (action U0). Its k-th part, counted from 0,
+  /// has the number updatePart + k.
   updatePart = 3,
 };
 
-/// Returns the part that an op is marked with; forwardPart if it has no mark.
+/// Returns the `pipe.part` of `op`; forwardPart if it has none.
 inline int64_t partOf(mlir::Operation *op) {
   auto part = op->getAttrOfType<mlir::IntegerAttr>(pipe::partName);
   return part ? part.getInt() : static_cast<int64_t>(forwardPart);
 }
 
-/// Marks an op with a part.
+/// Sets the `pipe.part` of `op` to `part`.
 inline void setPart(mlir::Operation *op, int64_t part) {
   auto type = mlir::IntegerType::get(op->getContext(), 64);
   op->setAttr(pipe::partName, mlir::IntegerAttr::get(type, part));
 }
 
-/// Returns whether an op belongs to the backward pass, split or not.
+/// Returns whether `op` is in the part for B or I, or in the part for W.
 inline bool runsInBackward(mlir::Operation *op) {
   return partOf(op) == backwardPart || partOf(op) == weightGradientPart;
 }
 
-/// Returns whether an op is a source: pure and without operands, such as a
-/// constant or a weight. A receive is not a source. Sources belong to no part:
-/// each function that reads one gets its own copy.
+/// Returns whether `op` is a source: pure and without operands, such as a
+/// constant or the read of a weight, but no receive. Sources are in no part:
+/// each function that reads one gets its own clone.
 inline bool isSourceOp(mlir::Operation *op) {
   return op->getNumOperands() == 0 && mlir::isPure(op) &&
          !mlir::isa<pipe::ReceiveOp>(op);
 }
 
-/// Assigns the ops of a training model, whose stages are connected by
-/// `pipe.transfer`, to parts. Invariants for the update:
+/// Divides the ops of a training model into parts, each of which becomes a
+/// function of a stage. The model's stages are connected by `pipe.transfer`.
+/// Invariants for the update:
+///
 ///  - an op that depends on k successive transfers of update values is in part
 ///    k or later;
 ///  - an op is in the last part that its readers allow, so that few values are
@@ -72,28 +77,35 @@ inline bool isSourceOp(mlir::Operation *op) {
 ///   U2   stage 1: update of its weights
 class StageParts {
 public:
-  /// Assigns all ops of `block`, which must stay unchanged as long as this
-  /// object is used.
+  /// Determines the part (the function of its stage) of each op of `block`,
+  /// which must not change while this object is used.
   explicit StageParts(mlir::Block &block);
 
-  /// Returns the part of an op; for a transfer, the part that sends the value.
+  /// Returns the part (the function of its stage) of `op`. For a transfer, it
+  /// is the part that sends the value.
   int64_t of(mlir::Operation *op) const;
-  /// Returns the part in which the value of a transfer is received: in the
-  /// update the part after the one that sends it, otherwise the same part.
+  /// Returns the part (function of the receiving stage) in which the value of a
+  /// transfer is received. In the update it is one part after the sending part,
+  /// otherwise the same part.
   int64_t ofArrival(mlir::Operation *transfer) const;
 
 private:
-  /// Sets the level of each update op to the number of update transfers on the
-  /// longest way to it.
+  /// Sets the level of each update op, which is the part of the update in which
+  /// it runs, counted from 0: the largest number of transfers between stages on
+  /// a path to the op.
   void findEarliest(mlir::Block &block);
-  /// Raises the levels of update ops to the lowest level of their readers.
+  /// Delays update ops: raises the level of each (the part of the update in
+  /// which it runs) to the lowest level of the ops that read it.
   void delay(mlir::Block &block);
-  /// Raises the levels of parameter writes above those of all reads.
+  /// Raises the level of each write of a parameter, the part of the update in
+  /// which it runs: above the levels of reads by other stages, and not below
+  /// those of reads by its own stage.
   void writeLast(mlir::Block &block);
 
-  /// Division into forward pass, backward pass and update.
+  /// Division of the ops into forward pass, backward pass and update.
   graph::StepParts step;
-  /// For each op of the update: its part less `updatePart`.
+  /// Level of each update op: the part of the update in which it runs, counted
+  /// from 0.
   llvm::DenseMap<mlir::Operation *, int64_t> levels;
 };
 

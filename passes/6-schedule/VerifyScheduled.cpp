@@ -28,8 +28,8 @@ using namespace pcc;
 namespace {
 struct VerifyScheduled
     : pcc::schedule::impl::VerifyScheduledBase<VerifyScheduled> {
-  /// Returns the table in the `pipe.actions` ops of the module. Reports an
-  /// error for a stage that does not exist and for an action that cannot be
+  /// Returns the action table that the `pipe.actions` ops of the module
+  /// contain. Emits an error if a stage does not exist or an action cannot be
   /// parsed.
   FailureOr<plan::ActionTable> readTable() {
     plan::ActionTable table;
@@ -61,7 +61,8 @@ struct VerifyScheduled
     return table;
   }
 
-  /// Returns a send of `function` as the planner sees it.
+  /// Returns the send `send`, an op of `function`, in the form that the planner
+  /// reads.
   static plan::Transfer transferOf(pipe::SendOp send, func::FuncOp function) {
     const plan::SendPart kind =
         plan::sendPartOf(pipe::actionOf(function).str());
@@ -69,8 +70,8 @@ struct VerifyScheduled
             static_cast<int>(send.getTo()), kind.kind, kind.part};
   }
 
-  /// Returns all sends. Reports an error unless each has exactly one receive of
-  /// the same value and type on the stage that it names.
+  /// Returns all sends of the module. Emits an error unless each has exactly
+  /// one receive of the same value and type, on the stage to which it sends.
   FailureOr<std::vector<plan::Transfer>> readTransfers() {
     std::vector<plan::Transfer> transfers;
     llvm::StringMap<Type> sent;
@@ -103,8 +104,9 @@ struct VerifyScheduled
   }
 
   /// Checks that each action of the table has exactly one function and each
-  /// function an action, and that held arguments are valid. Actions other than
-  /// F, B, I and W run at most once per stage.
+  /// function an action, and that arguments with `pipe.held` are valid. Actions
+  /// other than F, B, I and W may occur once per stage. Emits an error if a
+  /// check fails.
   LogicalResult checkFunctions(const plan::ActionTable &table) {
     std::set<std::pair<int64_t, std::string>> run;
     for (const auto &row : table.positions)
@@ -131,8 +133,8 @@ struct VerifyScheduled
     return success();
   }
 
-  /// Checks that an argument with `pipe.held` refers to an existing result of
-  /// the same type, of a function of the same stage.
+  /// Checks that an argument with `pipe.held` names an existing result of the
+  /// same type, of a function of the same stage. Emits an error if not.
   static LogicalResult checkHeld(BlockArgument argument) {
     auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
     auto held = pipe::heldOf(argument);
@@ -151,7 +153,8 @@ struct VerifyScheduled
            << " does not make";
   }
 
-  /// Runs all checks; the replay comes last, since it relies on the others.
+  /// Runs all checks. The simulated run of all ranks comes last, because it
+  /// relies on the other checks.
   LogicalResult check() {
     auto table = readTable();
     if (failed(table))

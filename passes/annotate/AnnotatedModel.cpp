@@ -25,40 +25,43 @@ using namespace pcc;
 namespace fs = std::filesystem;
 
 namespace {
-/// Converts the decided shardings and stages of a module to the annotation of
-/// its ONNX model.
+/// Converts the shardings and pipeline stages that were decided for a module to
+/// annotations of its ONNX model.
 class ModelAnnotation {
 public:
-  /// Computes the annotation of all nodes. `model` must outlive the object,
-  /// because the annotation refers to its texts.
+  /// Computes the annotations of all nodes. `model` must outlive the object,
+  /// because the annotations point to strings of it.
   ModelAnnotation(const onnx::Model &model, ModuleOp module);
 
-  /// The annotation, for onnx::writeAnnotated.
+  /// The computed annotations, in the form that onnx::writeAnnotated takes.
   onnx::Annotation annotation;
-  /// Returns the number of values that have no annotation.
+  /// Returns the number of values that have no annotation, because ONNX cannot
+  /// express their sharding.
   unsigned numUnsaid() const { return decided.numUnsaid(); }
 
 private:
-  /// Annotates node number `position` with the shardings of its inputs and
-  /// outputs and with its stage.
+  /// Adds the annotation of `node`, whose index in the graph is `position`: the
+  /// shardings of its inputs and outputs, and its pipeline stage.
   void addNode(const onnx::Node &node, uint32_t position);
-  /// Appends the sharding `place` of `tensor` to the annotation `own` of a
-  /// node.
+  /// Appends the sharding `place` of the tensor called `tensor` to `own`, the
+  /// annotation of a node.
   void addSpec(std::string_view tensor,
                const DecidedShardings::StagedSharding &place,
                onnx::NodeDeviceConfiguration &own) const;
-  /// Adds the shardings as texts, by name: the form of --shard.
+  /// Adds each of `shardings` to `texts`, under the same name, in the syntax of
+  /// --shard.
   void addTexts(const DecidedShardings::ByName &shardings,
                 std::map<std::string, std::string, std::less<>> &texts) const;
 
-  /// Decided shardings, by the names of the ONNX model.
+  /// Decided shardings, by the names that the ONNX model uses.
   DecidedShardings decided;
   /// Mesh of one stage, without axes of size 1.
   dist::Mesh mesh;
-  /// Numbers of pipeline stages and positions.
+  /// Number of pipeline stages, and number of positions (virtual pipeline
+  /// ranks), each of which runs one or more stages.
   int64_t numStages = 1, numPositions = 1;
-  /// Names of the model's initializers. Their sizes are fixed, so annotations
-  /// state them.
+  /// Names of the model's initializers. Their annotations state the sizes of
+  /// split dims, which are fixed.
   std::set<std::string_view> initializers;
 };
 } // namespace
@@ -99,9 +102,9 @@ void ModelAnnotation::addTexts(
     texts[name] = dist::toBriefString(sharding, mesh);
 }
 
-/// A node may read a value in another sharding than the value has at its
-/// definition, so inputs are annotated per use. Partial inputs cannot be
-/// annotated.
+/// A node may read a value in another sharding than the value has where it is
+/// defined, so each node's inputs are annotated. Inputs that are partial sums
+/// cannot be annotated.
 void ModelAnnotation::addNode(const onnx::Node &node, uint32_t position) {
   onnx::NodeDeviceConfiguration own{annotation.configuration.name, {}, {}};
   const std::string name = onnx_import::nameInLocations(node);
@@ -139,8 +142,8 @@ void ModelAnnotation::addSpec(std::string_view tensor,
       continue;
     onnx::ShardedDim &target = spec.shardedDims.emplace_back();
     target.axis = static_cast<int64_t>(i);
-    // State the size only where it cannot change: a dynamic dim may be bound to
-    // another size.
+    // State the size of a split dim only if it cannot change. A dynamic dim may
+    // get another size later.
     const bool isSized = dim.factors.size() > 1 || initializers.count(tensor);
     for (const dist::Factor &factor : dim.factors) {
       target.simpleShardings.push_back(
@@ -163,10 +166,10 @@ static Outcome cannotWrite(const fs::path &path, const std::string &why) {
   return {7, "cannot write '" + path.string() + "': " + why, {}};
 }
 
-/// Sets `prefix` to the path from the folder of the copy `path` down to `root`,
-/// the folder of the model's weight files. Locations in ONNX are relative to
-/// the model and must not lead upwards, so it is an error (exit code 6) if
-/// `root` is not below that folder.
+/// Sets `prefix` to the relative path from the folder of `path`, where the copy
+/// of the model is written, to `root`, the folder of the weight files. ONNX
+/// locations are relative to the model and must not lead upwards. Returns an
+/// error (exit code 6) if `root` does not lie below the folder of `path`.
 static Outcome findPrefix(const onnx::Model &model, const fs::path &root,
                           const fs::path &path, std::string &prefix) {
   const bool hasNested = onnx::hasNestedExternalData(model);
@@ -189,8 +192,8 @@ static Outcome findPrefix(const onnx::Model &model, const fs::path &root,
   return {};
 }
 
-/// Writes the file under a temporary name and renames it at the end, so that no
-/// incomplete model is left behind.
+/// Writes the file under a temporary name and renames it at the end. If writing
+/// fails, no incomplete model remains.
 static Outcome writeFile(const onnx::Model &model,
                          const onnx::Annotation &annotation,
                          const fs::path &path) {

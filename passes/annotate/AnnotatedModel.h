@@ -8,19 +8,19 @@
 
 namespace pcc {
 
-/// Name of the device configuration that pcc adds to the model.
+/// Name of the ONNX device configuration that pcc adds to the model.
 inline constexpr char writtenConfiguration[] = "pcc";
 
-/// Writes a copy of the ONNX model that `module` was imported from to `path`.
-/// The copy has the shardings and stages that 4-shard decided, as ONNX
-/// multi-device annotations and as metadata. `module` must have passed 4-shard,
-/// and no later phase.
+/// Writes a copy of the ONNX model from which `module` was imported to `path`.
+/// The copy contains the shardings and pipeline stages that phase 4-shard has
+/// decided, as ONNX multi-device annotations and as metadata. `module` must
+/// have passed phase 4-shard and no later phase.
 ///
 /// Annotations cannot express all decisions: a note tells `listener` how many
 /// values lack one. Returns exit code 6 if `module` was not imported from an
 /// .onnx file, or if its weights are in a folder to which the copy cannot
-/// refer. Returns exit code 7 if the file cannot be written; nothing is left
-/// behind then.
+/// refer. Returns exit code 7 if the file cannot be written; no incomplete file
+/// remains then.
 Outcome writeAnnotatedModel(mlir::ModuleOp module, const std::string &path,
                             const Listener &listener);
 

@@ -7,23 +7,23 @@
 using namespace mlir;
 using namespace pcc;
 
-/// Returns the sharding of `value` over ranks, without microbatches; nullopt if
-/// it has none.
+/// Returns the sharding of `value` over ranks, without the time axis of
+/// microbatches; nullopt if it has no sharding.
 static std::optional<dist::Sharding> shardingOf(Value value) {
   dist::ShardingAttr sharding = dist::shardingOf(value);
   return sharding ? std::optional(dist::withoutTime(sharding.getSharding()))
                   : std::nullopt;
 }
 
-/// Returns the text of a StringAttr; empty if `attribute` is null or of another
-/// kind.
+/// Returns the string in `attribute`; empty if `attribute` is null or no
+/// StringAttr.
 static std::string textOf(Attribute attribute) {
   auto text = dyn_cast_or_null<StringAttr>(attribute);
   return text ? text.str() : "";
 }
 
-/// Returns the name of `value`, or that of the value from which reshards and
-/// transfers made it; empty if it has no name.
+/// Returns the name of `value` in the ONNX model; empty if it has none. The
+/// result of a reshard or a transfer has the name of the op's operand.
 static std::string nameOf(Value value) {
   Operation *op = value.getDefiningOp();
   while (isa_and_present<dist::ReshardOp, pipe::TransferOp>(op)) {
@@ -45,8 +45,8 @@ DecidedShardings::DecidedShardings(ModuleOp module) {
     for (Operation &op : function.front().without_terminator())
       readOp(&op);
   }
-  // Remove all entries of weights that differ between stages. An entry at some
-  // uses only would seem to hold for all stages.
+  // Remove all entries of weights whose sharding differs between stages: an
+  // entry for some uses would be taken to hold on all stages.
   for (const std::string &name : ambiguous)
     weightShardings.erase(name);
   for (auto &[use, place] : uses)
@@ -89,9 +89,10 @@ void DecidedShardings::readOp(Operation *op) {
       readResult(result, name);
 }
 
-/// Finds the sharding of `value` in the model's terms. If all readers get the
-/// value through a reshard, the sharding is that of the first reshard: in the
-/// annotated model, the node that makes the value has the resharded output.
+/// Finds the sharding of `value` in terms of the ONNX model. If all ops read
+/// the value through a reshard, this is the result's sharding of the first
+/// reshard: in the annotated model, the node that computes the value has the
+/// resharded value as output.
 void DecidedShardings::readResult(Value value, const std::string &name) {
   auto sharding = shardingOf(value);
   if (!sharding)
@@ -101,7 +102,8 @@ void DecidedShardings::readResult(Value value, const std::string &name) {
   unsigned numReshards = 0, numOthers = 0;
   for (Operation *user : value.getUsers())
     if (auto reshard = dyn_cast<dist::ReshardOp>(user)) {
-      // A windowed read (halo exchange) is not a sharding of the value.
+      // Do not take the result of a windowed read (halo exchange) as a sharding
+      // of the value.
       if (dist::hasView(reshard.getTo().getSharding())) {
         ++numOthers;
         continue;
@@ -119,8 +121,8 @@ void DecidedShardings::readResult(Value value, const std::string &name) {
   if (dist::isPartial(*sharding))
     return void(++partial);
   const bool isWeight = isa<graph::GetParameterOp>(value.getDefiningOp());
-  // A weight has the sharding in which it is stored, on every stage that reads
-  // it.
+  // The sharding of a weight is the one in which it is stored, on every stage
+  // that reads it.
   if (isWeight) {
     sharding = shardingOf(value);
     auto [known, isNew] = weightShardings.insert({name, *sharding});

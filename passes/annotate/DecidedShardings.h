@@ -13,64 +13,66 @@
 
 namespace pcc {
 
-/// Shardings and stages of the values of a module after 4-shard, by the names
-/// of the ONNX model: inputs, outputs, weights, and values that no
-/// simplification has removed. The time axis of microbatches is left out.
-/// Values whose uses or stages contradict each other have no entry.
+/// Shardings and stages of the values of a module after phase 4-shard, by their
+/// names in the ONNX model. Included are inputs, outputs, weights and those
+/// other values that no simplification has removed. The time axis of
+/// microbatches is left out. A value for which two different shardings or
+/// stages are found has no entry.
 class DecidedShardings {
 public:
-  /// Reads all functions of `module`, which need not outlive the object.
+  /// Reads all functions of `module`, which may be destroyed afterwards.
   explicit DecidedShardings(mlir::ModuleOp module);
 
-  /// A sharding, and the stage whose ranks hold the value.
+  /// A sharding, and the pipeline stage whose ranks hold the value.
   struct StagedSharding {
     dist::Sharding sharding;
     int64_t stage = 0;
     bool operator==(const StagedSharding &) const = default;
   };
 
-  /// Returns the sharding in which readers get the value `name`: if the value
-  /// is partial, the sharding after its reduction. Returns null if the value
-  /// was removed, stays partial, or has contradictory entries.
+  /// Returns the sharding in which ops read the value `name`; for a partial
+  /// sum, the one after the reduction. Returns null if the value was removed,
+  /// is read as a partial sum or has contradictory shardings.
   const StagedSharding *ofValue(const std::string &name) const {
     return lookUp(values, name);
   }
-  /// Returns the sharding in which `node` reads the value `name`; null if it is
-  /// unknown.
+  /// Returns the sharding in which the node `node` reads the value `name`; null
+  /// if it is not known.
   const StagedSharding *ofUse(const std::string &node,
                               const std::string &name) const {
     return lookUp(uses, {node, name});
   }
-  /// Returns the stage of `node`; nullopt if the node was removed or is on
-  /// several stages.
+  /// Returns the pipeline stage of the node `node`; nullopt if the node was
+  /// removed or is on several stages.
   std::optional<int64_t> stageOf(const std::string &node) const {
     const int64_t *stage = lookUp(stages, node);
     return stage ? std::optional(*stage) : std::nullopt;
   }
 
-  /// Shardings by names.
+  /// Shardings by the name of the value.
   using ByName = std::map<std::string, dist::Sharding>;
-  /// Returns the shardings of the model's inputs.
+  /// Returns the shardings of the model's inputs, by name.
   const ByName &inputs() const { return inputShardings; }
-  /// Returns the shardings of the model's outputs.
+  /// Returns the shardings of the model's outputs, by name.
   const ByName &outputs() const { return outputShardings; }
-  /// Returns the shardings in which weights are stored.
+  /// Returns the shardings in which weights are stored, by name.
   const ByName &weights() const { return weightShardings; }
 
-  /// Returns the number of values without an entry: those that some op reads
-  /// while they are partial, and weights whose sharding differs between stages.
+  /// Returns the number of values without an entry: those that some op reads as
+  /// partial sums, and weights whose sharding differs between stages.
   unsigned numUnsaid() const { return partial + ambiguous.size(); }
 
 private:
-  /// Returns the entry for `key`; null if there is none or it is contradictory.
+  /// Returns the entry of `map` for `key`. Returns null if there is none, or if
+  /// it is nullopt, which marks contradictory entries.
   template <typename Key, typename Value>
   static const Value *lookUp(const std::map<Key, std::optional<Value>> &map,
                              const Key &key) {
     auto found = map.find(key);
     return found == map.end() || !found->second ? nullptr : &*found->second;
   }
-  /// Adds an entry. Two different entries for one key leave an empty one, which
-  /// marks the contradiction.
+  /// Adds an entry to `map`. If `map` has a different entry for `key`, both are
+  /// replaced by nullopt, which marks a contradiction.
   template <typename Key, typename Value>
   static void enter(std::map<Key, std::optional<Value>> &map, const Key &key,
                     const Value &value) {
@@ -81,24 +83,27 @@ private:
 
   /// Reads the shardings of the arguments and results of a function.
   void readSignature(mlir::func::FuncOp function);
-  /// Reads the stage of the node of `op` and the shardings of its operands and
-  /// results.
+  /// Reads the stage of the node of `op`, and the shardings of the operands and
+  /// results of `op`.
   void readOp(mlir::Operation *op);
-  /// Reads the sharding of `value`, a result with the name `name`.
+  /// Reads the sharding of `value`, which is a result of an op and has the name
+  /// `name`.
   void readResult(mlir::Value value, const std::string &name);
 
-  /// Shardings of values by name. nullopt marks contradictory entries.
+  /// Sharding and stage of each value, by name; nullopt if they are
+  /// contradictory.
   std::map<std::string, std::optional<StagedSharding>> values;
-  /// Shardings of operands by node and name.
+  /// Sharding of each operand, by the names of the node and of the value;
+  /// nullopt if contradictory.
   std::map<std::pair<std::string, std::string>, std::optional<StagedSharding>>
       uses;
-  /// Stages of nodes by name.
+  /// Stage of each node, by name; nullopt if the node is on several stages.
   std::map<std::string, std::optional<int64_t>> stages;
-  /// Results of inputs(), outputs() and weights().
+  /// The shardings that inputs(), outputs() and weights() return.
   ByName inputShardings, outputShardings, weightShardings;
-  /// Weights whose sharding differs between stages.
+  /// Names of the weights whose sharding differs between stages.
   std::set<std::string> ambiguous;
-  /// Number of values that some op reads while they are partial.
+  /// Number of values that some op reads as partial sums.
   unsigned partial = 0;
 };
 

@@ -19,16 +19,17 @@
 using namespace pcc;
 namespace fs = std::filesystem;
 
-/// Most bytes of a model file: readers of protocol buffers reject longer
-/// messages.
+/// Largest size of a model file in bytes. Readers of protocol buffers reject
+/// longer messages.
 static constexpr uint64_t longestFile = (uint64_t(1) << 31) - 1;
-/// Fewest bytes of a weight that goes to the data file.
+/// Smallest size in bytes of a weight that is written to the data file,
+/// OUTPUT.data, rather than into the model file.
 static constexpr uint64_t smallestBeside = 1024;
-/// Alignment in bytes of weights in the data file, so that readers can map
-/// them.
+/// Alignment in bytes of the weights in the data file, so that readers can map
+/// each weight.
 static constexpr uint64_t pageSize = 4096;
 
-/// Converts an element type of the runtime to that of ONNX.
+/// Converts an element type of pcc's runtime to the ONNX type.
 static onnx::DataType dataTypeOf(runtime::ElementType type) {
   using enum onnx::DataType;
   static constexpr onnx::DataType types[] = {
@@ -41,7 +42,7 @@ static Outcome outcomeOf(const onnx::Error &error) {
   return {error.exitCode, error.message, error.notes};
 }
 
-/// Returns a type for messages: "FLOAT[4,8]".
+/// Formats element type and shape for messages, such as "float[4,8]".
 static std::string textOf(onnx::DataType type,
                           const std::vector<int64_t> &dims) {
   std::string text = onnx::typeName(type) + "[";
@@ -51,8 +52,8 @@ static std::string textOf(onnx::DataType type,
 }
 
 namespace {
-/// Writer of one copy of a model. Elements are read, changed and written one
-/// weight at a time, so that no more than one weight is in memory.
+/// Writes one copy of a model with other weights. Weights are read, changed and
+/// written one by one, so that at most one weight is in memory.
 class WeightReplacement {
 public:
   WeightReplacement(onnx::Model model, const ModelWithWeightsOptions &options,
@@ -63,7 +64,7 @@ public:
       changed[weight.name] = &weight;
   }
 
-  /// Checks the weights, decides whether they need a data file, and writes the
+  /// Checks the weights, decides whether a data file is needed, and writes the
   /// copy.
   Outcome run() {
     if (Outcome outcome = checkWeights(); !outcome.ok())
@@ -83,8 +84,8 @@ public:
   }
 
 private:
-  /// Checks that every weight to replace is an initializer of the model with
-  /// equal type and shape.
+  /// Checks that the model has an initializer of the same type and shape for
+  /// each weight to replace.
   Outcome checkWeights() const {
     std::map<std::string_view, const onnx::Tensor *> initializers;
     for (const onnx::Tensor &tensor : model.graph.initializers)
@@ -103,22 +104,22 @@ private:
     return {};
   }
 
-  /// Returns the error for weights that do not fit the model.
+  /// Returns the error (exit code 6) for weights that do not fit the model.
   Outcome unfit(const std::string &why) const {
     return {6, "model '" + options.model + "' " + why, {}};
   }
 
-  /// Returns the error for an output that cannot be written.
+  /// Returns the error (exit code 7) for an output file that cannot be written.
   Outcome cannotWrite(const std::string &why) const {
     return {7, "cannot write '" + options.output + "': " + why, {}};
   }
 
-  /// Returns the bytes of the elements of `tensor`.
+  /// Returns the size of the elements of `tensor` in bytes.
   static uint64_t bytesOf(const onnx::Tensor &tensor) {
     return onnx::byteSize(tensor.dataType, tensor.dims).value_or(0);
   }
 
-  /// Embeds all replaced weights in the model file.
+  /// Fills `placed` so that all replaced weights are stored in the model file.
   void placeInside() {
     for (const onnx::Tensor &tensor : model.graph.initializers)
       if (changed.count(std::string(tensor.name)))
@@ -127,8 +128,8 @@ private:
             [this, &tensor](std::ostream &out) { writeElements(tensor, out); }};
   }
 
-  /// Reads the original elements of `tensor` into `bytes`, from the model or
-  /// from its external data.
+  /// Reads the original elements of `tensor` into `bytes`, from the model file
+  /// or from external data.
   Outcome readElements(const onnx::Tensor &tensor, std::string &bytes) {
     if (!tensor.external) {
       bytes = tensor.raw;
@@ -150,8 +151,9 @@ private:
     return {};
   }
 
-  /// Writes the elements of `tensor`, changed if it is replaced. Sets `failure`
-  /// on the first error; later calls then write nothing.
+  /// Writes the elements of `tensor` to `out`. If the tensor is to be replaced,
+  /// they are changed before. An error is stored in `failure`; later calls then
+  /// write nothing.
   void writeElements(const onnx::Tensor &tensor, std::ostream &out) {
     std::string bytes;
     if (failure.ok())
@@ -168,13 +170,13 @@ private:
   // Files
   //===--------------------------------------------------------------------===//
 
-  /// Returns the temporary name of an output file.
+  /// Returns the temporary name under which the output file `path` is written.
   std::string unfinished(const std::string &path) const {
     return path + ".part-" + std::to_string(getpid());
   }
 
-  /// Writes a file under its temporary name. `guard` removes the file unless it
-  /// is renamed.
+  /// Writes the file `path` under a temporary name; `content` writes the bytes.
+  /// When `guard` is destroyed, it deletes the file unless it has been renamed.
   Outcome writeUnfinished(const std::string &path, runtime::ScopedFolder &guard,
                           const std::function<void(std::ostream &)> &content) {
     std::ofstream file(unfinished(path), std::ios::binary);
@@ -188,7 +190,7 @@ private:
     return failure;
   }
 
-  /// Renames the file of `guard` to `path`.
+  /// Gives the file that `guard` holds its final name `path`.
   Outcome name(const std::string &path, runtime::ScopedFolder &guard) {
     std::error_code error;
     fs::rename(guard.path(), path, error);
@@ -198,22 +200,22 @@ private:
     return {};
   }
 
-  /// Writes the model file under its temporary name.
+  /// Writes the model file under a temporary name.
   Outcome writeModelUnfinished(runtime::ScopedFolder &guard) {
     return writeUnfinished(options.output, guard, [&](std::ostream &out) {
       onnx::replaceWeights(model, placed).write(out);
     });
   }
 
-  /// Writes the model without a data file.
+  /// Writes the model file only, without a data file.
   Outcome writeModel() {
     runtime::ScopedFolder guard;
     Outcome outcome = writeModelUnfinished(guard);
     return outcome.ok() ? name(options.output, guard) : outcome;
   }
 
-  /// Writes the data file and the model. The data file is renamed first,
-  /// because a model must find its weights.
+  /// Writes the data file and the model file. The data file gets its final name
+  /// first, so that the model finds its weights at any time.
   Outcome writeBoth() {
     const std::string path = options.output + ".data";
     if (isOwnData(path))
@@ -230,8 +232,8 @@ private:
     return outcome.ok() ? name(options.output, guard) : outcome;
   }
 
-  /// Returns whether the file at `path` holds weights of the model. Replacing
-  /// it would destroy the model.
+  /// Returns whether the file at `path` holds weights of the original model.
+  /// Overwriting it would destroy the original.
   bool isOwnData(const std::string &path) {
     return std::any_of(model.graph.initializers.begin(),
                        model.graph.initializers.end(),
@@ -246,8 +248,8 @@ private:
                        });
   }
 
-  /// Writes all large weights to the data file `out`, aligned, and places them
-  /// there.
+  /// Writes all large weights to the data file `out`, each at an aligned
+  /// offset, and records their locations in `placed`.
   void writeBeside(const std::string &path, std::ostream &out) {
     const std::string location = fs::path(path).filename();
     uint64_t end = 0;
@@ -264,18 +266,19 @@ private:
     }
   }
 
-  /// The model as written in the file.
+  /// The original model, as its file has it.
   const onnx::Model model;
   const ModelWithWeightsOptions &options;
-  /// Locations of the model's external data.
+  /// Finds the external data of the original model.
   onnx::ExternalData data;
-  /// Weights to replace, by name.
+  /// Weights to replace, by the initializer's name.
   std::map<std::string, const ReplacedWeight *> changed;
-  /// Mapped weight files, by path.
+  /// Mapped files with external data, by path.
   std::map<std::string, runtime::MappedFile> files;
-  /// New places of weights, by name: in the model or in the data file.
+  /// Where each weight is stored in the copy, by name: in the model file or at
+  /// an offset in the data file.
   onnx::ReplacedWeights placed;
-  /// First error while elements were written.
+  /// First error that occurred while elements were being written.
   Outcome failure;
 };
 } // namespace

@@ -15,37 +15,40 @@
 
 namespace pcc {
 
-/// A weight to replace: an initializer of the model.
+/// A weight to replace in the copy of an ONNX model, where it is an
+/// initializer.
 struct ReplacedWeight {
   /// Name of the initializer.
   std::string name;
-  /// Element type and shape, which must be those of the initializer.
+  /// Element type and shape. They must be those of the initializer.
   runtime::ElementType type = runtime::ElementType::F32;
   std::vector<int64_t> shape;
-  /// Overwrites the elements in place. The bytes hold the elements of the
-  /// model, dense and little-endian. Called at most once, while the files are
-  /// written.
+  /// Changes the elements in place. The bytes at first hold the model's
+  /// elements, row-major and little-endian. Called at most once, while the copy
+  /// is being written.
   std::function<runtime::Status(std::span<std::byte>)> change;
 };
 
-/// Paths of `pcc checkpoint export`.
+/// Paths that `pcc checkpoint export` reads and writes.
 struct ModelWithWeightsOptions {
   /// Path of the .onnx file to copy.
   std::string model;
-  /// Additional folder for external data of the model; empty for none.
+  /// Directory in which external data of the model may lie besides the model's
+  /// own; empty for none.
   std::string externalDataRoot;
-  /// Path of the copy. It must not be the model itself.
+  /// Path of the copy. It must differ from the model's path.
   std::string output;
 };
 
-/// Writes a copy of the model with the replaced weights. Everything else stays
-/// as it is. If the model has external data, or if the copy would exceed 2 GiB,
-/// large weights go to one file OUTPUT.data beside the copy. A failure leaves
-/// no file behind. `weights` are borrowed during the call.
+/// Writes a copy of the ONNX model in which the elements of `weights` are
+/// replaced. All else stays the same. If the model has external data, or if the
+/// copy would exceed 2 GiB, large weights are written to one file OUTPUT.data
+/// beside the copy. If writing fails, no file remains. `weights` are used
+/// during the call only.
 ///
 /// Returns exit code 6 if a weight does not fit the model or the model cannot
-/// be exported, exit code 7 if a file cannot be written, or the error of a
-/// `change` function.
+/// be exported, exit code 7 if a file cannot be written, or the error that a
+/// `change` function returns.
 Outcome writeModelWithWeights(const ModelWithWeightsOptions &options,
                               const std::vector<ReplacedWeight> &weights);
 

@@ -24,8 +24,8 @@ using namespace mlir;
 using namespace pcc;
 
 namespace {
-/// Records the first pass that failed, and whether it left invalid IR. Invalid
-/// IR is a defect of pcc, because no input of the user may cause it.
+/// Records the name of the first pass that fails, and whether the pass left
+/// invalid IR. Invalid IR is a defect of pcc: no input may cause it.
 struct FailedPass : PassInstrumentation {
   FailedPass(std::string &argument, bool &leftInvalid)
       : argument(argument), leftInvalid(leftInvalid) {}
@@ -41,7 +41,7 @@ struct FailedPass : PassInstrumentation {
 
 } // namespace
 
-/// Returns a registry with all dialects of pcc.
+/// Returns a registry that contains all dialects of pcc.
 static DialectRegistry registry() {
   DialectRegistry registry;
   registerDialects(registry);
@@ -53,7 +53,7 @@ Compilation::Compilation(const CompileOptions &options, const Listener &outside)
       context(registry(), MLIRContext::Threading::DISABLED),
       diagnostics(&context, listener) {
   context.loadAllAvailableDialects();
-  // Messages are one line, so diagnostics must not print ops.
+  // Error messages must be one line, so diagnostics must not print ops.
   context.printOpOnDiagnostic(false);
 }
 
@@ -85,8 +85,8 @@ Outcome Compilation::advanceTo(Phase last) {
   return {};
 }
 
-/// Diagnostics of the trial run are dropped: if a phase fails here, it fails
-/// again in the real run, which reports the error.
+/// Diagnostics of the trial are dropped: if a phase fails here, it fails again
+/// in the real run, which reports the error.
 bool Compilation::canRunRest(ModuleOp copy, Phase first) {
   ScopedDiagnosticHandler silent(&context, [](Diagnostic &) {});
   PassManager manager(&context);
@@ -128,7 +128,7 @@ Outcome Compilation::writeOnnx(const std::string &path) {
       [&] { return writeAnnotatedModel(*module, path, listener); });
 }
 
-/// Passes may emit the same note for several ops or in several trial runs;
+/// Passes may emit the same note for several ops or in several trial runs, but
 /// users see it once.
 Listener Compilation::keepNotes(const Listener &outside) {
   Listener both = outside;
@@ -151,15 +151,16 @@ Outcome Compilation::runGuarded(llvm::function_ref<Outcome()> body) {
   return internalError("pcc crashed: " + why);
 }
 
-/// The input of the current phase becomes the reproducer. During load() there
-/// is none.
+/// The module at the start of the current phase becomes the reproducer. While
+/// the model is being loaded, there is none.
 Outcome Compilation::internalError(const std::string &what) {
   return reportInternalError(current, what, options,
                              before ? *before : ModuleOp());
 }
 
-/// Returns the axes that split tensors, major to minor; nullopt if the user
-/// gave none, so that the model's annotations apply.
+/// Returns the mesh axes that the user gives, with their sizes, major to minor.
+/// Returns nullopt if the user gives none, so that the model's annotations
+/// decide.
 static std::optional<std::vector<std::pair<std::string, int64_t>>>
 axesOf(const CompileOptions &options) {
   if (!options.mesh.empty())
@@ -173,7 +174,8 @@ axesOf(const CompileOptions &options) {
   return isGiven ? std::optional(axes) : std::nullopt;
 }
 
-/// Returns how the import treats Dropout nodes, from --train and --dropout.
+/// Returns how the import treats Dropout nodes, as --train and --dropout
+/// require.
 static ImportOptions::Dropout dropoutOf(const TrainingOptions &training) {
   using Dropout = ImportOptions::Dropout;
   if (!training.train)
@@ -213,8 +215,9 @@ Outcome Compilation::loadOnnx() {
   return recordOptions(*module, options);
 }
 
-/// Loads a dump of any phase, or a model in the graph dialect. The latter then
-/// passes the gate of 1-import like an imported model.
+/// Loads a .mlir file: the dump of a phase, or a model in the graph dialect. A
+/// model must pass the verification gate of phase 1-import, as an imported one
+/// does.
 Outcome Compilation::loadText() {
   if (!llvm::sys::fs::exists(options.model))
     return {3, "cannot read '" + options.model + "': no such file", {}};
@@ -224,8 +227,8 @@ Outcome Compilation::loadText() {
   return resumeFromDump(*module, options);
 }
 
-/// Rejects an unknown --cpu at once, because kernels are compiled only at the
-/// end.
+/// Reports an unknown --cpu right after the model is loaded, because kernels
+/// are compiled only at the end.
 Outcome Compilation::checkInstructionSets() {
   std::vector<std::string> cpus;
   runtime::Status known = emit::instructionSetsOf(*module, cpus);
@@ -247,8 +250,8 @@ Outcome Compilation::runPhase(Phase phase) {
   return dump(phase);
 }
 
-/// A gate that fails, and a pass that leaves invalid IR, are defects of pcc:
-/// exit code 1 and a reproducer instead of the user's error.
+/// A failed verification gate or a pass that leaves invalid IR is a defect of
+/// pcc: the result is an internal error (exit code 1) with a reproducer.
 Outcome Compilation::runPasses(Phase phase) {
   std::string failedPass;
   bool leftInvalid = false;

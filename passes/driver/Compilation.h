@@ -14,91 +14,97 @@
 namespace pcc {
 
 /// Driver of one compilation: holds the module and runs the phases one after
-/// another. All passes run inside a crash guard. A crash becomes an internal
-/// error (exit code 1) with a reproducer, and the object must then not be
-/// destroyed; withCompilation() takes care of that.
+/// the other, inside a crash guard. A crash becomes an internal error (exit
+/// code 1) with a reproducer, the module on which it occurs. After a crash the
+/// object must not be destroyed; withCompilation() takes care of that.
 class Compilation {
 public:
-  /// Creates the MLIR context with all dialects. Both arguments must outlive
-  /// the object.
+  /// Creates the MLIR context with all dialects of pcc. Both arguments must
+  /// outlive the object.
   Compilation(const CompileOptions &options, const Listener &listener);
 
-  /// Reads the model, or a dump if the file ends in .mlir. Records the options
-  /// in the module; for a dump, checks that they are equal to the recorded
-  /// ones. Must be called first.
+  /// Loads the file `options.model`: a model or, if its name ends in .mlir, a
+  /// dump. Records the options in the module. For a dump, checks that they
+  /// equal the recorded ones. Must be called first.
   Outcome load();
-  /// Runs the phases that follow the module's current one, up to and including
-  /// `last`. Before 4-shard, chooses weights to shard under a memory limit;
-  /// before 6-schedule, chooses activations to recompute. Does not write the
-  /// bundle.
+  /// Runs the phases after the module's current phase, up to and including
+  /// `last`. With a memory limit, chooses weights to shard before 4-shard, and
+  /// activations to recompute before 6-schedule. Does not write the bundle.
   Outcome advanceTo(Phase last);
-  /// Writes the bundle to the folder `bundle`. The module must have passed
-  /// 7-emit.
+  /// Writes the bundle, the directory that holds the compiled programs, to
+  /// `bundle`. The module must have passed phase 7-emit.
   Outcome writeBundle(const std::string &bundle);
-  /// Writes the ONNX model with the decided shardings as annotations to `path`.
-  /// The module must have passed 4-shard, and no later phase.
+  /// Writes the ONNX model to `path`, with the decided shardings as
+  /// annotations. The module must have passed phase 4-shard and no later phase.
   Outcome writeOnnx(const std::string &path);
-  /// Runs `body` inside the crash guard. A crash becomes an internal error in
-  /// the current phase.
+  /// Calls `body` inside the crash guard and returns its outcome. If it
+  /// crashes, returns an internal error that names the current phase.
   Outcome runGuarded(llvm::function_ref<Outcome()> body);
 
-  /// Returns the module. load() must have succeeded.
+  /// Returns the module that is being compiled. load() must have succeeded.
   mlir::ModuleOp getModule() { return *module; }
-  /// Returns whether a guarded call has crashed. The object must then not be
-  /// destroyed, because its data may be inconsistent.
+  /// Returns whether a call inside the crash guard has crashed. The object must
+  /// then not be destroyed, because its data may be inconsistent.
   bool hasCrashed() const { return crashed; }
 
-  /// Times, notes and unsupported ops for --report.
+  /// Times, notes and unsupported ops, which --report writes.
   CompileReport report;
 
 private:
-  /// Returns a listener that forwards to `outside`, drops repeated notes, and
-  /// also adds notes to the report.
+  /// Returns a listener that forwards notes to `outside`, each only once, and
+  /// adds them to the report.
   Listener keepNotes(const Listener &outside);
-  /// Returns the error for a defect of pcc in the current phase, after writing
-  /// a reproducer.
+  /// Writes a reproducer (the module at the start of the phase) and returns the
+  /// error for a defect of pcc in the current phase. `what` describes the
+  /// defect.
   Outcome internalError(const std::string &what);
-  /// Imports an .onnx file.
+  /// Imports the .onnx file `options.model` as the module.
   Outcome loadOnnx();
-  /// Parses an .mlir file and checks that the options fit the dump.
+  /// Parses the .mlir file `options.model` as the module, and checks that the
+  /// options fit the dump.
   Outcome loadText();
-  /// Checks the names in --cpu.
+  /// Checks that the instruction sets named in --cpu exist.
   Outcome checkInstructionSets();
-  /// Runs pcc::fitMemory on the module.
+  /// Calls pcc::fitMemory for the module, which chooses weights to shard under
+  /// a memory limit.
   Outcome fitMemory();
-  /// Runs pcc::fitRecompute on the module.
+  /// Calls pcc::fitRecompute for the module, which chooses activations to
+  /// recompute under a memory limit.
   Outcome fitRecompute();
-  /// Runs the phases from `first` to the last on `copy` without reporting
-  /// diagnostics. Returns whether all succeed.
+  /// Runs all phases from `first` on on `copy`, and drops their diagnostics.
+  /// Returns whether all succeed.
   bool canRunRest(mlir::ModuleOp copy, Phase first);
-  /// Runs one phase, including its gate, its time measurement and its dump.
+  /// Runs one phase, measures its time, and writes its dump if the user wants
+  /// dumps.
   Outcome runPhase(Phase phase);
-  /// Runs the passes of one phase and converts a failure to an outcome.
+  /// Runs the passes of one phase. Returns the error if a pass fails.
   Outcome runPasses(Phase phase);
-  /// Writes the module to the folder of dumps, if the user wants dumps.
+  /// Writes the module to the directory of --dump-ir, as the dump of `phase`.
+  /// Does nothing if the user wants no dumps.
   Outcome dump(Phase phase);
 
-  /// Options of the user.
+  /// The user's options.
   const CompileOptions &options;
-  /// Listener with the notes of keepNotes().
+  /// Receives notes and progress; made by keepNotes().
   Listener listener;
-  /// Context of the module. It is single-threaded.
+  /// MLIR context of the module. Not multi-threaded.
   mlir::MLIRContext context;
-  /// Collector of the diagnostics of all passes.
+  /// Collects the diagnostics of all passes.
   Diagnostics diagnostics;
-  /// The module; null before load().
+  /// The module that is being compiled; null before load().
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  /// Copy of the module at the start of the current phase, for reproducers;
-  /// null during load().
+  /// Copy of the module from the start of the current phase, for a reproducer.
+  /// Null during load().
   mlir::OwningOpRef<mlir::ModuleOp> before;
-  /// The phase that is running or ran last.
+  /// The phase that is running or, between phases, the one that ran last.
   Phase current = Phase::Import;
-  /// Result of hasCrashed().
+  /// Whether a call inside the crash guard has crashed.
   bool crashed = false;
 };
 
-/// Calls `use` with a new compilation of `options` and returns its outcome. The
-/// compilation is destroyed afterwards, unless it has crashed.
+/// Creates a compilation with `options`, passes it to `use` and returns the
+/// outcome of `use`. Destroys the compilation afterwards, unless it has
+/// crashed.
 Outcome withCompilation(const CompileOptions &options, const Listener &listener,
                         llvm::function_ref<Outcome(Compilation &)> use);
 

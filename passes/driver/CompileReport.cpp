@@ -9,7 +9,8 @@
 
 using namespace pcc;
 
-/// Returns the peak resident memory of the process so far, in bytes.
+/// Returns the largest resident memory that the process has had so far, in
+/// bytes.
 static int64_t peakMemory() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

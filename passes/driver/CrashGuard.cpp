@@ -12,20 +12,21 @@
 
 using namespace pcc;
 
-/// The reason that abortWith() has recorded last; empty if there is none.
+/// Returns the reason that abortWith() has recorded; empty if there is none.
 static std::string &crashReason() {
   static std::string words;
   return words;
 }
 
-/// Records the reason `why` and aborts. The guard catches the abort.
+/// Records `why` as the reason of the crash and aborts. The crash guard catches
+/// the abort.
 static void abortWith(const char *why) {
   crashReason() = why;
   std::abort();
 }
 
-/// Makes the handler of `signal` run on a stack of its own, because it must
-/// also run after a stack overflow. The stack belongs to the calling thread.
+/// Makes the handler of `signal` run on a separate stack, which belongs to the
+/// calling thread. It must run even after the thread's stack has overflowed.
 static void handleOnOwnStack(int signal) {
   static thread_local char stack[1 << 16];
   stack_t other{};
@@ -40,9 +41,9 @@ static void handleOnOwnStack(int signal) {
 }
 
 namespace {
-/// Installs the crash handlers while at least one object lives. The last
-/// destructor restores the previous handlers of the process, such as those of a
-/// Python interpreter.
+/// Crash handlers are installed while at least one object of this class lives.
+/// The last destructor restores the process's previous handlers, such as those
+/// of a Python interpreter.
 class Handlers {
 public:
   Handlers() {
@@ -61,8 +62,8 @@ public:
   }
 
 private:
-  /// Makes fatal errors record their reason and abort silently, because the
-  /// guard reports the reason.
+  /// Installs handlers that record the reason of a fatal error and abort
+  /// without a message. The crash guard reports the reason.
   static void install() {
     llvm::install_fatal_error_handler(
         [](void *, const char *reason, bool) { abortWith(reason); });
@@ -83,11 +84,11 @@ private:
     llvm::remove_fatal_error_handler();
   }
 
-  /// Guards the static members below.
+  /// Protects the static members below.
   static inline std::mutex mutex;
-  /// Number of live objects.
+  /// Number of objects of this class that live.
   static inline int users = 0;
-  /// Handlers of the process before install().
+  /// Handlers that the process had before install().
   static inline std::new_handler newHandler = nullptr;
   static inline std::terminate_handler terminate = nullptr;
 };

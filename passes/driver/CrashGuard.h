@@ -9,10 +9,10 @@
 
 namespace pcc {
 
-/// Runs `body` and returns true, or returns false if it crashed: by a signal,
-/// an abort or exhausted memory. `why` is then the reason in one line. Objects
-/// that `body` used may be inconsistent after a crash, so they must neither be
-/// used nor destroyed. Calls may be nested.
+/// Calls `body`. Returns true if it returns. Returns false if it crashes, by a
+/// signal, an abort or exhausted memory, and sets `why` to the reason in one
+/// line. After a crash, objects that `body` used may be inconsistent and must
+/// be neither used nor destroyed. Calls may be nested.
 bool runsWithoutCrash(llvm::function_ref<void()> body, std::string &why);
 
 } // namespace pcc

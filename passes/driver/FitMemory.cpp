@@ -15,22 +15,24 @@
 
 using namespace mlir;
 using namespace pcc;
-/// Memory of each pipeline position, in order.
+/// Memory of each pipeline position (the stages that one rank runs), in the
+/// order of positions.
 using Positions = std::vector<emit::PositionMemory>;
 
-/// Number of size thresholds to try. All weights up to a threshold are sharded.
+/// Number of size thresholds to try. With a threshold, all weights up to that
+/// size are sharded.
 static constexpr size_t mostSizes = 8;
 
-/// Number of attempts to choose only some of the weights below a threshold. The
-/// buffers of gathered weights need memory, too, so the first choice may still
-/// exceed the limit. After the last attempt all weights below the threshold are
-/// sharded.
+/// Number of attempts to shard only some of the weights up to a threshold. An
+/// attempt may exceed the limit, because gathered weights need buffers. After
+/// the last attempt, all weights up to the threshold are sharded.
 static constexpr int mostTrials = 6;
 
 namespace {
-/// Search for the weights to shard. A sharded weight is whole while it is used,
-/// which costs memory and time for a large weight. The search therefore shards
-/// the smallest weights that suffice.
+/// Chooses which weights to shard over ranks that would otherwise hold copies.
+/// A sharded weight is gathered whenever it is used, which costs memory and
+/// time, more so if it is large. Therefore the search shards the smallest
+/// weights that suffice.
 class MemoryFitter {
 public:
   MemoryFitter(ModuleOp module, llvm::function_ref<bool(ModuleOp)> runRest,
@@ -45,7 +47,8 @@ public:
     if (fitsWithoutRecomputation())
       return {};
     auto undivided = measure({});
-    // If the trial fails, the real run fails in the same way and reports it.
+    // If the trial fails, do nothing: the real run fails in the same way and
+    // reports the error.
     if (!undivided || fits(*undivided))
       return {};
     if (holdsNothing(listener))
@@ -73,10 +76,10 @@ public:
 private:
   using Names = std::vector<std::string>;
 
-  /// Returns whether the module fits without recomputation, if `pipe.recompute`
-  /// is auto; false for other modes. With auto, measure() keeps as few
-  /// activations as possible, and such a plan does not always need the least
-  /// memory.
+  /// Returns whether `pipe.recompute` is auto and the module meets the limit
+  /// without recomputation. This is tested separately: with auto, measure()
+  /// keeps as few activations as possible, and that plan does not always need
+  /// the least memory.
   bool fitsWithoutRecomputation() {
     auto mode = module->getAttrOfType<StringAttr>(pipe::recomputeName);
     if (!mode || mode.getValue() != "auto")
@@ -87,9 +90,9 @@ private:
     return positions && fits(*positions);
   }
 
-  /// Forbids shared values that are held through a step, such as weights
-  /// gathered once for all microbatches. Returns false if nothing changes: the
-  /// module has one microbatch, or has a bound already.
+  /// Forbids keeping values in memory for a whole step, such as weights that
+  /// are gathered once for all microbatches. Returns false if this changes
+  /// nothing, because there is one microbatch or a bound already.
   bool holdsNothing(const Listener &listener) {
     auto microbatches =
         module->getAttrOfType<IntegerAttr>(pipe::microbatchesName);
@@ -103,8 +106,8 @@ private:
     return true;
   }
 
-  /// Returns up to `mostSizes` thresholds, ascending: sizes of weights, each on
-  /// the rank that holds most of the weight.
+  /// Returns up to `mostSizes` size thresholds in bytes, ascending. Each is the
+  /// size of some weight on the position that holds most of the weight.
   std::vector<int64_t> sizesOf(const Positions &positions) const {
     std::set<int64_t> sizes;
     for (const std::string &name : names)
@@ -116,7 +119,7 @@ private:
     return tried;
   }
 
-  /// Returns the weights of at most `size` bytes per rank.
+  /// Returns the names of the weights that have at most `size` bytes per rank.
   Names namesUpTo(int64_t size, const Positions &positions) const {
     Names small;
     for (const std::string &name : names)
@@ -125,9 +128,9 @@ private:
     return small;
   }
 
-  /// Returns false if a trial with the weights `small` cannot succeed: some
-  /// position exceeds the limit even if these weights, their gradients and all
-  /// optimizer state were divided by the number of ranks and never gathered.
+  /// Returns false if sharding the weights `small` cannot meet the limit: a
+  /// position exceeds it even if these weights, all gradients and all optimizer
+  /// state were divided by the number of ranks and nothing were ever gathered.
   bool mayFit(const Positions &undivided, const Names &small) const {
     return llvm::all_of(undivided, [&](const emit::PositionMemory &memory) {
       int64_t bytes = memory.total() - (memory.state + memory.gradients) /
@@ -138,9 +141,9 @@ private:
     });
   }
 
-  /// Returns a subset of `small` whose sharding is enough, or `small` itself.
-  /// After each trial that exceeds the limit, the bytes to save grow by the
-  /// excess.
+  /// Returns some of the weights `small` whose sharding meets the limit, or all
+  /// of them if none is found. After an attempt that exceeds the limit, the
+  /// next one must save the excess bytes in addition.
   Names choose(const Names &small, const Positions &undivided,
                const Positions &divided) {
     std::vector<plan::Savings> savings;
@@ -164,7 +167,8 @@ private:
     return small;
   }
 
-  /// Returns the local bytes of a weight on the position that holds most of it.
+  /// Returns the size of a weight in bytes per rank, on the position that holds
+  /// most of it.
   static int64_t sizeOf(const Positions &positions, const std::string &name) {
     int64_t size = 0;
     for (const emit::PositionMemory &memory : positions)
@@ -172,7 +176,7 @@ private:
     return size;
   }
 
-  /// Returns the memory of the position that holds most.
+  /// Returns the memory, in bytes per rank, of the position that needs most.
   static int64_t largest(const Positions &positions) {
     int64_t bytes = 0;
     for (const emit::PositionMemory &memory : positions)
@@ -180,23 +184,24 @@ private:
     return bytes;
   }
 
-  /// Returns the local bytes of weight `name` on one position; 0 if it is not
-  /// there.
+  /// Returns the size of the weight `name` on one position, in bytes per rank;
+  /// 0 if the position does not hold it.
   static int64_t bytesOf(const emit::PositionMemory &memory,
                          const std::string &name) {
     auto it = memory.weights.find(name);
     return it == memory.weights.end() ? 0 : it->second;
   }
 
-  /// Returns whether all positions stay within the limit.
+  /// Returns whether all positions meet the memory limit.
   bool fits(const Positions &positions) const {
     return llvm::all_of(positions, [&](const emit::PositionMemory &memory) {
       return memory.total() <= limit;
     });
   }
 
-  /// Returns the memory of all positions if the weights `chosen` are sharded;
-  /// nullopt if a phase fails.
+  /// Returns the memory of all positions if the weights `chosen` are sharded.
+  /// Runs all later phases on a copy of the module. Returns nullopt if a phase
+  /// fails.
   std::optional<Positions> measure(const Names &chosen) {
     OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone());
     setDivided(*copy, chosen);
@@ -206,7 +211,8 @@ private:
     return positions;
   }
 
-  /// Records `chosen` in `dist.divided` of `module`.
+  /// Sets `dist.divided` of `module`, the list of weights to shard, to
+  /// `chosen`. Does nothing if `chosen` is empty.
   static void setDivided(ModuleOp module, const Names &chosen) {
     if (!chosen.empty())
       module->setAttr(dist::dividedName,
@@ -215,7 +221,8 @@ private:
                               chosen.begin(), chosen.end())));
   }
 
-  /// Applies the final choice to the module and tells the user.
+  /// Records the weights `chosen` as those to shard, and tells the user in a
+  /// note.
   void divide(const Names &chosen, const Listener &listener) {
     setDivided(module, chosen);
     listener.onNote(std::to_string(chosen.size()) + " of " +
@@ -224,8 +231,8 @@ private:
                     "used, to stay below --memory-limit");
   }
 
-  /// Returns the error for a limit that cannot be met. `positions` is the
-  /// smallest memory that was reached.
+  /// Returns the error (exit code 6) for a memory limit that cannot be met.
+  /// `positions` is the smallest memory that any attempt has reached.
   Outcome refuse(const Positions &positions) const {
     Outcome outcome = outcomeOf(emit::checkMemory(module, positions));
     outcome.notes.push_back(
@@ -237,9 +244,10 @@ private:
 
   ModuleOp module;
   llvm::function_ref<bool(ModuleOp)> runRest;
-  /// Most bytes per rank.
+  /// Memory limit per rank in bytes.
   int64_t limit;
-  /// Ranks of one stage: the most shards that a weight can have.
+  /// Number of ranks of one stage, which is the largest number of shards of a
+  /// weight.
   int64_t numRanks;
   /// Names of all weights.
   Names names;

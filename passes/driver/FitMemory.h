@@ -9,19 +9,19 @@
 
 namespace pcc {
 
-/// Chooses weights of `module` to store sharded over their replicas (ZeRO,
-/// Rajbhandari et al. 2020; FSDP), if the module exceeds `rank.memory_limit`
-/// without that. Records them in `dist.divided`. Sharded weights must be
-/// gathered for use, so the choice also keeps the gathered bytes small. Before
-/// it shards weights, the function forbids values that are held for all
-/// microbatches (`pipe.max_held_bytes` = 0).
+/// Makes `module` meet the memory limit `rank.memory_limit`, if it exceeds it.
+/// First forbids keeping values in memory for all microbatches
+/// (`pipe.max_held_bytes` = 0). If that is not enough, chooses weights to store
+/// sharded over the ranks that would hold copies (ZeRO, Rajbhandari et al.
+/// 2020; FSDP), and records them in `dist.divided`. Sharded weights must be
+/// gathered for use, so the choice keeps the gathered bytes small.
 ///
-/// The module must have passed 3-place, and no later phase. Memory is measured
-/// on copies of the module: `runRest` runs the phases 4-shard to 7-emit on a
-/// copy, silently, and returns whether they succeed. If they fail, no weight is
-/// chosen, because the real run reports the error. Returns exit code 6 if some
-/// rank exceeds the limit even with all weights sharded. Without a limit, does
-/// nothing.
+/// The module must have passed phase 3-place and no later phase. Memory is
+/// measured on copies of the module: `runRest` runs the phases 4-shard to
+/// 7-emit on a copy, without diagnostics, and returns whether they succeed. If
+/// they fail, no weight is chosen: the real run reports the error. Returns exit
+/// code 6 if some rank exceeds the limit even with all weights sharded. Does
+/// nothing if there is no limit.
 Outcome fitMemory(mlir::ModuleOp module,
                   llvm::function_ref<bool(mlir::ModuleOp)> runRest,
                   const Listener &listener);

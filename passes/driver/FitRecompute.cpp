@@ -9,24 +9,27 @@
 
 using namespace mlir;
 using namespace pcc;
-/// Memory of each pipeline position, in order.
+/// Memory of each pipeline position (the stages that one rank runs), in the
+/// order of positions.
 using Positions = std::vector<emit::PositionMemory>;
 
-/// Number of budgets to try between one that fits and one that does not.
+/// Largest number of trials to improve the budgets.
 static constexpr int mostTrials = 6;
 
-/// A budget is good enough if it leaves less than 1/unusedShare of the limit
-/// unused.
+/// The search for a position ends if less than 1/unusedShare of the memory
+/// limit is unused.
 static constexpr int64_t unusedShare = 100;
 
 namespace {
-/// Search for the budget of each position. 6-schedule knows the bytes of
-/// activations, but not the kernels and the other buffers in the arena. So each
-/// trial measures the whole plan, and the budget is corrected by the distance
-/// to the limit; a bisection step keeps it in bounds.
+/// Finds the activation budget of each pipeline position: the bytes of
+/// activations that it may keep. Phase 6-schedule knows the bytes of
+/// activations, but not those of kernels and of other buffers in the arena.
+/// Therefore each trial measures the memory of the whole plan, and the budget
+/// is changed by the distance to the limit. If that leaves the known bounds,
+/// bisection is used.
 ///
-/// Invariant: a position that needs recomputation fits with the budget `fits`,
-/// and does not fit with `tooLarge`.
+/// Invariant: a position that needs recomputation meets the limit with the
+/// budget `fits`, and exceeds it with `tooLarge`.
 class RecomputeFitter {
 public:
   RecomputeFitter(ModuleOp module, llvm::function_ref<bool(ModuleOp)> runRest,
@@ -35,7 +38,8 @@ public:
 
   Outcome run(const Listener &listener) {
     auto nothing = measure({});
-    // If the trial fails, the real run fails in the same way and reports it.
+    // If the trial fails, do nothing: the real run fails in the same way and
+    // reports the error.
     if (!nothing)
       return {};
     begin(*nothing);
@@ -53,12 +57,12 @@ public:
   }
 
 private:
-  /// Budget of a position that needs no recomputation.
+  /// Budget of a position that meets the limit without recomputation.
   static constexpr int64_t unbounded = INT64_MAX;
 
-  /// Initializes the budgets from `nothing`, the memory without recomputation.
-  /// Positions that fit get no bound. Others begin with the bytes that remain
-  /// for the arena beside its gradients.
+  /// Sets the initial budgets from `nothing`, the memory without recomputation.
+  /// A position that meets the limit gets no bound. For others, the first
+  /// budget is what the limit leaves for the arena, minus the gradients.
   void begin(const Positions &nothing) {
     for (const emit::PositionMemory &memory : nothing) {
       const bool isFree = memory.total() <= limit;
@@ -73,13 +77,14 @@ private:
       set(module, fits);
   }
 
-  /// Returns whether all positions fit without recomputation.
+  /// Returns whether all positions meet the limit without recomputation.
   bool isDone() const {
     return llvm::all_of(next,
                         [](int64_t budget) { return budget == unbounded; });
   }
 
-  /// Tries and corrects budgets until no budget changes, or after `mostTrials`.
+  /// Tries budgets and corrects them, until no budget changes or `mostTrials`
+  /// trials are done.
   void search() {
     for (int trial = 0; trial < mostTrials && next != fits; ++trial) {
       auto reached = measure(next);
@@ -91,9 +96,9 @@ private:
     }
   }
 
-  /// Moves the bounds of one position after a trial with its budget, and
-  /// chooses the next budget. `left` is the limit minus the measured bytes; it
-  /// is negative if the position did not fit.
+  /// Updates the bounds of one position after the trial of its budget, and
+  /// chooses the next budget. `left` is the limit minus the measured bytes;
+  /// negative if the position exceeds the limit.
   void correct(size_t position, int64_t left) {
     int64_t &budget = next[position];
     (left >= 0 ? fits : tooLarge)[position] = budget;
@@ -105,8 +110,9 @@ private:
       budget = low + (high - low) / 2;
   }
 
-  /// Returns the memory of all positions with `budgets`, or without
-  /// recomputation if `budgets` is empty; nullopt if a phase fails.
+  /// Returns the memory of all positions with the activation budgets `budgets`,
+  /// or without recomputation if `budgets` is empty. Runs all later phases on a
+  /// copy of the module. Returns nullopt if a phase fails.
   std::optional<Positions> measure(const std::vector<int64_t> &budgets) {
     OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone());
     if (budgets.empty())
@@ -119,14 +125,14 @@ private:
     return positions;
   }
 
-  /// Records `budgets` in `pipe.activation_bytes` of `module`.
+  /// Sets `pipe.activation_bytes` of `module` to `budgets`.
   static void set(ModuleOp module, const std::vector<int64_t> &budgets) {
     module->setAttr(pipe::activationBytesName,
                     Builder(module.getContext()).getDenseI64ArrayAttr(budgets));
   }
 
-  /// Returns an error if a position exceeds the limit with `least`, the memory
-  /// at the smallest budgets.
+  /// Returns an error (exit code 6) if a position exceeds the limit with
+  /// `least`, the memory when as much as possible is recomputed.
   Outcome refuse(const Positions &least) const {
     Outcome outcome = outcomeOf(emit::checkMemory(module, least));
     if (!outcome.ok())
@@ -138,10 +144,10 @@ private:
 
   ModuleOp module;
   llvm::function_ref<bool(ModuleOp)> runRest;
-  /// Most bytes per rank.
+  /// Memory limit per rank in bytes.
   int64_t limit;
-  /// Per position: largest budget known to fit, smallest one known not to fit,
-  /// and the next one to try. All are bytes of activations.
+  /// For each position: largest budget known to meet the limit, smallest budget
+  /// known to exceed it, and next budget to try. All are bytes of activations.
   std::vector<int64_t> fits, tooLarge, next;
 };
 } // namespace

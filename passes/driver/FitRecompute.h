@@ -10,17 +10,17 @@
 namespace pcc {
 
 /// If `pipe.recompute` is auto, chooses how many bytes of activations each
-/// pipeline position may keep, and records them in `pipe.activation_bytes`.
-/// 6-schedule recomputes the rest in the backward pass (activation
-/// checkpointing, Chen et al. 2016). The budgets are as large as
-/// `rank.memory_limit` allows, so that little is recomputed. Without a limit,
-/// sets the mode to none.
+/// pipeline position (the stages that one rank runs) may keep, and records
+/// these budgets in `pipe.activation_bytes`. Phase 6-schedule recomputes all
+/// other activations in the backward pass (activation checkpointing, Chen et
+/// al. 2016). The budgets are as large as `rank.memory_limit` allows, so that
+/// little is recomputed. Without a limit, sets the mode to none.
 ///
-/// The module must have passed 5-localize, and no later phase. Memory is
+/// The module must have passed phase 5-localize and no later phase. Memory is
 /// measured on copies of the module: `runRest` runs the phases 6-schedule and
-/// 7-emit on a copy, silently, and returns whether they succeed. Returns exit
-/// code 6 if a position exceeds the limit even if all possible activations are
-/// recomputed.
+/// 7-emit on a copy, without diagnostics, and returns whether they succeed.
+/// Returns exit code 6 if a position exceeds the limit even when as much as
+/// possible is recomputed.
 Outcome fitRecompute(mlir::ModuleOp module,
                      llvm::function_ref<bool(mlir::ModuleOp)> runRest,
                      const Listener &listener);

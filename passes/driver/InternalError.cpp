@@ -16,9 +16,9 @@ Outcome pcc::writeModule(ModuleOp module, const std::string &path) {
   });
 }
 
-/// Writes `before` to a new temporary file and returns its path; empty if that
-/// fails. A crash left the module in an unknown state, so printing is guarded,
-/// too.
+/// Writes `before` to a new temporary file and returns the file's path; empty
+/// if that fails. Printing is guarded against crashes, because the crash may
+/// have corrupted the module.
 static std::string writeReproducer(Phase phase, ModuleOp before) {
   SmallString<128> path;
   llvm::sys::path::system_temp_directory(/*ErasedOnReboot=*/true, path);
@@ -34,8 +34,8 @@ static std::string writeReproducer(Phase phase, ModuleOp before) {
   return survived && written.ok() ? unique.str().str() : "";
 }
 
-/// Returns the command of the user, which `options.command` holds without its
-/// --dim options.
+/// Returns the user's whole command. `options.command` lacks the --dim options,
+/// so they are appended.
 static std::string wholeCommand(const CompileOptions &options) {
   std::string command = options.command;
   for (auto &[name, size] : options.dims)

@@ -8,9 +8,9 @@
 
 namespace pcc {
 
-/// Reads the schedule file into `options.scheduleTable`, if --schedule names a
-/// file and the model is trained. Sets `microbatches` and `virtualStages` to
-/// those of the file. Returns exit code 7 if the file cannot be read. Returns
+/// If --schedule names a CSV file and the model is trained, reads the file into
+/// `options.scheduleTable`, and sets `microbatches` and `virtualStages` to the
+/// numbers in the file. Returns exit code 7 if the file cannot be read, and
 /// exit code 6 if the schedule contradicts other options or deadlocks.
 Outcome readScheduleTable(CompileOptions &options);
 

@@ -12,8 +12,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::explain;
 
-/// Returns the decision about `place` along one of `axes`; null if there is
-/// none.
+/// Returns the decision about `place` (a producer or consumer) along one of the
+/// mesh axes `axes`; null if there is none.
 static const dist::Decision *decisionAlong(const dist::Endpoint &place,
                                            ArrayRef<std::string> axes) {
   for (const dist::Decision &decision : place.decisions)
@@ -62,14 +62,14 @@ double explain::secondsOf(const dist::Choice &choice,
 }
 
 namespace {
-/// Builder of the explanation of one module.
+/// Builds the explanation of one module.
 class Explainer {
 public:
   Explainer(const emit::ModelFacts &facts, const plan::Cluster &cluster)
       : facts(facts), cluster(cluster) {}
 
-  /// Collects all collectives and transfers of a step, their totals, and the
-  /// lints.
+  /// Collects all collectives and transfers of a step, the totals of their
+  /// bytes and seconds, and the lints (warnings about suspicious shardings).
   Explanation run() {
     readHead();
     for (int stage = 0; stage < facts.numStages(); ++stage)
@@ -91,7 +91,7 @@ public:
   }
 
 private:
-  /// Reads the facts that hold for the whole model: mesh, target and schedule.
+  /// Reads what holds for the whole model: name, mesh, target and schedule.
   void readHead() {
     auto model =
         ModuleOp(facts.module)->getAttrOfType<StringAttr>(graph::modelName);
@@ -105,8 +105,8 @@ private:
     explanation.microbatches = facts.microbatches;
   }
 
-  /// Adds a collective of `stage`, with the price and the cause of its first
-  /// op.
+  /// Adds a collective of the pipeline stage `stage`. If `entry` stands for
+  /// several ops, price and cause are those of the first.
   void add(const emit::CollectiveFacts &entry, int stage) {
     dist::CollectiveOp op = entry.ops.front();
     ExplainedCollective made{entry,
@@ -120,22 +120,23 @@ private:
     explanation.collectives.push_back(std::move(made));
   }
 
-  /// Returns a sharding as text, without microbatches.
+  /// Formats a sharding, without the time axis of microbatches.
   std::string text(dist::ShardingAttr sharding) const {
     return dist::toBriefString(dist::withoutTime(sharding.getSharding()),
                                facts.mesh.shardingMesh());
   }
 
-  /// Adds a collective to the totals.
+  /// Adds the collective `made` to the totals of its position.
   void count(const ExplainedCollective &made) {
     count({facts.positionOfStage[made.stage], llvm::join(made.facts.axes, "+"),
            made.facts.kind, made.facts.callsPerStep(facts),
            made.facts.receivedBytes, made.seconds});
   }
 
-  /// Adds a transfer to the totals of its receiver. Ranks of two positions
-  /// exchange messages if they have equal coordinates in the mesh, so their
-  /// distance is a multiple of the ranks per position.
+  /// Adds a transfer between stages to the totals of the receiving position.
+  /// Two ranks that send to each other have the same mesh coordinates in their
+  /// positions, so their rank numbers differ by a multiple of the ranks per
+  /// position.
   void count(const emit::StageTransfer &transfer) {
     const int from = facts.positionOfStage[transfer.fromStage];
     const int to = facts.positionOfStage[transfer.toStage];
@@ -148,8 +149,8 @@ private:
                                  2, static_cast<double>(bytes), 1)});
   }
 
-  /// Adds communication that happens `calls` times per step, with bytes and
-  /// seconds per call.
+  /// Adds communication to the totals. `each` has the number of calls per step,
+  /// and the bytes and seconds of one call.
   void count(const CommunicationTotal &each) {
     auto total =
         llvm::find_if(explanation.totals, [&](const CommunicationTotal &other) {

@@ -9,8 +9,8 @@ using namespace pcc::explain;
 using Json = nlohmann::ordered_json;
 
 namespace {
-/// Writer of the JSON form. Fields that `inspect --json` has, too, have the
-/// same names and values here.
+/// Writes the explanation as JSON. Fields that `inspect --json` has, too, have
+/// the same names and values here.
 class JsonWriter {
 public:
   explicit JsonWriter(const plan::Cluster &cluster) : cluster(cluster) {}
@@ -36,7 +36,7 @@ public:
   }
 
 private:
-  /// Returns an array of the JSON forms of `items`.
+  /// Returns an array with the JSON form of each of `items`.
   template <typename Item> Json list(const std::vector<Item> &items) const {
     Json entries = Json::array();
     for (const Item &item : items)
@@ -53,7 +53,7 @@ private:
             {"seconds", total.seconds}};
   }
 
-  /// Returns `text`, or null if it is empty.
+  /// Returns `text` as a JSON string, or a JSON null if it is empty.
   static Json textOrNull(const std::string &text) {
     return text.empty() ? Json() : Json(text);
   }
@@ -97,9 +97,9 @@ private:
     return json;
   }
 
-  /// Writes a collective. `decision` is the most informative decision,
-  /// `alternatives` the choices that lost against it. Other decisions about the
-  /// same communication follow in `further_decisions`.
+  /// Returns a collective as JSON. `decision` is the most informative decision
+  /// about it, and `alternatives` are the choices that were rejected there.
+  /// Other decisions about the same communication are in `further_decisions`.
   Json write(const ExplainedCollective &made) const {
     Json json = emit::toJson(made.facts, made.stage);
     json["shape"] = made.shape;

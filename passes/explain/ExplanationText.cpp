@@ -11,18 +11,18 @@ using namespace pcc::explain;
 using llvm::formatv;
 using runtime::bytesText;
 
-/// Most entries in a list of choices, nodes or readers; the rest is only
-/// counted.
+/// Largest number of entries that a list of choices, nodes or readers shows.
+/// For the rest, only the number is given.
 static constexpr size_t mostListed = 5;
 
-/// Returns a duration with a fitting unit: "12.5 us".
+/// Formats a duration in a suitable unit, such as "12.5 us".
 static std::string secondsText(double seconds) {
   return seconds < 1e-3 ? formatv("{0:F1} us", seconds * 1e6).str()
          : seconds < 1  ? formatv("{0:F1} ms", seconds * 1e3).str()
                         : formatv("{0:F2} s", seconds).str();
 }
 
-/// Returns a shape as text: "[8, 16]".
+/// Formats a shape, such as "[8, 16]".
 static std::string listText(const std::vector<int64_t> &shape) {
   std::string text;
   for (int64_t size : shape)
@@ -30,20 +30,21 @@ static std::string listText(const std::vector<int64_t> &shape) {
   return "[" + text + "]";
 }
 
-/// Returns a count with its noun in singular or plural: "1 call", "2 calls".
+/// Formats a count with its noun in singular or plural, such as "1 call" or "2
+/// calls".
 static std::string counted(int64_t count, const std::string &thing) {
   const char *plural = llvm::StringRef(thing).ends_with("ch") ? "es" : "s";
   return std::to_string(count) + " " + thing + (count == 1 ? "" : plural);
 }
 
-/// Returns whether the name of `place` is that of an input, output, weight or
-/// pinned value, and not that of a node.
+/// Returns whether `place.node` names an input, output, weight or pinned value,
+/// rather than a node.
 static bool namesItself(const dist::Endpoint &place) {
   return place.op == "input" || place.op == "output" || place.op == "weight" ||
          place.op == "pin";
 }
 
-/// Returns an endpoint as text: "matmul at 'node_addmm_1'
+/// Formats a producer or consumer, such as "matmul at 'node_addmm_1'
 /// (pytorch_utils.py:119)".
 static std::string placeText(const dist::Endpoint &place) {
   std::string text = place.op;
@@ -54,7 +55,8 @@ static std::string placeText(const dist::Endpoint &place) {
   return text + (place.pin.empty() ? "" : ", pinned by " + place.pin);
 }
 
-/// Returns steps with their received bytes: "all_gather 48.0 KiB, …".
+/// Formats communication steps with the bytes that a rank receives, such as
+/// "all_gather 48.0 KiB, …".
 static std::string stepsText(const std::vector<dist::PricedStep> &steps) {
   std::string text;
   for (const dist::PricedStep &step : steps)
@@ -68,8 +70,9 @@ static std::string stepsText(const std::vector<dist::PricedStep> &steps) {
 // Choices
 //===----------------------------------------------------------------------===//
 
-/// Returns why `loser` was not taken, in a few words. A loser that is cheaper
-/// by itself makes other ops dearer.
+/// Returns why `loser` was rejected in favor of `chosen`, in a few words. It
+/// may be cheaper by itself, but make other ops more expensive ("dearer
+/// elsewhere").
 static std::string verdictOn(const dist::Choice &loser,
                              const dist::Choice &chosen) {
   const auto compare = [](int64_t own, int64_t other, const char *what) {
@@ -86,8 +89,8 @@ static std::string verdictOn(const dist::Choice &loser,
   return loser.memoryBytes > chosen.memoryBytes ? "more memory" : "as good";
 }
 
-/// Returns one line about a choice: verdict, bytes, seconds, description and
-/// steps.
+/// Formats one choice as a line: verdict, bytes, seconds, description and
+/// communication steps.
 static std::string choiceText(const std::string &verdict,
                               const dist::Choice &choice,
                               const plan::Cluster &cluster) {
@@ -101,7 +104,8 @@ static std::string choiceText(const std::string &verdict,
   return text + (choice.refused.empty() ? "" : "; " + choice.refused) + "\n";
 }
 
-/// Returns lines about the chosen alternative and the best `numOthers` others.
+/// Formats a decision: one line for the chosen alternative, and one for each of
+/// the best `numOthers` others.
 static std::string decisionText(const dist::Decision &decision,
                                 size_t numOthers,
                                 const plan::Cluster &cluster) {
@@ -114,8 +118,8 @@ static std::string decisionText(const dist::Decision &decision,
   return text;
 }
 
-/// Returns the lines about one decision of a collective; for a pin without a
-/// decision, the option that asks for it.
+/// Formats one decision about a collective. If the user's pin has decided,
+/// names the option that set the pin.
 static std::string decidedText(const EndpointDecision &at, size_t numOthers,
                                const plan::Cluster &cluster) {
   if (!at.decision)
@@ -129,7 +133,7 @@ static std::string decidedText(const EndpointDecision &at, size_t numOthers,
 // Collectives
 //===----------------------------------------------------------------------===//
 
-/// Returns the lines about the consumers of a collective.
+/// Formats the consumers of a collective, one per line.
 static std::string usesText(const std::vector<dist::Endpoint> &uses) {
   std::string text;
   for (size_t i = 0; i < uses.size() && i < mostListed; ++i)
@@ -141,7 +145,8 @@ static std::string usesText(const std::vector<dist::Endpoint> &uses) {
   return text;
 }
 
-/// Returns the line that names the nodes of the other collectives of a group.
+/// Formats the line that names the nodes of all collectives of a group but the
+/// first; empty if there is only one.
 static std::string likewiseText(const RepeatedCollective &group) {
   std::string text;
   for (size_t i = 1; i < group.all.size() && i <= mostListed; ++i)
@@ -153,8 +158,8 @@ static std::string likewiseText(const RepeatedCollective &group) {
   return text.empty() ? "" : text + "\n";
 }
 
-/// Returns the heading of a group: count, kind, axes, bytes and seconds, and
-/// the shardings on both sides.
+/// Formats the heading of a group of equal collectives: count, kind, axes,
+/// bytes, seconds, and the shardings before and after.
 static std::string headText(const RepeatedCollective &group, size_t numStages) {
   const ExplainedCollective &first = *group.all.front();
   const auto &facts = first.facts;
@@ -173,8 +178,8 @@ static std::string headText(const RepeatedCollective &group, size_t numStages) {
          first.from + " to " + first.to + "\n";
 }
 
-/// Returns the section about one group of equal collectives: heading, producer,
-/// consumers and decisions of the first one.
+/// Formats the section about a group of equal collectives: its heading, and
+/// producer, consumers and decisions of the first one.
 static std::string repeatedText(const RepeatedCollective &group,
                                 size_t numStages,
                                 const plan::Cluster &cluster) {
@@ -197,7 +202,7 @@ static std::string repeatedText(const RepeatedCollective &group,
 // Complete text
 //===----------------------------------------------------------------------===//
 
-/// Returns the axes of the mesh as text: "pp=2, tp=4".
+/// Formats the mesh axes, such as "pp=2, tp=4"; "one rank" if there are none.
 static std::string meshText(const Explanation &explanation) {
   std::string text;
   for (const auto &[name, size] : explanation.mesh)
@@ -205,7 +210,7 @@ static std::string meshText(const Explanation &explanation) {
   return text.empty() ? "one rank" : text;
 }
 
-/// Returns one row of the table of totals.
+/// Formats one row of the table of totals.
 static std::string totalText(const CommunicationTotal &total) {
   return formatv("  {0,-8} {1,-15} {2,10} {3,12} {4,12}\n", total.axes,
                  total.kind, counted(total.calls, "call"),
@@ -214,7 +219,8 @@ static std::string totalText(const CommunicationTotal &total) {
       .str();
 }
 
-/// Returns one table of received bytes per position, with a sum at its end.
+/// Formats the tables of received bytes, one per pipeline position, each with a
+/// sum in its last row.
 static std::string totalsText(const Explanation &explanation) {
   const size_t positions = explanation.receivedBytesOfPosition.size();
   std::string text;
@@ -236,7 +242,7 @@ static std::string totalsText(const Explanation &explanation) {
   return text;
 }
 
-/// Returns one line per lint.
+/// Formats the lints (warnings about suspicious shardings), one per line.
 static std::string lintsText(const std::vector<FoundLint> &lints) {
   std::string text;
   for (const FoundLint &lint : lints)
@@ -251,8 +257,8 @@ static std::string lintsText(const std::vector<FoundLint> &lints) {
 // Values
 //===----------------------------------------------------------------------===//
 
-/// Returns the steps of an origin, joined by arrows. The middle of a long list
-/// is left out.
+/// Joins the steps from a value to the decision about it by arrows. In a long
+/// list, a count replaces the middle steps.
 static std::string wayText(const std::vector<std::string> &steps) {
   std::string text;
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -267,7 +273,7 @@ static std::string wayText(const std::vector<std::string> &steps) {
   return text;
 }
 
-/// Returns the lines about one axis of a value.
+/// Formats the lines that tell how one mesh axis splits a value, and why.
 static std::string originText(const Origin &origin,
                               const plan::Cluster &cluster) {
   std::string text = "  over " + origin.axis + ": " + origin.what + "\n";
@@ -279,7 +285,7 @@ static std::string originText(const Origin &origin,
   return text;
 }
 
-/// Returns the line about one reader of a value.
+/// Formats the line about one reader of a value.
 static std::string useText(const ValueUse &use, bool hasStages) {
   std::string text =
       "  read by " + placeText(use.place) + " as " + use.sharding;
@@ -289,7 +295,7 @@ static std::string useText(const ValueUse &use, bool hasStages) {
          "\n";
 }
 
-/// Returns the section about one value.
+/// Formats the section about one value that the user asks about.
 static std::string valueText(const ValueExplanation &story, bool hasStages,
                              const plan::Cluster &cluster) {
   std::string text =

@@ -22,19 +22,21 @@ using namespace pcc;
 using namespace pcc::explain;
 using dist::Lint;
 
-/// Most weights that one message names; the rest is only counted.
+/// Largest number of weights that one message names. For the rest, only the
+/// number is given.
 static constexpr size_t mostNamed = 5;
 
-/// Returns a share between 0 and 1 in percent: "25 %".
+/// Formats a fraction between 0 and 1 in percent, such as "25 %".
 static std::string percent(double share) {
   return llvm::formatv("{0:F0} %", share * 100).str();
 }
 
 namespace {
-/// Messages of one lint. Equal messages are merged and counted.
+/// The messages of one lint. Equal messages are merged into one with a count.
 class CountedMessages {
 public:
-  /// Adds a message about `op`. The first op of equal messages gives the node.
+  /// Adds a message about `op`. If the same message was added before, only its
+  /// count grows, and the node of the first op is kept.
   void add(const std::string &message, Operation *op) {
     auto [entry, isNew] = entries.insert({message, {}});
     if (isNew)
@@ -42,8 +44,8 @@ public:
     ++entry->second.count;
   }
 
-  /// Appends all messages to `lints`, each with its count if it was found more
-  /// than once: " (24 values)" for `things` = "values".
+  /// Appends all messages to `lints`. A message that was added several times
+  /// ends with its count, such as " (24 values)", where `things` is "values".
   void report(Lint lint, StringRef things, std::vector<FoundLint> &lints) {
     for (auto &[message, entry] : entries)
       lints.push_back(
@@ -56,7 +58,7 @@ public:
   }
 
 private:
-  /// Count of a message, and the node of its first op.
+  /// Number of times that a message was added, and the node of the first op.
   struct FoundMessage {
     int64_t count = 0;
     std::string node;
@@ -65,13 +67,14 @@ private:
       entries;
 };
 
-/// Search for all lints in one module.
+/// Finds all lints of one module. A lint is a warning about a suspicious
+/// sharding.
 class LintFinder {
 public:
   explicit LintFinder(ModuleOp module)
       : module(module), mesh(dist::meshOf(module)) {}
 
-  /// Returns all lints in the order of their codes.
+  /// Returns all lints, ordered by their codes, such as PCC-L001.
   std::vector<FoundLint> run() {
     findFullGathers();
     findWholeWeights();
@@ -82,7 +85,7 @@ public:
   }
 
 private:
-  /// Calls `use` with every op of every function, in program order.
+  /// Calls `use` for each op of each function, in program order.
   void forEachOp(llvm::function_ref<void(Operation *)> use) {
     for (auto function : module.getOps<func::FuncOp>())
       for (Operation &op : function.front())
@@ -93,14 +96,14 @@ private:
   // Collectives
   //===--------------------------------------------------------------------===//
 
-  /// Returns whether `op` gathers all elements. A gather of chosen expert rows
-  /// does not count.
+  /// Returns whether `op` is an all-gather of all elements. One that gathers
+  /// only the rows that experts need does not count.
   static bool isGather(dist::CollectiveOp op) {
     return op.getKind() == dist::CollectiveKind::AllGather &&
            op.getRows().empty();
   }
 
-  /// PCC-L001: gathers that leave a large tensor whole on every rank.
+  /// PCC-L001: an all-gather leaves a large tensor whole on every rank.
   void findFullGathers() {
     CountedMessages found;
     forEachOp([&](Operation *op) {
@@ -118,9 +121,10 @@ private:
     found.report(Lint::FullGather, "times", lints);
   }
 
-  /// Returns the value that holds the same elements as `value`, before
-  /// collectives, transposes and reshapes. Stops at reductions and windowed
-  /// reads, whose results have other elements.
+  /// Follows collectives, transposes and reshapes backwards from `value` and
+  /// returns the first value, which holds the same elements. Stops at
+  /// reductions and at windowed reads, because their results have other
+  /// elements.
   static Value elementsOf(Value value) {
     while (Operation *op = value.getDefiningOp()) {
       if (!isa<dist::CollectiveOp, graph::TransposeOp, graph::ReshapeOp>(op))
@@ -134,7 +138,7 @@ private:
     return value;
   }
 
-  /// PCC-L005: two gathers of the same elements over the same axes.
+  /// PCC-L005: the same elements are gathered twice over the same axes.
   void findRepeatedReshards() {
     std::map<std::pair<void *, std::string>, std::string> gathered;
     CountedMessages found;
@@ -161,14 +165,14 @@ private:
   // Weights
   //===--------------------------------------------------------------------===//
 
-  /// Returns the bytes of the whole weight, before it is split.
+  /// Returns the size of the whole weight in bytes.
   static double bytesOf(graph::ParameterOp weight) {
     return graph::numBytes(cast<RankedTensorType>(weight.getType()));
   }
 
-  /// Returns the bytes above which a weight is large: a share of the weights of
-  /// one block. The number of blocks is estimated as the count of the most
-  /// frequent shape.
+  /// Returns the size in bytes above which a weight is large: a fixed fraction
+  /// of the weights of one block. The number of blocks is estimated as the
+  /// number of weights that have the most frequent shape.
   double largeWeight() {
     double total = 0;
     int64_t repeats = 1;
@@ -183,9 +187,9 @@ private:
     return dist::largeWeightShare * total / static_cast<double>(repeats);
   }
 
-  /// Returns the axes that can split weights, in groups: a weight must be split
-  /// by one axis of each group. `tp` is a group; all axes of the user are
-  /// another one.
+  /// Returns groups of mesh axes that can split weights. Every large weight
+  /// should be split by at least one axis of each group. `tp` is one group; all
+  /// axes that the user defines form another.
   std::vector<std::vector<dist::Axis>> weightAxes() const {
     std::vector<std::vector<dist::Axis>> groups;
     std::vector<dist::Axis> own;
@@ -204,7 +208,7 @@ private:
     return groups;
   }
 
-  /// PCC-L002: large weights that are whole along all axes of a group.
+  /// PCC-L002: a large weight is not split by any axis of a group.
   void findWholeWeights() {
     const double large = largeWeight();
     for (const auto &axes : weightAxes()) {
@@ -239,8 +243,8 @@ private:
     }
   }
 
-  /// Returns the message about the weights `names`. `whole` has the bytes of
-  /// each weight.
+  /// Returns the message about the weights `names`, which `axes` do not split.
+  /// `whole` holds the bytes of each weight.
   static std::string wholeText(const std::vector<dist::Axis> &axes,
                                std::vector<std::string> names,
                                const std::map<std::string, double> &whole) {
@@ -262,7 +266,7 @@ private:
   // Values
   //===--------------------------------------------------------------------===//
 
-  /// PCC-L003: dims that are split so unevenly that much of them is padding.
+  /// PCC-L003: a dim is split so unevenly that much of it is padding.
   void findPadding() {
     CountedMessages found;
     forEachOp([&](Operation *op) {
@@ -275,7 +279,8 @@ private:
     found.report(Lint::Padding, "values", lints);
   }
 
-  /// Adds a message if a large share of one factor of a dim is padding.
+  /// Adds a message to `found` if a large fraction of one factor of a dim is
+  /// padding.
   static void addPadding(const dist::Factor &factor, Operation *op,
                          CountedMessages &found) {
     const int64_t parts = factor.numParts();
@@ -290,8 +295,8 @@ private:
                 op);
   }
 
-  /// Returns whether `axis` splits an operand or a result of `op`, or leaves
-  /// one partial.
+  /// Returns whether `axis` splits an operand or a result of `op`, or whether
+  /// one of them is partial along `axis`.
   static bool isDividedBy(Operation *op, StringRef axis) {
     auto divides = [&](Value value) {
       dist::ShardingAttr sharding = dist::shardingOf(value);
@@ -302,7 +307,7 @@ private:
            llvm::any_of(op->getResults(), divides);
   }
 
-  /// PCC-L004: axes along which ranks repeat much of the computation.
+  /// PCC-L004: ranks along an axis repeat much of the computation.
   void findUnusedAxes() {
     for (const dist::Axis &axis : mesh.axes) {
       if (axis.size < 2 || axis.name == dist::timeAxis)
@@ -313,8 +318,9 @@ private:
         auto cost = dyn_cast<graph::CostOpInterface>(op);
         if (!cost)
           return;
-        // Ops that localization has added have no shardings. They count only if
-        // the axis splits an operand, such as the weights of a grouped matmul.
+        // Ops added by phase 5-localize have no recorded shardings. Count such
+        // an op only if the axis splits an operand or result, such as the
+        // weights of a grouped matmul.
         const bool isDivided = isDividedBy(op, axis.name);
         if (isDivided || op->hasAttr(dist::shardingsName))
           all += cost.getFlops();
@@ -333,7 +339,8 @@ private:
     }
   }
 
-  /// Returns the message about an axis. `largest` is the repeated op with most
+  /// Returns the message about an axis along which ranks repeat the fraction
+  /// `share` of the computation. `largest` is the repeated op with the most
   /// flops.
   static std::string unusedText(const dist::Axis &axis, double share,
                                 Operation *largest) {

@@ -11,21 +11,22 @@
 
 namespace pcc::explain {
 
-/// A lint that applies to a module.
+/// A lint found in a module: a warning about a suspicious sharding.
 struct FoundLint {
-  /// Kind of the lint.
+  /// Kind of lint.
   dist::Lint lint;
-  /// Message of one line that begins in lower case.
+  /// Text of one line, which begins in lower case.
   std::string message;
-  /// First node that the lint concerns; may be empty.
+  /// Name of the first ONNX node that the lint is about; may be empty.
   std::string node;
 
   bool operator==(const FoundLint &) const = default;
 };
 
-/// Returns all lints of `module`, by code, then in program order. The module
-/// must have passed 6-schedule. In a module after 7-emit, kernels hide their
-/// ops, so only collectives and weights are judged.
+/// Returns all lints of `module`, ordered by the code of the lint and then in
+/// program order. The module must have passed phase 6-schedule. After phase
+/// 7-emit, kernels hide their ops, so that only collectives and weights are
+/// examined.
 std::vector<FoundLint> findLints(mlir::ModuleOp module);
 
 } // namespace pcc::explain

@@ -8,8 +8,8 @@
 using namespace pcc;
 using namespace pcc::explain;
 
-/// Returns `text` with '#' in place of each number in a quoted name: 'h.11.w'
-/// becomes 'h.#.w'.
+/// Returns `text` with each number inside a quoted name replaced by '#':
+/// 'h.11.w' becomes 'h.#.w'.
 static std::string withoutNumbers(const std::string &text) {
   std::string result;
   bool isQuoted = false, inNumber = false;
@@ -25,7 +25,8 @@ static std::string withoutNumbers(const std::string &text) {
   return result;
 }
 
-/// Returns a text that is equal for equal choices of repeated blocks.
+/// Returns a key for a choice. Choices that differ only in the number of their
+/// block have equal keys.
 static std::string keyOf(const dist::Choice &choice) {
   std::string key = withoutNumbers(choice.what) + choice.refused.substr(0, 1);
   for (const dist::PricedStep &step : choice.steps)
@@ -34,7 +35,7 @@ static std::string keyOf(const dist::Choice &choice) {
   return key;
 }
 
-/// Returns a text that is equal for the collectives of one group.
+/// Returns a key for a collective. Collectives with equal keys form a group.
 static std::string keyOf(const ExplainedCollective &made) {
   const auto &facts = made.facts;
   std::string key = (facts.isShared ? "1 " : "") + facts.kind +

@@ -10,17 +10,19 @@ namespace pcc::explain {
 /// A group of collectives that are equal except for numbers in names, such as
 /// those of all layers of a transformer.
 struct RepeatedCollective {
-  /// The collectives, in program order; borrowed.
+  /// The collectives of the group in program order. The pointers point into the
+  /// list that was passed to findRepeatedCollectives.
   std::vector<const ExplainedCollective *> all;
-  /// Number of executions of the whole group per microbatch.
+  /// Number of executions per microbatch, summed over the group.
   int64_t count = 0;
-  /// Stages of the collectives as text, without duplicates.
+  /// Numbers of the pipeline stages that execute the collectives, as text,
+  /// without duplicates.
   std::vector<std::string> stages;
 };
 
-/// Groups `all` by kind, axes, bytes, shardings, cause and decisions, with the
-/// numbers in quoted names ignored. The groups are in the order of their first
-/// collectives and borrow from `all`.
+/// Groups the collectives `all`. In one group, kind, axes, bytes, shardings,
+/// cause and decisions are equal; numbers in quoted names may differ. The
+/// groups are in the order of their first collectives and point into `all`.
 std::vector<RepeatedCollective>
 findRepeatedCollectives(const std::vector<ExplainedCollective> &all);
 

@@ -11,7 +11,8 @@ using namespace pcc;
 using namespace pcc::explain;
 using shard::AxisRole;
 
-/// Returns the dim of `value` that `axis` splits; -1 if there is none.
+/// Returns the index of the dim of `value` that `axis` splits; -1 if there is
+/// none.
 static int64_t dimOf(Value value, StringRef axis) {
   dist::ShardingAttr sharding = dist::shardingOf(value);
   if (sharding)
@@ -21,8 +22,8 @@ static int64_t dimOf(Value value, StringRef axis) {
   return -1;
 }
 
-/// Returns whether `op` passes a value on in another sharding or to another
-/// stage.
+/// Returns whether `op` only changes the sharding of a value or sends it to
+/// another stage.
 static bool isReshardOrTransfer(Operation *op) {
   return isa_and_present<dist::ReshardOp, pipe::TransferOp>(op);
 }
@@ -33,37 +34,38 @@ Value explain::stripReshards(Value value) {
   return value;
 }
 
-/// Returns `name` in quotes after a space; empty if `name` is empty.
+/// Returns `name` in single quotes, preceded by a space; empty if `name` is
+/// empty.
 static std::string quoted(StringRef name) {
   return name.empty() ? "" : (" '" + name + "'").str();
 }
 
-/// Returns an endpoint as text: "matmul 'node_addmm_1'".
+/// Formats a producer or consumer, such as "matmul 'node_addmm_1'".
 static std::string text(const dist::Endpoint &place) {
   return place.op + quoted(place.node);
 }
 
-/// Returns the producer of `value` as text.
+/// Formats the producer of `value`, such as "matmul 'node_addmm_1'".
 static std::string textOf(Value value) {
   return text(shard::endpointOf(value));
 }
 
-/// Returns those of `decisions` that were made along `axis`.
+/// Returns the entries of `decisions` that are about the mesh axis `axis`.
 static std::vector<dist::Decision>
 along(const dist::Axis &axis, std::vector<dist::Decision> decisions) {
   std::erase_if(decisions, [&](const auto &d) { return d.axis != axis.name; });
   return decisions;
 }
 
-/// Returns the decisions about `op` along `axis`.
+/// Returns the decisions that were recorded about `op` along the mesh axis
+/// `axis`.
 static std::vector<dist::Decision> decisionsAlong(Operation *op,
                                                   const dist::Axis &axis) {
   return along(axis, dist::decisionsOf(op->getLoc()));
 }
 
-/// Fills in the reason of `origin` for a value that comes from `reshard`: the
-/// consumer that needs the value in another sharding, and the decisions about
-/// it.
+/// Sets the reason in `origin` to the consumer for which `reshard` changes the
+/// sharding of the value, and adds the decisions about that consumer.
 static void explainReshard(dist::ReshardOp reshard, const dist::Axis &axis,
                            Origin &origin) {
   auto cause = dist::causeOf(reshard.getLoc());
@@ -81,15 +83,17 @@ static void explainReshard(dist::ReshardOp reshard, const dist::Axis &axis,
 }
 
 namespace {
-/// Kinds of reasons why an axis splits a value, the strongest first.
+/// Kinds of reasons why an axis splits a value, the strongest first: the user's
+/// pin, the role of the axis, a decision by price, a weight, none.
 enum Strength { Pinned, ByRole, Priced, Weight, Nothing };
 
-/// Breadth-first search over the values that one axis splits.
+/// Breadth-first search over the values that one mesh axis splits, for the
+/// reason of the split.
 class OriginSearch {
 public:
   OriginSearch(const dist::Axis &axis) : axis(axis) {}
 
-  /// Fills in the steps and the reason of `origin` for `start`, which the axis
+  /// Sets steps and reason of `origin` for the value `start`, which the axis
   /// splits.
   void run(Value start, Origin &origin) {
     visit(start, Value());
@@ -103,24 +107,25 @@ public:
   }
 
 private:
-  /// A candidate for the reason: a value, the op that defines or reads it and
-  /// has decided, if there is one, and the kind of the reason.
+  /// A possible reason: the value where it is found, the op with the decision
+  /// (which computes or reads the value; may be null), and the kind of reason.
   struct Anchor {
     Value value;
     Operation *op;
     Strength strength;
   };
 
-  /// Queues `value`, which was reached from `from`, if the axis splits it.
+  /// Adds `value` to the search if the axis splits it and it was not visited
+  /// before. `from` is the value from which it was reached.
   void visit(Value value, Value from) {
     if (dimOf(value, axis.name) >= 0 &&
         cameFrom.try_emplace(value, from).second)
       order.push_back(value);
   }
 
-  /// Visits all operands and results of `op`, because all values that the axis
-  /// splits there are split together. The search ends at a reshard that moves
-  /// the axis to another dim.
+  /// Visits all operands and results of `op`: if the axis splits several of
+  /// them, they are split together. Stops at a reshard that moves the axis to
+  /// another dim.
   void spreadOver(Operation *op, Value from) {
     if (isReshardOrTransfer(op) && dimOf(op->getOperand(0), axis.name) !=
                                        dimOf(op->getResult(0), axis.name))
@@ -131,8 +136,8 @@ private:
       visit(result, from);
   }
 
-  /// Visits the operands and results of the op that makes `value` and of all
-  /// ops that read it.
+  /// Visits the operands and results of the op that computes `value`, and of
+  /// all ops that read it.
   void spread(Value value) {
     if (Operation *op = value.getDefiningOp())
       spreadOver(op, value);
@@ -141,8 +146,9 @@ private:
         spreadOver(user, value);
   }
 
-  /// Returns the pin of `value`, of the op that makes it, or of an output that
-  /// it is; empty if there is none.
+  /// Returns the option by which the user has pinned the sharding of `value`,
+  /// of the op that computes it, or of a model output that it is. Returns an
+  /// empty string if there is no pin.
   std::string pinOf(Value value) const {
     if (std::string pin = shard::endpointOf(value).pin; !pin.empty())
       return pin;
@@ -156,7 +162,7 @@ private:
     return "";
   }
 
-  /// Returns the strongest reason at `value`.
+  /// Returns the strongest reason for the split that is found at `value`.
   Anchor anchorAt(Value value) const {
     if (!pinOf(value).empty())
       return {value, nullptr, Pinned};
@@ -177,8 +183,8 @@ private:
             isa_and_present<graph::GetParameterOp>(op) ? Weight : Nothing};
   }
 
-  /// Returns whether the role of the axis explains the split of an input: the
-  /// axis splits its batch or its sequence.
+  /// Returns whether the axis splits the input `argument` because of its role:
+  /// dp splits the batch, cp the sequence.
   bool isByRole(BlockArgument argument) const {
     const AxisRole role = shard::roleOf(axis.name);
     StringRef name = role == AxisRole::Batch      ? graph::batchDimName
@@ -191,8 +197,8 @@ private:
     return dim && dim.getInt() == dimOf(argument, axis.name);
   }
 
-  /// Fills in `origin` from the best candidate: the steps from the explained
-  /// value to it, and the reason.
+  /// Sets the steps in `origin`, which lead from the explained value to the
+  /// best candidate, and the reason found there.
   void finish(const Anchor &best, Origin &origin) const {
     if (best.strength == Priced && best.op != best.value.getDefiningOp())
       origin.steps.push_back(textOf(best.op->getResult(0)));
@@ -228,17 +234,18 @@ private:
     }
   }
 
-  /// The axis whose splits are followed.
+  /// The mesh axis whose splits are followed.
   const dist::Axis &axis;
-  /// Visited values, each with the value from which it was reached.
+  /// For each visited value, the value from which it was reached; null for the
+  /// first.
   DenseMap<Value, Value> cameFrom;
-  /// Visited values in the order of the search.
+  /// Visited values in the order in which they were reached.
   std::vector<Value> order;
 };
 } // namespace
 
-/// Explains why `axis` does not split `start`: finds the nearest reshard above
-/// it that removes the axis.
+/// Explains why `axis` does not split `start`: finds the nearest reshard,
+/// backwards from `start`, whose operand the axis splits or leaves partial.
 static void explainWhole(Value start, const dist::Axis &axis, Origin &origin) {
   SmallVector<Value> order{start};
   DenseMap<Value, Value> cameFrom{{start, Value()}};

@@ -15,15 +15,15 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::explain;
 
-/// Returns the text of a StringAttr; empty if `attribute` is null or of another
-/// kind.
+/// Returns the string in `attribute`; empty if `attribute` is null or no
+/// StringAttr.
 static std::string textOf(Attribute attribute) {
   auto text = dyn_cast_or_null<StringAttr>(attribute);
   return text ? text.str() : "";
 }
 
-/// Calls `use` with the name and the value of every input, weight, value and
-/// output. The name may be empty.
+/// Calls `use` with the name and the value of each input, each weight, each op
+/// result and each output. The name may be empty.
 static void
 forEachName(ModuleOp module,
             llvm::function_ref<void(const std::string &, Value)> use) {
@@ -42,14 +42,14 @@ forEachName(ModuleOp module,
 }
 
 namespace {
-/// Builder of explanations of single values. It shares one cache of reshard
-/// plans.
+/// Builds explanations of single values. All use the same planner, which caches
+/// the plans of reshards.
 class ValueExplainer {
 public:
   explicit ValueExplainer(ModuleOp module)
       : mesh(dist::meshOf(module)), planner(mesh) {}
 
-  /// Returns the explanation of `value`, which is called `name` in the model.
+  /// Returns the explanation of `value`, which the model calls `name`.
   ValueExplanation tell(const std::string &name, Value value) {
     ValueExplanation story;
     story.name = name;
@@ -66,20 +66,20 @@ public:
   }
 
 private:
-  /// Returns an element type as text.
+  /// Formats an element type, such as "f32".
   static std::string dtypeOf(Type type) {
     std::string text;
     llvm::raw_string_ostream(text) << type;
     return text;
   }
 
-  /// Returns a sharding as text, without microbatches.
+  /// Formats a sharding, without the time axis of microbatches.
   std::string textOf(const dist::Sharding &sharding) const {
     return dist::toBriefString(dist::withoutTime(sharding), mesh);
   }
 
-  /// Adds the sharding, the local shape and bytes, and the reason for each
-  /// axis.
+  /// Adds to `story` the sharding of `value`, its shape and bytes on one rank,
+  /// and the reason for each mesh axis.
   void tellSharding(Value value, const dist::Sharding &sharding,
                     ValueExplanation &story) const {
     story.sharding = textOf(sharding);
@@ -92,9 +92,9 @@ private:
         story.origins.push_back(originOf(value, axis));
   }
 
-  /// Adds the readers of `value`. `before` are the steps that have brought
-  /// `value` into its sharding; readers behind a reshard also need the steps of
-  /// this reshard.
+  /// Adds the ops that read `value` to `story`. `before` are the communication
+  /// steps that led to the sharding of `value`. For an op that reads it through
+  /// a reshard, the steps of that reshard are appended.
   void tellUses(Value value, const std::vector<dist::PricedStep> &before,
                 ValueExplanation &story) {
     for (OpOperand &use : value.getUses())
@@ -110,8 +110,8 @@ private:
       }
   }
 
-  /// Returns the stage of a reader; for a transfer the receiving stage, for an
-  /// output the stage of its producer.
+  /// Returns the pipeline stage of a reader: of a transfer the receiving stage,
+  /// of an output the stage that computes it.
   static int64_t stageOf(OpOperand &use) {
     Operation *op = use.getOwner();
     if (isa<func::ReturnOp>(op))
@@ -121,7 +121,7 @@ private:
     return op ? pipe::stageOf(op) : 0;
   }
 
-  /// Appends the communicating steps of `reshard`.
+  /// Appends the steps of `reshard` in which ranks communicate to `steps`.
   void addSteps(dist::ReshardOp reshard, std::vector<dist::PricedStep> &steps) {
     auto type = graph::tensorType(reshard.getInput());
     const plan::ReshardPlan &plan = planner.plan(
@@ -137,8 +137,8 @@ private:
 };
 } // namespace
 
-/// Returns whether `name` is equal to `pattern` or matches it as a glob. A name
-/// that holds glob characters therefore matches itself.
+/// Returns whether `name` equals `pattern` or matches it as a glob. Because of
+/// the first, a name with glob characters matches itself.
 static bool matches(StringRef pattern, StringRef name) {
   if (pattern == name)
     return true;
@@ -149,8 +149,8 @@ static bool matches(StringRef pattern, StringRef name) {
   return false;
 }
 
-/// An output that is also a value of the same name is explained once, as the
-/// value.
+/// If an output and another value have the same name and are the same value, it
+/// is explained once.
 std::vector<ValueExplanation> explain::explainValues(ModuleOp module,
                                                      StringRef pattern) {
   std::vector<ValueExplanation> stories;

@@ -11,66 +11,67 @@
 
 namespace pcc::explain {
 
-/// The reason for what one mesh axis does to a value.
+/// The effect of one mesh axis on a value, and the reason for it.
 struct Origin {
   /// Name of the axis.
   std::string axis;
-  /// Effect of the axis: "dim 1 is split", "partial" or "whole".
+  /// Effect of the axis on the value: "dim 1 is split", "partial" or "whole".
   std::string what;
-  /// Ops and values from the explained value to the one that was decided, such
-  /// as "matmul 'fc1'".
+  /// Ops and values on the way from the explained value to the one about which
+  /// was decided, such as "matmul 'fc1'".
   std::vector<std::string> steps;
-  /// Reason at the last step, as one line.
+  /// Reason for the effect, found at the last step, as one line.
   std::string reason;
-  /// Priced alternatives of the op at the last step, along the axis; may be
-  /// empty.
+  /// Decisions about the op at the last step along this axis, each with its
+  /// priced alternatives; may be empty.
   std::vector<dist::Decision> decisions;
 };
 
-/// A reader of a value.
+/// An op, pin or output that reads a value.
 struct ValueUse {
   /// The reader: an op, a pin or an output.
   dist::Endpoint place;
-  /// Pipeline stage of the reader.
+  /// Number of the pipeline stage that reads the value.
   int64_t stage = 0;
-  /// Sharding in which the reader gets the value, as text.
+  /// Sharding in which the value is read, as text.
   std::string sharding;
-  /// Communicating steps that bring the value into this sharding; empty if none
+  /// Communication steps that bring the value into this sharding; empty if none
   /// are needed.
   std::vector<dist::PricedStep> reshard;
 };
 
-/// The explanation of one value: its sharding, the reasons for it, and the
-/// readers.
+/// Explanation of one value: its sharding, the reasons for it, and the ops that
+/// read it.
 struct ValueExplanation {
   /// Name of the value in the model.
   std::string name;
-  /// Producer of the value.
+  /// The op, input or weight that produces the value.
   dist::Endpoint maker;
-  /// Pipeline stage that makes the value; 0 for inputs.
+  /// Number of the pipeline stage that computes the value; 0 for an input.
   int64_t stage = 0;
   /// Element type, such as "f32".
   std::string dtype;
-  /// Global shape, and shape on one rank with padding.
+  /// Global shape, and shape on one rank, padding included.
   std::vector<int64_t> shape, localShape;
-  /// Bytes on one rank.
+  /// Size in bytes on one rank.
   int64_t localBytes = 0;
   /// Sharding of the value, as text; empty if it has none.
   std::string sharding;
-  /// Reasons, one per axis of more than one rank.
+  /// Reasons for the sharding, one per mesh axis of more than one rank.
   std::vector<Origin> origins;
-  /// Readers of the value, also those behind reshards.
+  /// Readers of the value, including those that read it through a reshard.
   std::vector<ValueUse> uses;
 };
 
-/// Returns the explanations of all values whose names match `pattern`, a name
-/// or a glob, in program order. Names are those of inputs, outputs, weights and
-/// values of the model. `module` must have passed 4-shard and no later phase.
+/// Returns the explanations of all values whose names match `pattern`, in
+/// program order. `pattern` is a name or a glob. Values are inputs, outputs,
+/// weights and op results with a name in the model. `module` must have passed
+/// phase 4-shard and no later phase.
 std::vector<ValueExplanation> explainValues(mlir::ModuleOp module,
                                             llvm::StringRef pattern);
 
-/// Returns at most three names of `module`, those with the smallest edit
-/// distance to `name`.
+/// Returns the names of values in `module` that are most similar to `name` by
+/// edit distance, at most three.
 std::vector<std::string> findSimilarNames(mlir::ModuleOp module,
                                           llvm::StringRef name);
 

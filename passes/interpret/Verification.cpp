@@ -94,9 +94,9 @@ Verification::writeInputs(const std::string &folder,
   return Status::success();
 }
 
-/// An output file holds the global tensor, into which all ranks wrote their
-/// shards. The shards are cut out of it again, so that a difference is
-/// attributed to a rank.
+/// An output file holds the global tensor, to which all ranks have contributed.
+/// It is cut into the ranks' shards again, so that a difference is attributed
+/// to a rank.
 Status Verification::compareOutputs(const std::string &folder) {
   std::vector<std::string> names;
   for (const VerifiedValue &output : found.outputs)
@@ -110,8 +110,8 @@ Status Verification::compareOutputs(const std::string &folder) {
       return Status::error(runtime::Defect, "output '" + found.outputs[i].name +
                                                 "': " + status.message());
     VerifiedValue output = found.outputs[i];
-    // Executables compute in the model's element types, whatever precision
-    // simulate() used.
+    // Executables compute in the model's element types, even if simulate()
+    // computed in f64. Compare with the tolerance for these types.
     output.comparison = Comparison(output.comparison.whole(),
                                    toleranceOf(value, Numerics::Model));
     for (const RankShard &shard : shards[i])
@@ -122,8 +122,8 @@ Status Verification::compareOutputs(const std::string &folder) {
   return Status::success();
 }
 
-/// A difference of the executables comes first: they are run only if simulated
-/// ranks agree with the model.
+/// A difference in the executables' outputs is reported first: they run only if
+/// the simulated ranks agree with the model.
 Status Verification::verdict() const {
   if (const VerifiedValue *output = found.executedDifference())
     return Status::error(runtime::ValuesDiffer,

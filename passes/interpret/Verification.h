@@ -9,61 +9,62 @@
 
 namespace pcc::interpret {
 
-/// Verifies a partitioned model against its unpartitioned form, from inputs to
-/// a verdict. simulate() comes first; all other functions use its inputs and
-/// findings.
+/// Verifies a partitioned model against its unpartitioned form. simulate() must
+/// be called first; all other functions use its inputs and results.
 class Verification {
 public:
-  /// Prepares a verification against the module `whole`, which is on one
-  /// device: the model after `1-import`, or after `2-prepare` if it is a
-  /// training step or computed in another type. `numerics` chooses between f64
-  /// throughout and results rounded to the element types of the model.
+  /// Prepares the verification. `whole` is the model on one device: after phase
+  /// 1-import or, if it is a training step or is computed in another precision,
+  /// after 2-prepare. `numerics` chooses between f64 for all values and results
+  /// rounded to the model's element types.
   Verification(mlir::ModuleOp whole, graph::Numerics numerics);
 
-  /// Executes the unpartitioned model, and the action tables of `parts` (the
-  /// module after `6-schedule`) on simulated ranks. Compares every output on
-  /// every rank. A training step is executed three times; see verifyTraining().
+  /// Executes the unpartitioned model on one device and `parts` (the module
+  /// after phase 6-schedule) on simulated ranks. Compares every output on every
+  /// rank. A training step is executed three times; see verifyTraining().
   ///
-  /// `inputs` are NAME=FILE.npy; other inputs get seeded random values. An
-  /// error means that a module could not be executed. A difference is no error:
-  /// it is in findings() and verdict().
+  /// `inputs` are texts NAME=FILE.npy; all other inputs get seeded random
+  /// values. An error means that a module could not be executed. A difference
+  /// is no error here; findings() and verdict() tell it.
   runtime::Status simulate(mlir::ModuleOp parts,
                            llvm::ArrayRef<std::string> inputs);
 
-  /// Writes the inputs of simulate() as .npy files into `folder`, and adds the
-  /// path of each file to `files` under the name of the input.
+  /// Writes the inputs that simulate() has used as .npy files into the
+  /// directory `folder`. Adds the path of each file to `files`, under the
+  /// input's name.
   runtime::Status writeInputs(const std::string &folder,
                               std::map<std::string, std::string> &files) const;
-  /// Compares the output files that the compiled executables wrote into
-  /// `folder` with the outputs of the unpartitioned model. Differences are
-  /// attributed to the ranks that held the elements in simulate(). The
-  /// tolerance is that of the model's element types, in which executables
-  /// compute. Must not be called for a training step.
+  /// Compares output files that compiled executables have written into `folder`
+  /// with the outputs of the unpartitioned model. A difference is attributed to
+  /// the rank that held the element in simulate(). The tolerance is that of the
+  /// model's element types, in which executables compute. Must not be called
+  /// for a training step.
   runtime::Status compareOutputs(const std::string &folder);
 
-  /// Returns everything that has been compared.
+  /// Returns the results of all comparisons.
   const Findings &findings() const { return found; }
   /// Returns success if all compared values are equal within their tolerances.
-  /// Otherwise returns an error with exit code 15 that names the first
+  /// If not, returns an error with exit code 15 that names the first
   /// difference.
   runtime::Status verdict() const;
 
 private:
-  /// Returns the values that the unpartitioned model returns.
+  /// Returns the operands of the return of @main in `whole`.
   mlir::OperandRange results();
-  /// Executes the unpartitioned model and records its outputs in `found`.
+  /// Executes the unpartitioned model and stores its outputs in `found` as the
+  /// expected values.
   runtime::Status expectOutputs();
-  /// Compares the shards that all ranks hold of the output `name` for one
-  /// microbatch, and records their indices in `shards`.
+  /// Compares the shards of the output `name` that all ranks hold for one
+  /// microbatch, and records the shards' indices in `shards`.
   void check(llvm::StringRef name, const StageValue &value);
 
   mlir::ModuleOp whole;
-  /// Function @main of `whole`.
+  /// The function @main of `whole`.
   mlir::func::FuncOp model;
   Inputs inputs;
   Findings found;
-  /// By output: the shards of all ranks and microbatches. Their tensors are
-  /// null, since only ranks and indices are needed again.
+  /// For each output, the shards of all ranks and microbatches. Their tensors
+  /// are null: only ranks and indices are needed later.
   std::vector<std::vector<RankShard>> shards;
 };
 

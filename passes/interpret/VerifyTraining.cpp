@@ -16,9 +16,10 @@ bool pcc::interpret::isTraining(ModuleOp module) {
 }
 
 namespace {
-/// Trains both forms of a model in lockstep. The expected values of each step
-/// are recorded before the ranks execute the step, so that the listener can
-/// compare values as the ranks compute them.
+/// Executes training steps of the unpartitioned and the partitioned model
+/// alternately. The expected values of a step are known before the simulated
+/// ranks execute it, so that values are compared as soon as the ranks compute
+/// them.
 class TrainingComparison {
 public:
   TrainingComparison(ModuleOp whole, ModuleOp parts, const Inputs &inputs,
@@ -26,7 +27,7 @@ public:
       : whole(whole), model(whole.lookupSymbol<func::FuncOp>("main")),
         inputs(inputs), findings(findings), ranks(parts, findings.numerics) {}
 
-  /// Executes and compares `numSteps` steps.
+  /// Executes `numSteps` steps of both models and compares their values.
   Status run(int numSteps) {
     for (int step = 1; step <= numSteps; ++step)
       PCC_RETURN_IF_ERROR(runStep(step, step == numSteps));
@@ -34,8 +35,8 @@ public:
   }
 
 private:
-  /// Executes one step of both forms. Compares the outputs, and after the last
-  /// step the parameters.
+  /// Executes one step of both models. Compares the outputs and, if `isLast`,
+  /// the parameters that the step writes.
   Status runStep(int step, bool isLast) {
     std::string error;
     auto outputs = runUnpartitioned(whole, inputs, findings.numerics, {}, error,
@@ -58,8 +59,8 @@ private:
     return Status::success();
   }
 
-  /// Records the values that the unpartitioned model computed in one step:
-  /// `outputs`, and after the last step the parameters that it wrote.
+  /// Records the values that the unpartitioned model computed in a step as the
+  /// expected ones: `outputs` and, if `isLast`, the parameters that it wrote.
   void expect(int step, ArrayRef<TensorPointer> outputs, bool isLast) {
     Operation *terminator = model.front().getTerminator();
     outputsOf.clear();
@@ -79,15 +80,15 @@ private:
     }
   }
 
-  /// Appends a comparison with `expected` to the findings.
+  /// Appends a comparison with the expected tensor `expected` to the findings.
   void add(std::string name, const graph::HostTensor &expected,
            double tolerance) {
     findings.outputs.push_back(
         {std::move(name), "", Comparison(expected, tolerance)});
   }
 
-  /// Compares the shards of all ranks with the comparison that `known` has for
-  /// `name`. Values that are not known are not compared.
+  /// Compares the shards of `value` on all ranks with the expected value that
+  /// `known` has for `name`. Does nothing if there is none.
   void check(const llvm::StringMap<size_t> &known, StringRef name,
              const StageValue &value) {
     auto it = known.find(name);
@@ -103,10 +104,10 @@ private:
   const Inputs &inputs;
   Findings &findings;
   PipelineRun ranks;
-  /// Parameters of the unpartitioned model after the steps before.
+  /// Parameters of the unpartitioned model after the steps executed so far.
   WrittenParameters parameters;
-  /// Index in findings.outputs of the comparison of each output of this step,
-  /// and of each parameter after the last step, by name.
+  /// For each output of this step, and for each parameter after the last step,
+  /// the index in findings.outputs of its comparison. The key is the name.
   llvm::StringMap<size_t> outputsOf, parametersOf;
 };
 } // namespace

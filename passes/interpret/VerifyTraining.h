@@ -8,18 +8,18 @@
 
 namespace pcc::interpret {
 
-/// Returns whether the unpartitioned model of `module`, function @main, is a
-/// training step: it writes parameters.
+/// Returns whether `module` is a training step: its function @main writes
+/// parameters.
 bool isTraining(mlir::ModuleOp module);
 
-/// Trains the unpartitioned model `whole` (after `2-prepare`) on one simulated
-/// device and the partitioned model `parts` (after `6-schedule`) on simulated
-/// ranks. Both execute `numSteps` steps on the same inputs; each step continues
-/// with the parameters of the step before.
+/// Executes `numSteps` training steps of the unpartitioned model `whole` (after
+/// phase 2-prepare) on one simulated device, and of the partitioned model
+/// `parts` (after phase 6-schedule) on simulated ranks. All steps have the same
+/// inputs; each step continues with the parameters of the step before.
 ///
-/// Adds comparisons to `findings.outputs`: the results of every step, then
+/// Appends comparisons to `findings.outputs`: the results of every step, and
 /// every parameter and optimizer state after the last step. Returns an error if
-/// a module cannot be executed; a difference is no error.
+/// a module cannot be executed. A difference is no error.
 runtime::Status verifyTraining(mlir::ModuleOp whole, mlir::ModuleOp parts,
                                const Inputs &inputs, int numSteps,
                                Findings &findings);

@@ -21,15 +21,16 @@ namespace pcc::runtime {
 
 using Algorithms = std::map<std::string, AlgorithmBytes>;
 
-/// First line of a file, which names the version of the format, and the word
-/// that begins the last line.
+/// First line of a file of algorithms, which gives the version of the format,
+/// and first word of the file's last line.
 static constexpr std::string_view firstLine = "pcc algorithms 1\n",
                                   lastWord = "checksum ";
-/// Largest file that is read, in bytes: far more than the products of any
-/// program need.
+/// Size in bytes above which a file is not read. Files with the algorithms of
+/// all matrix products of a program are far smaller.
 static constexpr size_t mostBytes = size_t(16) << 20;
 
-/// Returns `number` with `digits` hexadecimal digits, at most 16.
+/// Returns `number` in hexadecimal, with leading zeros up to `digits` digits.
+/// `digits` is at most 16.
 static std::string hexadecimal(uint64_t number, int digits) {
   char text[17];
   std::snprintf(text, sizeof text, "%0*llx", digits,
@@ -37,13 +38,14 @@ static std::string hexadecimal(uint64_t number, int digits) {
   return text;
 }
 
-/// Returns the last line of a file whose other lines are `text`.
+/// Returns the last line of a file whose preceding lines are `text`: a checksum
+/// of `text`.
 static std::string checksumLine(std::string_view text) {
   return std::string(lastWord) +
          hexadecimal(XXH3_64bits(text.data(), text.size()), 16) + "\n";
 }
 
-/// Returns the text of a file that holds `algorithms`.
+/// Returns the complete text of a file that stores `algorithms`.
 static std::string write(const Algorithms &algorithms) {
   std::string text(firstLine);
   for (const auto &[problem, bytes] : algorithms) {
@@ -54,7 +56,8 @@ static std::string write(const Algorithms &algorithms) {
   return text + checksumLine(text);
 }
 
-/// Returns the bytes of 128 hexadecimal digits, or nothing for any other text.
+/// Returns the 64 bytes for which `digits` has 128 hexadecimal digits. Returns
+/// nothing if `digits` is any other text.
 static std::optional<AlgorithmBytes> parseBytes(std::string_view digits) {
   AlgorithmBytes bytes;
   if (digits.size() != 2 * bytes.size())
@@ -67,8 +70,8 @@ static std::optional<AlgorithmBytes> parseBytes(std::string_view digits) {
   return bytes;
 }
 
-/// Returns the algorithms of a file's text. Returns an empty map if any byte
-/// differs from what write() produced, which the checksum detects.
+/// Returns the algorithms in `text`, the text of a file. If the checksum shows
+/// that any byte differs from what write() returned, returns an empty map.
 static Algorithms parse(std::string_view text) {
   const size_t last = text.rfind(lastWord);
   if (!text.starts_with(firstLine) || last == std::string_view::npos ||
@@ -89,7 +92,8 @@ static Algorithms parse(std::string_view text) {
   return algorithms;
 }
 
-/// Returns the algorithms of a file; an empty map if the file is unusable.
+/// Returns the algorithms in the file `path`. Returns an empty map if the file
+/// is absent, too large or damaged.
 static Algorithms read(const std::string &path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   const std::streamoff size = file.tellg();
@@ -103,8 +107,9 @@ static Algorithms read(const std::string &path) {
 }
 
 namespace {
-/// Exclusive lock (flock) of a folder. The constructor gives up after one
-/// second, because a suspended rank must not block the others.
+/// Exclusive lock (flock) on a directory. The constructor stops trying after
+/// one second, so that a suspended rank that has the lock does not block the
+/// others.
 class FolderLock {
 public:
   explicit FolderLock(const std::string &folder)
@@ -126,8 +131,8 @@ private:
 };
 } // namespace
 
-/// The file name is "algorithms-" and `user`, in which a hyphen replaces every
-/// character that is neither a letter nor a digit.
+/// The file name is "algorithms-" followed by `user`. Each character of `user`
+/// that is neither a letter nor a digit is replaced by a hyphen.
 void AlgorithmCache::open(const std::string &folder, std::string_view user) {
   std::string name = "algorithms-";
   for (const char letter : user)
@@ -155,8 +160,9 @@ void AlgorithmCache::keep() {
   for (const auto &[problem, bytes] : added)
     all[problem] = bytes;
   added.clear();
-  // A process that failed to get the lock writes too. Each process therefore
-  // writes a temporary file under a name of its own.
+  // A process that did not get the lock writes the file as well. Each process
+  // therefore writes a temporary file with its process id in the name, and
+  // renames it.
   const std::string own = path + "." + std::to_string(getpid());
   if (writeFileAtomically(own, write(all)).ok() &&
       std::rename(own.c_str(), path.c_str()) != 0)

@@ -22,40 +22,43 @@
 
 namespace pcc::runtime {
 
-/// Algorithm in the library's own binary format, such as a
-/// cublasLtMatmulAlgo_t.
+/// Algorithm in the library's binary format: the bytes of a
+/// cublasLtMatmulAlgo_t, for example.
 using AlgorithmBytes = std::array<unsigned char, 64>;
 
-/// Map from problems to the algorithms that a library selected for them, in
-/// this run or an earlier one. All ranks of a job share the files of their
-/// bundle. Calls are open(), then find() and add() for each problem, then
-/// keep().
+/// Map from problems, such as one matrix product, to the algorithms that a
+/// library selected for them in this run or an earlier one. The map is stored
+/// in a file of the bundle (the directory that pcc writes), which all ranks of
+/// a job share. The order of calls is open(), then find() and add() for each
+/// problem, then keep().
 class AlgorithmCache {
 public:
-  /// Reads the file of `user` in `folder`, the folder of a bundle. `user` names
-  /// the library, its version and the GPU, for example "cublaslt 130000 NVIDIA
-  /// H100". A file that is absent, damaged or not written by keep() counts as
-  /// empty.
+  /// Reads the file of `user` in the directory `folder`, that of the bundle.
+  /// `user` names the library, its version and the GPU, for example "cublaslt
+  /// 130000 NVIDIA H100". If the file is absent, damaged or was not written by
+  /// keep(), the cache is empty.
   void open(const std::string &folder, std::string_view user);
 
-  /// Returns the algorithm of a problem, or null if none is known. The file is
-  /// not trusted: the caller must ask the library whether it can execute the
-  /// algorithm. The pointer is valid until the next open() or add().
+  /// Returns the algorithm of `problem`, or null if the cache has none. The
+  /// file may be wrong, so the caller must ask the library whether it can
+  /// execute the algorithm. The pointer is valid until the next open() or
+  /// add().
   const AlgorithmBytes *find(const std::string &problem) const;
-  /// Adds the algorithm of a problem, and replaces a known one. The file
-  /// changes only in keep().
+  /// Stores `algorithm` as that of `problem`, and replaces the stored one if
+  /// there is one. The file changes only in keep().
   void add(const std::string &problem, const AlgorithmBytes &algorithm);
 
-  /// Writes the added algorithms into the file, merged with those that other
-  /// processes have written since open(). The file is replaced as a whole.
-  /// Errors are ignored: if the folder is not writable, the next run asks the
-  /// library again.
+  /// Writes the file, which then has the algorithms that add() stored and those
+  /// that other processes have written since open(). The file is replaced
+  /// atomically. Errors are ignored: if the directory is not writable, the next
+  /// run asks the library again.
   void keep();
 
 private:
-  /// Path of the file.
+  /// Path of the file in the bundle.
   std::string path;
-  /// Algorithms by problem: all of them, and those to be written by keep().
+  /// Algorithms by problem: `known` has all of them, `added` has those that
+  /// keep() will write.
   std::map<std::string, AlgorithmBytes> known, added;
 };
 

@@ -8,8 +8,9 @@
 namespace pcc::runtime {
 
 namespace {
-/// Bounds check of one index tensor. If the layout divides the tensor by
-/// microbatch, the part that holds padding differs between microbatches.
+/// Checks that the elements of one index tensor are valid indices. If the
+/// layout divides the tensor by microbatch, different elements of this rank's
+/// part are padding in different microbatches.
 class CheckIndicesOperation : public Operation {
 public:
   CheckIndicesOperation(const LoadContext &context,
@@ -38,8 +39,9 @@ public:
   }
 
 private:
-  /// Sets `held` to the elements of the local piece that are not padding, at
-  /// the coordinates `at` of the rank and microbatch.
+  /// Sets `held` to copies whose sources are the elements of this rank's part
+  /// of the tensor that are not padding. `at` are the mesh coordinates of the
+  /// rank and the microbatch.
   void useMicrobatch(const Coordinates &at) {
     if (!layout) {
       held = {{0, 0, {{numElements(buffer.shape), 1, 1}}}};
@@ -49,7 +51,8 @@ private:
     held = intersect({&*layout, &at}, {&whole, &at}, context.mesh);
   }
 
-  /// Returns the element at position `at` of the local piece.
+  /// Returns the element with index `at` in this rank's part of the tensor,
+  /// `data`, as an int64_t.
   int64_t valueAt(const void *data, int64_t at) const {
     return dispatch(type, [&](auto element) {
       return int64_t(static_cast<Computed<decltype(element)>>(
@@ -57,8 +60,9 @@ private:
     });
   }
 
-  /// Searches the elements that `loops` visit from `offset` on. Returns the
-  /// position of the first invalid index, or -1.
+  /// Checks the elements of `data` that the nested `loops` visit, beginning at
+  /// index `offset`. Returns the position in `data` of the first element that
+  /// is not a valid index; -1 if all are valid.
   template <typename T>
   int64_t findIn(const T *data, int64_t offset,
                  std::span<const CopyLoop> loops) const {
@@ -75,8 +79,9 @@ private:
     return -1;
   }
 
-  /// Returns the position of the first invalid index in the local piece, or -1,
-  /// for elements of any type.
+  /// Calls findIn() for the element type of the tensor. Returns the position in
+  /// `data` of the first element that is not a valid index; -1 if all are
+  /// valid.
   int64_t findOutside(const void *data, int64_t offset,
                       std::span<const CopyLoop> loops) const {
     return dispatch(type, [&](auto element) {
@@ -85,7 +90,8 @@ private:
     });
   }
 
-  /// Returns the error for the invalid index at position `at`.
+  /// Returns the error (exit code 10, BadInput) for the invalid index at
+  /// position `at` of `data`.
   Status fail(const void *data, int64_t at) const {
     const std::string range =
         std::to_string(indices.low) + ".." + std::to_string(indices.high - 1);
@@ -101,11 +107,12 @@ private:
   const std::string &node;
   const program::BufferT &buffer;
   ElementType type;
-  /// Layout of the tensor; absent if the whole buffer is checked.
+  /// Layout that divides the tensor over ranks and microbatches. If absent, the
+  /// whole buffer is checked.
   std::optional<Layout> layout;
   bool dependsOnMicrobatch = false;
-  /// Elements of the local piece that are not padding: the source sides of
-  /// these copies.
+  /// Copies whose sources are the elements to check: those of this rank's part
+  /// that are not padding. The copies are not executed.
   std::vector<StridedCopy> held;
 };
 } // namespace

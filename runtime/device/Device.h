@@ -28,116 +28,121 @@
 
 namespace pcc::runtime {
 
-/// Addresses of a program's buffers. A buffer consists of one or more slots,
-/// and microbatch m uses slot m modulo the number of slots. An address may
-/// therefore differ between microbatches: operations look it up in every run.
-/// The table borrows the memory.
+/// Addresses of a program's buffers. A buffer consists of one or more slots of
+/// equal size, and microbatch m uses slot m modulo the number of slots. The
+/// address of a buffer can therefore differ between microbatches, so operations
+/// look it up in each run. The table does not own the memory.
 class BufferTable {
 public:
-  /// Creates the table of all buffers of `program`. No buffer has an address
-  /// yet.
+  /// Creates a table with an entry for each buffer of `program`. No buffer has
+  /// an address until setBase() is called for it.
   explicit BufferTable(const program::ProgramT &program) {
     for (const auto &buffer : program.buffers)
       entries.push_back({nullptr, buffer->slot_stride, buffer->slots});
   }
 
-  /// Sets the address of slot 0 of a buffer.
+  /// Sets the address of slot 0 of the buffer with index `buffer`.
   void setBase(int32_t buffer, void *base) {
     entries[buffer].base = static_cast<char *>(base);
   }
-  /// Returns the address of a buffer's slot for a microbatch. Requires an
-  /// earlier setBase() for the buffer.
+  /// Returns the address of the slot that `microbatch` uses in the buffer with
+  /// index `buffer`. Requires an earlier setBase() for the buffer.
   void *at(int32_t buffer, int64_t microbatch) const {
     const BufferEntry &entry = entries[buffer];
     return entry.base + microbatch % entry.slots * entry.slotStride;
   }
 
 private:
-  /// Location of one buffer.
+  /// Address and slots of one buffer.
   struct BufferEntry {
     /// Address of slot 0; null until setBase().
     char *base;
     /// Bytes from the beginning of one slot to the next.
     int64_t slotStride;
-    /// Number of slots.
+    /// Number of slots; at least 1.
     int64_t slots;
   };
   std::vector<BufferEntry> entries;
 };
 
-/// Access to the local pieces of parameters while a program is loaded. A device
-/// that keeps a parameter in its own format acquires the plain piece, packs it
-/// and drops it. The parameter is then in memory only once.
+/// Access to this rank's parts (shards) of the parameters while a program is
+/// loaded. A device may keep a parameter in another memory format than the
+/// dense one, for example as oneDNN prefers it. It then calls acquire(), makes
+/// the packed copy and calls drop(), so that the parameter is in memory only
+/// once.
 class ParameterSource {
 public:
   virtual ~ParameterSource() = default;
-  /// Returns whether exactly one operand of one instruction reads the
-  /// parameter, and no instruction writes it. Only then may a device keep the
-  /// parameter in its own format.
+  /// Returns whether exactly one operand of one instruction reads the parameter
+  /// with index `parameter`, and no instruction writes the parameter. Only then
+  /// may a device keep it in another format.
   virtual bool isExclusive(int32_t parameter) const = 0;
-  /// Sets `data` to the dense local piece of the parameter, which is read or
-  /// generated on first use. The source owns the memory, which is valid until
-  /// drop().
+  /// Sets `data` to this rank's part of a parameter as a dense row-major
+  /// tensor. The first call reads the part from a file or generates it. The
+  /// source owns the memory, which is valid until drop().
   virtual Status acquire(int32_t parameter, const void *&data) = 0;
-  /// Frees the plain local piece, because the device has its own copy.
+  /// Frees the dense part of a parameter. The device must have a copy.
   virtual void drop(int32_t parameter) = 0;
 };
 
 class Device;
 
-/// Input of Device::prepare(). All references must outlive the prepared
-/// operations, which keep copies of this struct.
+/// Input of Device::prepare(). The objects to which the members refer must
+/// outlive the prepared operations, which keep copies of this struct.
 struct LoadContext {
-  /// Tables of the program.
+  /// The program that contains the instruction.
   const program::ProgramT &program;
-  /// Compiled kernels of the program.
+  /// Kernels of the program, compiled by pcc.
   const ProgramImage &image;
   const Mesh &mesh;
-  /// Mesh coordinates of this rank, in microbatch 0.
+  /// Coordinates of this rank on the mesh of ranks, for microbatch 0.
   const Coordinates &at;
-  /// Addresses in the device's memory. Parameters have no address before
-  /// Device::finishLoading().
+  /// Addresses of the buffers in the device's memory. Buffers of parameters
+  /// have no address before Device::finishLoading().
   const BufferTable &buffers;
-  /// Addresses of the host's copies of the current step's inputs. If the device
+  /// Addresses in host memory of the current step's inputs. If the device
   /// shares the host's memory, this is the same table as `buffers`.
   const BufferTable &hostBuffers;
-  /// Local pieces of the parameters, which a device may pack.
+  /// This rank's parts of the parameters, which the device may pack.
   ParameterSource &parameters;
-  /// The device that prepares the instruction.
+  /// The device whose prepare() is called.
   Device &device;
 };
 
-/// Input of one execution of an operation.
+/// Input of one Operation::run().
 struct RunContext {
-  /// Mesh coordinates of this rank and of the microbatch.
+  /// Coordinates of this rank and of the microbatch on the mesh.
   const Coordinates &at;
   int64_t microbatch;
-  /// Name of the action that is executed, such as "0F3", for error messages.
+  /// Name of the schedule's action that contains the operation, such as "0F3"
+  /// (stage 0, forward pass, microbatch 3). Used in error messages.
   const std::string &action;
 };
 
-/// One instruction, ready to run. On a device with a queue, such as a GPU's
-/// stream, run() only enqueues the work, and Device::poll() tells when the work
-/// is complete. Operations of a rank run one at a time, so they can share
-/// scratch memory.
+/// An instruction that Device::prepare() has made ready to run. On a device
+/// with a queue, such as a GPU with its stream, run() only enqueues the work,
+/// and Device::poll() tells whether the work is complete. The operations of a
+/// rank execute one at a time, so they can share scratch memory.
 class Operation {
 public:
   virtual ~Operation() = default;
-  /// Executes the instruction for one microbatch, or enqueues that on the
-  /// device.
+  /// Executes the instruction for microbatch `context.microbatch`. On a device
+  /// with a queue, enqueues that instead.
   virtual Status run(const RunContext &context) = 0;
-  /// Runs once what a library initializes on its first call, such as loading
-  /// code. Called before the first step, when all buffers have addresses; arena
-  /// buffers have undefined contents and may be overwritten. During a step such
-  /// an initialization could deadlock: loading code may wait until the GPU is
-  /// idle, and the GPU may be in a receive from a rank that sends only later.
-  /// The default does nothing.
+  /// Makes libraries do what they otherwise do in the first run(), such as
+  /// loading code onto the GPU. Called once before the first step, when all
+  /// buffers have addresses. Arena buffers (intermediate results) have
+  /// undefined contents then and may be overwritten. Loading code during a step
+  /// could deadlock: it may wait until the GPU is idle while the GPU waits in a
+  /// receive for a rank that sends later. The default implementation does
+  /// nothing.
   virtual Status warmUp(const RunContext & /*context*/) {
     return Status::success();
   }
-  /// Returns whether run() completes the work on the host, even if the device
-  /// has a queue. The device then does not record the operation, so that the
-  /// engine runs it again in every replayed step.
+  /// Returns whether the work is complete on the host when run() returns, even
+  /// if the device has a queue. A recording of a step (beginRecording()) does
+  /// not contain such an operation; the engine calls run() in each replayed
+  /// step instead.
   virtual bool runsOnHost() const { return false; }
 };
 
@@ -148,58 +153,63 @@ struct DeviceCopy {
   size_t bytes;
 };
 
-/// The device of one rank. All calls are made by one thread. On a device with a
-/// queue, functions that "begin" something return before the work is complete.
-/// Work is executed in the order of the calls unless a function says otherwise.
-/// A device without a queue completes all work before it returns.
+/// The device of one rank. One thread makes all calls. On a device with a
+/// queue, a function that "begins" something may return before the work is
+/// complete. Work is executed in the order of the calls unless a function says
+/// otherwise. On a device without a queue, all work is complete when a function
+/// returns.
 class Device {
 public:
   virtual ~Device() = default;
 
-  /// Returns whether the host can access the device's memory directly. If not,
-  /// data must be transferred with upload() and download().
+  /// Returns whether host code can access the device's memory. If false, data
+  /// must be transferred with upload() and download().
   virtual bool sharesHostMemory() const = 0;
-  /// Allocates `bytes` bytes of device memory, zeroed and aligned to
-  /// kAlignment. The size is not rounded up. The device owns the memory and
-  /// frees it when it is destroyed. Exit code 13 (NoDevice) if there is not
-  /// enough memory.
+  /// Sets `data` to `bytes` bytes of new device memory, zeroed and aligned to
+  /// kAlignment. `bytes` is not rounded up. The device owns the memory and
+  /// frees it in its destructor. Exit code 13 (NoDevice) if there is not enough
+  /// memory.
   virtual Status allocate(int64_t bytes, char *&data) = 0;
-  /// Allocates host memory with the same properties as that of allocate(). On a
-  /// GPU it is page-locked, so that transfers are fast and can be asynchronous.
+  /// Sets `data` to `bytes` bytes of new host memory, with the alignment,
+  /// contents and ownership of allocate(). For a GPU the memory is page-locked,
+  /// so that transfers are fast and can be asynchronous.
   virtual Status allocatePinned(int64_t bytes, char *&data) = 0;
-  /// Copies from host memory to device memory, after all work that was begun
-  /// before. Blocks until the copy is complete.
+  /// Copies `bytes` bytes from host memory to device memory. The copy is
+  /// executed after all work that was begun earlier. Blocks until the copy is
+  /// complete.
   virtual Status upload(void *to, const void *from, size_t bytes) = 0;
-  /// Copies from device memory to host memory, after all work that was begun
-  /// before. Blocks until the copy is complete.
+  /// Copies `bytes` bytes from device memory to host memory. The copy is
+  /// executed after all work that was begun earlier. Blocks until the copy is
+  /// complete.
   virtual Status download(void *to, const void *from, size_t bytes) = 0;
-  /// Begins to copy from memory of allocatePinned() to device memory,
-  /// concurrently with work that was begun before, but after the last
-  /// copyWithin(). The host must not write the source before the following
+  /// Begins to copy from memory of allocatePinned() to device memory. The copy
+  /// may run concurrently with earlier work, but not before the last
+  /// copyWithin() is complete. The host must not write to `from` until a later
   /// copyWithin() is complete. Devices that share the host's memory do not
   /// support this.
   virtual Status beginUpload(void * /*to*/, const void * /*from*/,
                              size_t /*bytes*/) {
     return Status::error(Defect, "the device shares the host's memory");
   }
-  /// Begins to copy within the device's memory: after all work and all uploads
-  /// that were begun before, and before all that are begun later. Devices that
-  /// share the host's memory do not support this.
+  /// Begins copies within the device's memory. They are executed after all work
+  /// and all uploads that were begun earlier, and before all that are begun
+  /// later. Devices that share the host's memory do not support this.
   virtual Status copyWithin(std::span<const DeviceCopy> /*copies*/) {
     return Status::error(Defect, "the device shares the host's memory");
   }
   /// Begins to set `bytes` bytes of device memory to 0.
   virtual Status clear(void *data, size_t bytes) = 0;
-  /// Begins to execute strided copies between two ranges of device memory that
-  /// do not overlap. `size` is the size of an element in bytes.
+  /// Begins strided copies from `from` to `to`, two ranges of device memory
+  /// that do not overlap. `size` is the size of an element in bytes.
   virtual Status copy(std::span<const StridedCopy> copies, const void *from,
                       void *to, size_t size) = 0;
 
-  /// Begins to generate random elements of a tensor in device memory, with
-  /// `kernel`, a generator among the program's kernels (PccGpuCode). `key` is
-  /// RandomTensor::key. The source side of `copies` selects the elements of the
-  /// tensor, which determine the values; the target side says where in `to`
-  /// they are stored. Devices that share the host's memory do not support this.
+  /// Begins to generate elements of a random tensor with a kernel. `kernel` is
+  /// the index in `image` of a generator kernel (PccGpuCode), and `key` is
+  /// RandomTensor::key. Each element's value depends on `key` and on its index
+  /// in the whole tensor. The source offsets of `copies` are these indices; the
+  /// target offsets say at which elements of `to` the values are stored.
+  /// Devices that share the host's memory do not support this.
   virtual Status generate(const ProgramImage & /*image*/, int32_t /*kernel*/,
                           uint64_t /*key*/,
                           std::span<const StridedCopy> /*copies*/,
@@ -207,32 +217,32 @@ public:
     return Status::error(Defect, "the device makes no weights");
   }
 
-  /// Prepares the operation of an instruction other than a collective. Called
-  /// once per instruction, in program order.
+  /// Sets `operation` to a new operation that executes `instruction`, which
+  /// must not be a collective. Called once per instruction, in program order.
   virtual Status prepare(const LoadContext &context,
                          const program::InstructionT &instruction,
                          std::unique_ptr<Operation> &operation) = 0;
-  /// Allocates the memory that all operations share. Called once, after the
-  /// last prepare().
+  /// Allocates the scratch memory that all operations share. Called once, after
+  /// the last prepare().
   virtual Status finishLoading() = 0;
 
-  /// Sets `isDone` to whether all work that was begun is complete, without
-  /// blocking. Uploads count only once a copyWithin() follows them. Returns an
-  /// error if any of the work has failed.
+  /// Sets `isDone` to whether all work that was begun is complete. Does not
+  /// block. An upload counts only after a later copyWithin(). Returns an error
+  /// if any of the work has failed.
   virtual Status poll(bool &isDone) = 0;
 
-  /// Returns whether the device can record a step and replay it as a whole (a
-  /// CUDA graph).
+  /// Returns whether the device can record the work of one step and execute the
+  /// recording in later steps (as a CUDA graph).
   virtual bool canRecord() const { return false; }
-  /// Begins a recording. Until endRecording() all work that is begun is
-  /// captured instead of executed.
+  /// Begins a recording. Until endRecording(), work that is begun is added to
+  /// the recording and not executed.
   virtual Status beginRecording() { return Status::success(); }
-  /// Ends the recording. The device keeps it until dropRecording().
+  /// Ends the recording, which the device keeps until dropRecording().
   virtual Status endRecording() { return Status::success(); }
-  /// Begins to execute the recorded work. May be called repeatedly.
+  /// Begins to execute the recorded work. May be called any number of times.
   virtual Status replay() { return Status::success(); }
   /// Destroys the recording, if there is one. Must be called before the
-  /// communicators that the recorded work uses are destroyed.
+  /// destruction of the communicators that the recorded work uses.
   virtual void dropRecording() {}
 };
 

@@ -6,8 +6,9 @@
 
 namespace pcc::runtime {
 
-/// Returns the location of an operand whose strides an instruction lists: those
-/// of the batch dims, then those of the rows and the columns. The offset is 0.
+/// Returns the location of a matmul operand, with offset 0. `strides` are those
+/// that the instruction lists: one per batch dim, then from row to row, then
+/// from column to column.
 static MatrixStrides split(const std::vector<int64_t> &strides) {
   MatrixStrides matrix;
   const size_t batch = strides.size() - 2;
@@ -17,8 +18,9 @@ static MatrixStrides split(const std::vector<int64_t> &strides) {
   return matrix;
 }
 
-/// Replaces the stride of a dim with a single element, which has no effect, by
-/// one that libraries accept: the matrix becomes dense along that dim.
+/// If the matrix has only one row or one column, the stride of that dim has no
+/// effect and may be any number. Replaces it by the stride of a dense matrix,
+/// which libraries accept.
 static void normalize(MatrixStrides &matrix, int64_t rows, int64_t columns) {
   if (columns == 1)
     matrix.column = matrix.row == 1 ? std::max<int64_t>(rows, 1) : 1;
@@ -62,8 +64,9 @@ bool MatmulProblem::canMerge(const MatrixStrides &matrix, size_t outer) const {
   return matrix.batch[outer] == matrix.batch[outer + 1] * batch[outer + 1];
 }
 
-/// Visits the dims from the innermost to the outermost. A merged dim disappears
-/// into the next inner one, whose strides stay.
+/// Visits the batch dims from the innermost to the outermost. If two adjacent
+/// dims are merged, the outer one is removed and the strides of the inner one
+/// remain.
 void MatmulProblem::mergeBatches() {
   for (size_t dim = batch.size(); dim-- > 0;) {
     const bool hasInner = dim + 1 < batch.size();
@@ -79,9 +82,9 @@ void MatmulProblem::mergeBatches() {
   }
 }
 
-/// A batch dim continues the rows if its stride is that of m rows. With m = 1
-/// the stride of a row has no effect, so the stride of the batch dim replaces
-/// it.
+/// A batch dim can be merged into the rows if its stride is m times the stride
+/// from row to row. If m is 1, the latter has no effect, and the stride of the
+/// batch dim replaces it.
 void MatmulProblem::mergeIntoRows() {
   while (!batch.empty() && b.batch.back() == 0) {
     for (const MatrixStrides *matrix : {&a, &c, &residual})

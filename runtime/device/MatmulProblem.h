@@ -13,16 +13,17 @@
 namespace pcc::runtime {
 
 /// Location of the matrices of one operand in its buffer. All numbers are in
-/// elements.
+/// elements. Element (i, j) of the matrix with batch indices b is at offset + Σ
+/// batch[d] · b[d] + i · row + j · column.
 struct MatrixStrides {
-  /// Position of the first element in the buffer.
+  /// Index in the buffer of element (0, 0) of the first matrix.
   int64_t offset = 0;
-  /// Stride of each batch dim; 0 broadcasts. There are as many as dims in
-  /// MatmulProblem::batch.
+  /// Stride of each batch dim in MatmulProblem::batch. A stride of 0 broadcasts
+  /// the matrix over the dim.
   std::vector<int64_t> batch;
-  /// Distance between two elements of a column.
+  /// Stride from one row to the next.
   int64_t row = 0;
-  /// Distance between two elements of a row.
+  /// Stride from one column to the next.
   int64_t column = 0;
 };
 
@@ -43,50 +44,53 @@ struct MatrixStrides {
 /// For example, a [8, 128, 64] (dense) times b [64, 32] becomes a single
 /// product with m = 1024.
 struct MatmulProblem {
-  /// Sums over k that the product computes as a second result: none, those of
-  /// a's rows [m], or those of b's columns [n]. The backward pass needs them as
-  /// the gradient of a bias.
+  /// Which sums the product computes as a second result: none, the sum of each
+  /// row of a [m], or the sum of each column of b [n]. All of them are sums
+  /// over k. The backward pass uses them as the gradient of a bias.
   enum class Sums { None, OfA, OfB };
 
-  /// Creates the problem of an instruction. `type` is the element type of a and
-  /// b.
+  /// Creates the problem of an instruction, in the simplest form. `type` is the
+  /// element type of a and b.
   explicit MatmulProblem(const program::MatmulT &matmul, ElementType type);
 
   /// Element type of a and b.
   ElementType type;
-  /// Sizes of the batch dims, outermost first. Without batch dims there is one
-  /// product.
+  /// Sizes of the batch dims, outermost first. If empty, there is one product.
   std::vector<int64_t> batch;
   int64_t m, n, k;
-  /// Locations of the operands. `residual` equals `c` if there is no residual.
+  /// Locations of the operands and the result. If the product has no residual,
+  /// `residual` equals `c`.
   MatrixStrides a, b, c, residual;
   float alpha;
   program::Activation activation;
-  /// Whether the product has a bias and a residual, and whether the bits of one
-  /// product must not depend on the number of products in the batch.
+  /// Whether the product has a bias, whether it has a residual, and whether the
+  /// bits of one product must not depend on the number of products in the
+  /// batch.
   bool hasBias, hasResidual, oneByOne;
   Sums sums;
 
-  /// Returns the number of products: the size of all batch dims together.
+  /// Returns the number of products: the product of the sizes in `batch`.
   int64_t numBatches() const;
   /// Returns whether c has no elements.
   bool isEmpty() const { return numBatches() * m * n == 0; }
 
 private:
-  /// Returns whether one stride of `matrix` describes the batch dims `outer`
-  /// and `outer + 1` together.
+  /// Returns whether the batch dims `outer` and `outer + 1` of `matrix` can be
+  /// one dim with one stride: whether the stride of `outer` is the stride times
+  /// the size of `outer + 1`.
   bool canMerge(const MatrixStrides &matrix, size_t outer) const;
-  /// Removes batch dims of size 1 and merges adjacent ones.
+  /// Removes batch dims of size 1, and merges adjacent batch dims if one stride
+  /// describes both in each matrix.
   void mergeBatches();
-  /// Merges the innermost batch dims into m as long as b is broadcast over
-  /// them.
+  /// Merges the innermost batch dims into the rows of a, c and residual, as
+  /// long as b is broadcast over them: [8, 128, 64] becomes [1024, 64].
   void mergeIntoRows();
-  /// Returns the locations of a, b, c and residual.
+  /// Returns the addresses of the members `a`, `b`, `c` and `residual`.
   std::vector<MatrixStrides *> matrices();
 };
 
-/// Returns activation(x). The loops of the CPU device use this where no library
-/// applies the activation.
+/// Returns `activation` applied to `x`. The loops of the CPU device call this
+/// where no library applies the activation.
 template <typename T> T activate(program::Activation activation, T x) {
   switch (activation) {
   case program::Activation::None:

@@ -7,20 +7,21 @@ using namespace mlir;
 using namespace pcc::graph;
 
 namespace {
-/// Builds the gradients of attention from matmuls and element-wise ops. The
-/// forward op computes y = P v, where the weights P are the softmax over keys
-/// of the scores S = cap(scale q kᵀ) + mask. Hence:
+/// Builds the gradients of an attention op from matmuls and element-wise ops.
+/// The forward op computes y = P v, where the weights P are the softmax over
+/// keys of the scores S = cap(scale q kᵀ) + mask. Hence:
 ///
 ///   dv = Pᵀ dy,  dS = P (dP − Σ dP P),  dP = dy vᵀ
 ///
-/// The row sum Σ dP P equals Σ dy y, which FlashAttention (Dao et al. 2022)
-/// uses. This class computes it from dP: when y and dP have been rounded to a
-/// narrow type, only then do the rows of dS still sum to 0. P is recomputed
-/// rather than kept. A row without a visible key has weights and gradients of
-/// 0.
+/// The sum Σ dP P over a row equals Σ dy y, which FlashAttention (Dao et al.
+/// 2022) uses. This class computes Σ dP P instead, so that the rows of dS sum
+/// to 0 even if y and dP are rounded to a narrow type. P is recomputed instead
+/// of being stored in the forward pass. If the mask hides all keys from a
+/// query, the weights and gradients of that row are 0.
 class AttentionGradient {
 public:
-  /// Recomputes the weights P. `dy` is the gradient of the result of `op`.
+  /// Builds the ops that recompute P. `dy` is the gradient of the result of
+  /// `op`.
   AttentionGradient(GradientBuilder &b, AttentionOp op, Value dy)
       : b(b), op(op), dy(dy), shape(tensorType(op.getQuery()).getShape()),
         keyHeads(tensorType(op.getKey()).getDimSize(1)),
@@ -30,29 +31,34 @@ public:
         capped(b.mul(b.widen(scores), op.getScale().convertToDouble()))));
   }
 
-  /// Returns the gradient of the values.
+  /// Returns dv, the gradient of the value operand.
   Value ofValue() { return ofKeys(b.castLike(weights, dy), dy); }
 
-  /// Returns dS, the gradient of the masked scores, in f32 for narrow types.
+  /// Returns dS, the gradient of the masked scores. Its elements are f32 if
+  /// those of the operands are narrower.
   Value ofScores() {
     Value product = b.widen(ofQueries(dy, op.getValue(), /*transpose=*/true));
     Value mean = b.sum(b.mul(product, weights), {3});
     return b.mul(weights, b.sub(product, mean));
   }
-  /// Returns the gradient of the mask, given dS.
+  /// Returns the gradient of the mask. `scores` is dS, the gradient of the
+  /// masked scores.
   Value ofMask(Value scores) { return b.sumTo(scores, op.getMask()); }
 
-  /// Returns the gradient of the products q kᵀ, given dS.
+  /// Returns the gradient of the products q kᵀ. `scores` is dS, the gradient of
+  /// the masked scores.
   Value ofProducts(Value scores) {
     if (tanh)
       scores = b.mul(scores, b.sub(1, b.square(tanh)));
     return b.castLike(b.mul(scores, op.getScale().convertToDouble()), dy);
   }
-  /// Returns the gradient of the queries, given that of the products.
+  /// Returns the gradient of the query operand. `products` is the gradient of
+  /// the products q kᵀ.
   Value ofQuery(Value products) {
     return ofQueries(products, op.getKey(), /*transpose=*/false);
   }
-  /// Returns the gradient of the keys, given that of the products.
+  /// Returns the gradient of the key operand. `products` is the gradient of the
+  /// products q kᵀ.
   Value ofKey(Value products) { return ofKeys(products, op.getQuery()); }
 
 private:
@@ -69,8 +75,9 @@ private:
     return b.reshape(value, sizes);
   }
 
-  /// Multiplies, for each query head, the matrix `rows` [B, H, S, …] by the
-  /// matrix `perKey` [B, K, T, …] of its key head, or by its transpose.
+  /// Returns, for each query head, the matrix product of its matrix in `rows`
+  /// [B, H, S, …] and the matrix of its key head in `perKey` [B, K, T, …]. With
+  /// `transpose`, the matrix in `perKey` is transposed first.
   Value ofQueries(Value rows, Value perKey, bool transpose) {
     if (!sharesKeys())
       return b.make<MatmulOp>(rows, perKey, false, transpose);
@@ -80,8 +87,8 @@ private:
                                tensorType(product).getShape().back()});
   }
 
-  /// Multiplies weightsᵀ by `rows` [B, H, S, …] and sums over the query heads
-  /// of each key head. The result is [B, K, T, …].
+  /// Returns, for each key head, the sum of weightsᵀ · rows over its query
+  /// heads. `rows` is [B, H, S, …], and the result is [B, K, T, …].
   Value ofKeys(Value weights, Value rows) {
     if (!sharesKeys())
       return b.make<MatmulOp>(weights, rows, true, false);
@@ -89,8 +96,9 @@ private:
                             ValueRange{grouped(weights), grouped(rows)});
   }
 
-  /// Applies the soft cap, cap · tanh(scores / cap), if there is one. Keeps the
-  /// tanh, from which ofProducts() computes the slope.
+  /// Returns cap · tanh(scores / cap), or `scores` if the op has no soft cap.
+  /// Stores the tanh in a member, from which ofProducts() computes the
+  /// derivative.
   Value capped(Value scores) {
     double cap = op.getSoftcap().convertToDouble();
     if (cap <= 0)
@@ -99,12 +107,14 @@ private:
     return b.mul(tanh, cap);
   }
 
-  /// Sets scores to -infinity where `condition` is false.
+  /// Returns `scores` with -infinity in place of the elements for which
+  /// `condition` is false.
   Value keep(Value condition, Value scores) {
     return b.select(condition, scores, b.like(scores, -HUGE_VAL));
   }
 
-  /// Hides future keys: query s of S sees the keys t ≤ s + T − S.
+  /// Applies the causal mask to `scores`: query s of S keeps the scores of the
+  /// keys t ≤ s + T − S; all other scores become -infinity.
   Value causal(Value scores) {
     Type i64 = b.getI64Type();
     Value query =
@@ -115,7 +125,9 @@ private:
     return keep(b.compare(Predicate::LessOrEqual, key, last), scores);
   }
 
-  /// Applies causality and the mask, which is boolean or added to the scores.
+  /// Applies the causal mask, if the op is causal, and then the mask operand,
+  /// if there is one. A boolean mask sets scores to -infinity where it is
+  /// false; a float mask is added to the scores.
   Value masked(Value scores) {
     if (op.getCausal())
       scores = causal(scores);
@@ -127,8 +139,9 @@ private:
                : b.add(scores, b.castLike(mask, scores));
   }
 
-  /// Computes the softmax over keys. In rows without a visible key, where all
-  /// scores are -infinity and a softmax is NaN, the weights are 0.
+  /// Returns the softmax of `scores` over keys. If all scores of a row are
+  /// -infinity, because no key is visible, a plain softmax would give NaN. This
+  /// function gives the row weights of 0 instead.
   Value softmax(Value scores) {
     auto rows = [&](Value value) {
       return b.make<SoftmaxOp>(value.getType(), value, uint64_t(3));
@@ -149,7 +162,8 @@ private:
 };
 } // namespace
 
-/// Builds the gradients of queries, keys and values as two fused ops.
+/// Builds the gradients of query, key and value with the two fused gradient ops
+/// of attention.
 static SmallVector<Value> wholeGradients(GradientBuilder &b, AttentionOp op,
                                          Value dy) {
   auto queries = b.makeOp<AttentionQueryGradientOp>(
@@ -166,8 +180,9 @@ static SmallVector<Value> wholeGradients(GradientBuilder &b, AttentionOp op,
   return operands;
 }
 
-/// Builds the fused gradient ops where the target has them, unless the mask
-/// needs a gradient, which they do not compute.
+/// Builds fused gradient ops if GradientBuilder::staysWhole() asks for them.
+/// They compute no gradient of the mask, so the gradients are decomposed if
+/// that one is needed.
 Gradients AttentionOp::buildGradients(GradientBuilder &b,
                                       ValueRange gradients) {
   const bool wantsMask = getMask() && b.wants(getMask());

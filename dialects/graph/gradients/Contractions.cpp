@@ -7,17 +7,17 @@ using namespace mlir;
 using namespace pcc::graph;
 
 namespace {
-/// A tensor with an einsum letter for each of its dims.
+/// A tensor with one einsum letter per dim.
 struct LetteredValue {
   Value value;
   std::string letters;
 };
 } // namespace
 
-/// Builds the gradient of `operand`, whose dims have `letters`: the product of
-/// `terms`, summed over all other letters. The forward op may have summed
-/// `operand` alone over a letter that no term has; the gradient is broadcast
-/// along that dim.
+/// Builds the gradient of `operand`, an operand of an einsum with the letters
+/// `letters`: the product of `terms`, summed over all letters that are not in
+/// `letters`. The gradient is broadcast along dims whose letter no term has,
+/// which are dims over which the forward op summed `operand` alone.
 ///   ij,jk->ik, gradient of ij:  contract({dy ik, rhs jk}) = ik,jk->ij
 static Value contract(GradientBuilder &b, ArrayRef<LetteredValue> terms,
                       Value operand, StringRef letters) {
@@ -45,9 +45,9 @@ static Value contract(GradientBuilder &b, ArrayRef<LetteredValue> terms,
 // matmul
 //===----------------------------------------------------------------------===//
 
-/// Names the dims of a matmul operand. The last two dims get the letters of
-/// `matrix`. Batch dims get A, B, … from the right; those of size 1, which
-/// broadcast, are dropped.
+/// Assigns einsum letters to the dims of `value`, an operand of a matmul. The
+/// last two dims get the letters in `matrix`. Batch dims get A, B, … from the
+/// right. Batch dims of size 1, which may be broadcast, are removed.
 static LetteredValue named(GradientBuilder &b, Value value, StringRef matrix) {
   SmallVector<int64_t> shape;
   std::string letters;
@@ -63,7 +63,7 @@ static LetteredValue named(GradientBuilder &b, Value value, StringRef matrix) {
   return {b.reshape(value, shape), letters};
 }
 
-/// Returns whether two tensors have the same batch dims.
+/// Returns whether `a` and `b` have equal sizes in all dims but the last two.
 static bool sameBatch(Value a, Value b) {
   return tensorType(a).getShape().drop_back(2) ==
          tensorType(b).getShape().drop_back(2);
@@ -74,9 +74,10 @@ static Value product(GradientBuilder &b, Value lhs, Value rhs,
   return b.make<MatmulOp>(lhs, rhs, transposeLhs, transposeRhs);
 }
 
-/// If an operand was broadcast along batch dims, its gradient is an einsum that
-/// sums over these dims. A batched matmul would store one product per batch
-/// index before the sum. All other gradients are matmuls.
+/// If an operand is broadcast along batch dims, its gradient is an einsum that
+/// sums over these dims while it multiplies. A batched matmul would store one
+/// product per batch index and sum them afterwards. All other gradients are
+/// matmuls.
 Gradients MatmulOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   Value lhs = getLhs(), rhs = getRhs(), dy = gradients.front();
   bool swapLhs = getTransposeLhs(), swapRhs = getTransposeRhs();

@@ -6,7 +6,7 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Swaps the first two dims of `value`.
+/// Returns `value` with its first two dims exchanged.
 static Value swapFirst(GradientBuilder &b, Value value) {
   SmallVector<int64_t> perm =
       llvm::to_vector(llvm::seq<int64_t>(0, tensorType(value).getRank()));
@@ -18,17 +18,18 @@ static Value swapFirst(GradientBuilder &b, Value value) {
 // Filters
 //===----------------------------------------------------------------------===//
 
-/// Returns the window geometry of a conv or conv_transpose. `pads` lists the
-/// low padding of all dims first.
+/// Returns strides, low padding, dilations and group of a conv or
+/// conv_transpose. The attribute `pads` lists the low padding of all spatial
+/// dims before the high padding.
 template <typename Op> static SlidingWindow slidingOf(Op op) {
   ArrayRef<int64_t> strides = op.getStrides();
   return {strides, op.getPads().take_front(strides.size()), op.getDilations(),
           static_cast<int64_t>(op.getGroup())};
 }
 
-/// Returns, per spatial dim, how many elements `outputs` windows of `taps` taps
-/// read beyond the end of `input`. The count is negative if they leave elements
-/// at the end unread.
+/// Returns, per spatial dim, how many elements beyond the end of `input` are
+/// read by `outputs` windows of `taps` taps. The number is negative if the
+/// windows do not read the last elements of `input`.
 static SmallVector<int64_t> missing(const SlidingWindow &sliding, Value input,
                                     ArrayRef<int64_t> outputs,
                                     ArrayRef<int64_t> taps) {
@@ -39,16 +40,17 @@ static SmallVector<int64_t> missing(const SlidingWindow &sliding, Value input,
   return counts;
 }
 
-/// Returns counts for all dims: 0 for batch and channels, then `ofSpatial`.
+/// Returns a list with one entry per dim: 0 for batch and channels, followed by
+/// `ofSpatial`.
 static SmallVector<int64_t> ofAllDims(ArrayRef<int64_t> ofSpatial) {
   SmallVector<int64_t> counts(2, 0);
   llvm::append_range(counts, ofSpatial);
   return counts;
 }
 
-/// Builds a convolution whose spatial output sizes are exactly `outputs`. The
-/// high side of the input is padded, or cropped, to the elements that the
-/// windows reach.
+/// Builds a convolution of `input` by `filter` whose spatial output sizes are
+/// `outputs`. The end of the input is padded or cropped so that the last window
+/// ends where the input ends.
 static Value convolve(GradientBuilder &b, Value input, Value filter,
                       const SlidingWindow &sliding, ArrayRef<int64_t> outputs) {
   SmallVector<int64_t> pads(sliding.low), cut,
@@ -78,7 +80,7 @@ Value pcc::graph::convolveBack(GradientBuilder &b, Value gradient, Value filter,
                                  static_cast<uint64_t>(sliding.group));
 }
 
-/// Transposes [N, G · C, …] to [C, G · N, …], for `group` = G.
+/// Transposes `input` from [N, G · C, …] to [C, G · N, …], where G is `group`.
 static Value channelsFirst(GradientBuilder &b, Value input, int64_t group) {
   if (group == 1)
     return swapFirst(b, input);
@@ -95,13 +97,13 @@ static Value channelsFirst(GradientBuilder &b, Value input, int64_t group) {
   return b.reshape(turned, shape);
 }
 
-/// Builds the gradient of the filter of a convolution over `input`, given the
-/// gradient `dy` of its result:
+/// Builds the gradient of the filter of a convolution. `input` is the operand,
+/// and `dy` is the gradient of the result:
 ///
 ///   Σ over n, o of  dy[n, out, o] · input[n, in, o·stride + k·dilation − low]
 ///
-/// This sum is itself a convolution of the input by `dy`: batch and channels
-/// swap their roles, and so do strides and dilations.
+/// This sum is itself a convolution of `input` by `dy`, in which batch and
+/// channels are exchanged, and so are strides and dilations.
 static Value filterGradient(GradientBuilder &b, Value input, Value dy,
                             const SlidingWindow &sliding, Value filter) {
   SlidingWindow turned{sliding.dilations, sliding.low, sliding.strides,
@@ -114,24 +116,25 @@ static Value filterGradient(GradientBuilder &b, Value input, Value dy,
 // Filters of one tap
 //===----------------------------------------------------------------------===//
 
-/// Returns whether windows have one tap (1x1 convolution). A one-tap filter is
-/// one matrix per group, and its gradients are matmuls. filterGradient() would
-/// slide a window as large as the image, for which libraries are not optimized.
+/// Returns whether the filter has size 1 in all spatial dims (1x1 convolution).
+/// A 1x1 filter is one matrix per group, and its gradients are built as
+/// matmuls. filterGradient() would build a convolution whose window is as large
+/// as the image, which libraries do not optimize.
 static bool hasOneTap(Value filter) {
   return ShapedType::getNumElements(spatial(filter)) == 1;
 }
 
-/// Reshapes [N, G · C, …] to [N, G, C, S], for `group` = G, where S is the
-/// number of elements of the spatial dims.
+/// Reshapes `tensor` from [N, G · C, …] to [N, G, C, S], where G is `group` and
+/// S is the number of elements of the spatial dims.
 static Value flattened(GradientBuilder &b, Value tensor, int64_t group) {
   ArrayRef<int64_t> shape = tensorType(tensor).getShape();
   return b.reshape(tensor, {shape[0], group, shape[1] / group,
                             ShapedType::getNumElements(spatial(tensor))});
 }
 
-/// Builds the gradient of the input of a one-tap convolution; the input has
-/// `type`. The transposed filter matrices multiply `dy`. The products go to the
-/// elements that windows read, and zeros to all others.
+/// Builds the gradient of the input of a 1x1 convolution, a tensor of `type`.
+/// Multiplies `dy` by the transposed filter matrices. The products are stored
+/// at the elements that windows read, and zeros at all others.
 static Value multiplyBack(GradientBuilder &b, Value dy, Value filter,
                           const SlidingWindow &sliding, RankedTensorType type) {
   ArrayRef<int64_t> shape = tensorType(filter).getShape();
@@ -147,8 +150,8 @@ static Value multiplyBack(GradientBuilder &b, Value dy, Value filter,
   return sliceBack(b, b.reshape(product, places), starts, steps, type);
 }
 
-/// Builds the slice of `input` that one-tap windows read: one element per
-/// output, with zeros for those in the padding.
+/// Builds the slice of `input` that the windows of a 1x1 convolution read: one
+/// element per output, or 0 if the window reads padding.
 static Value sliceInput(GradientBuilder &b, Value input,
                         const SlidingWindow &sliding,
                         ArrayRef<int64_t> outputs) {
@@ -163,8 +166,9 @@ static Value sliceInput(GradientBuilder &b, Value input,
   return b.make<SliceOp>(padded, none, sizes, steps);
 }
 
-/// Builds the gradient of a one-tap filter over `input`, given the gradient
-/// `dy` of the result: a matmul per group, summed over batch and spatial dims.
+/// Builds the gradient of the filter of a 1x1 convolution. `input` is the
+/// operand, and `dy` is the gradient of the result. The gradient is one matmul
+/// per group, which sums over batch and spatial dims.
 static Value matrixGradient(GradientBuilder &b, Value input, Value dy,
                             const SlidingWindow &sliding, Value filter) {
   Value places = sliceInput(b, input, sliding, spatial(dy));
@@ -178,7 +182,9 @@ static Value matrixGradient(GradientBuilder &b, Value input, Value dy,
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-/// Builds the gradient of the filter of a convolution over `input`.
+/// Builds the gradient of the filter of a convolution of `input`: by matmuls if
+/// the filter is 1x1, otherwise by a convolution. `dy` is the gradient of the
+/// result.
 static Value ofFilter(GradientBuilder &b, Value input, Value dy,
                       const SlidingWindow &sliding, Value filter) {
   return hasOneTap(filter) ? matrixGradient(b, input, dy, sliding, filter)
@@ -199,8 +205,9 @@ Gradients ConvOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 }
 
 /// A conv_transpose is the adjoint of a convolution. The gradient of its input
-/// is therefore that convolution of dy. In the gradient of its filter, dy takes
-/// the role of the input and the input that of dy.
+/// is therefore that convolution, applied to `dy`. The gradient of its filter
+/// is that of the convolution's filter, with `dy` as the input and the input as
+/// the gradient of the result.
 Gradients ConvTransposeOp::buildGradients(GradientBuilder &b,
                                           ValueRange gradients) {
   Value dy = gradients.front(), input = getInput(), filter = getFilter();

@@ -8,8 +8,8 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Returns whether `value` can have a gradient: it is a float tensor that is
-/// not empty.
+/// Returns whether `value` can have a gradient: whether it is a float tensor
+/// with at least one element.
 static bool canFlowTo(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type && isa<FloatType>(type.getElementType()) &&
@@ -17,19 +17,20 @@ static bool canFlowTo(Value value) {
 }
 
 namespace {
-/// Visits the ops of a block in reverse order and accumulates gradients.
+/// Builds gradients by visiting the ops of a block in reverse order.
 ///
-/// Invariant: `gradients` holds, for each value, the sum of the gradients from
-/// those of its users that have been visited. The sum is complete when the op
-/// that defines the value is visited, because all users come later in the
-/// block.
+/// Invariant: `gradients` maps each value to the sum of the gradients from
+/// those of its users that have been visited. All users of a value come after
+/// the op that defines it. The sum is therefore complete when that op is
+/// visited.
 class BackwardPass {
 public:
   BackwardPass(Operation *before, GradientBuilder::OnOp onOp,
                GradientBuilder::StaysWhole staysWhole)
       : before(before), onOp(onOp), staysWhole(staysWhole) {}
 
-  /// Differentiates; see differentiate() for the arguments.
+  /// Builds and returns the gradients of `wanted`. The arguments are those of
+  /// differentiate().
   Gradients run(Value target, Value seed, ValueRange wanted) {
     Block::iterator end =
         target.getDefiningOp()
@@ -47,9 +48,9 @@ public:
   }
 
 private:
-  /// Collects in `dependent` the values before `end` that depend on `wanted`
-  /// through float tensors. Returns the first op that reads such a value, or
-  /// `end` if there is none.
+  /// Inserts into `dependent` the values `wanted`, and all results of ops
+  /// before `end` that depend on them through float tensors. Returns the first
+  /// op that reads such a value, or `end` if there is none.
   Block::iterator findDependent(Block &block, ValueRange wanted,
                                 Block::iterator end) {
     for (Value value : wanted)
@@ -67,8 +68,8 @@ private:
     return first;
   }
 
-  /// Builds the gradients of one op's operands, if its results have gradients
-  /// and an operand needs one.
+  /// Builds the gradients of the operands of `op`. Does nothing if no result of
+  /// `op` has a gradient or if no operand needs one.
   LogicalResult visit(Operation &op) {
     SmallVector<Value> flowing = llvm::map_to_vector(
         op.getResults(), [&](Value value) { return gradients.lookup(value); });
@@ -88,7 +89,8 @@ private:
     return success();
   }
 
-  /// Adds `gradient` to the gradient of `value`.
+  /// Makes `gradient` the gradient of `value` or, if `value` has one already,
+  /// builds an op that adds the two.
   void flow(Value value, Value gradient, GradientBuilder &builder) {
     assert(value.getType() == gradient.getType());
     Value &all = gradients[value];
@@ -98,7 +100,7 @@ private:
   Operation *before;
   GradientBuilder::OnOp onOp;
   GradientBuilder::StaysWhole staysWhole;
-  /// Values that depend on a wanted value, and the wanted values themselves.
+  /// The wanted values and all values that depend on them.
   llvm::DenseSet<Value> dependent;
   llvm::DenseMap<Value, Value> gradients;
   std::function<bool(Value)> isDependent = [this](Value value) {

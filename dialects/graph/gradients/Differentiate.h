@@ -7,9 +7,10 @@
 
 namespace pcc::graph {
 
-/// Builds the gradients of a loss with respect to `wanted` by reverse-mode
-/// differentiation. Returns one value per wanted value, of the type of that
-/// value, or null if no gradient flows to it.
+/// Builds the gradients of a loss with respect to the values `wanted` by
+/// reverse-mode differentiation. Returns one gradient per value in `wanted`, in
+/// the same order. The gradient has the type of the value, or is null if the
+/// loss does not depend on the value through float tensors.
 ///
 ///   target  value at which the backward pass begins, usually the loss
 ///   seed    gradient of the loss with respect to `target`, of the type of
@@ -22,16 +23,16 @@ namespace pcc::graph {
 /// differentiated only if it is on a path of float tensors from a wanted value
 /// to `target`.
 ///
-/// If several users of a value have gradients for it, these gradients are added
-/// in reverse order of the users. Each addition belongs to the gradient of the
-/// earlier user.
+/// If a value has several users, their gradients for the value are added in
+/// reverse order of the users: those of the last two users first. `onOp` is
+/// told that each addition belongs to the earlier of the users.
 ///
 /// `onOp`, if given, is called for each new op with the forward op whose
-/// gradient it belongs to. `staysWhole`, if given, is asked about ops whose
-/// gradient can be built as fused ops (see GradientBuilder::staysWhole).
+/// gradient the new op helps to compute. `staysWhole`, if given, decides which
+/// attention ops get fused gradient ops (see GradientBuilder::staysWhole).
 ///
 /// Fails if an op on such a path has no gradient. The error is emitted at that
-/// op, and the ops that have been built until then stay in the block.
+/// op. The ops that were built before the error stay in the block.
 Gradients differentiate(mlir::Value target, mlir::Value seed,
                         mlir::ValueRange wanted, mlir::Operation *before,
                         GradientBuilder::OnOp onOp = nullptr,

@@ -10,11 +10,11 @@ using namespace pcc::graph;
 // One operand
 //===----------------------------------------------------------------------===//
 
-/// Slope of erf at 0: 2 / √π.
+/// Derivative of erf at 0: 2 / √π.
 static const double erfSlope = 2 / std::sqrt(M_PI);
 
-/// Computes 1 − x² as (1 − x)(1 + x), which keeps its precision near 1 and -1,
-/// where the subtraction of x² from 1 would lose digits.
+/// Builds 1 − x² as (1 − x)(1 + x). This product is exact near x = 1 and x =
+/// -1, where subtracting a rounded x² from 1 loses digits.
 static Value oneMinusSquare(GradientBuilder &b, Value x) {
   return b.mul(b.sub(1, x), b.add(x, 1));
 }
@@ -24,9 +24,10 @@ static Value gaussian(GradientBuilder &b, Value x) {
   return b.apply<ExpOp>(b.neg(b.square(x)));
 }
 
-/// Defines buildGradients of an op with one operand. GRADIENT is the gradient
-/// of the operand x; it may refer to x, the result y and the gradient dy of y.
-/// A null value means that the op is flat almost everywhere.
+/// Defines buildGradients of an op with one operand x. GRADIENT is the
+/// expression that builds the gradient of x; it may use x, the result y and the
+/// gradient dy of y. A null value means that the derivative is 0 almost
+/// everywhere.
 #define PCC_GRADIENT(OP, GRADIENT)                                             \
   Gradients OP::buildGradients(GradientBuilder &b, ValueRange gradients) {     \
     [[maybe_unused]] Value x = getInput(), y = getResult(),                    \
@@ -65,7 +66,7 @@ PCC_GRADIENT(SignOp, Value())
 PCC_GRADIENT(CastOp, b.castLike(dy, x))
 #undef PCC_GRADIENT
 
-/// Computes the derivative of 0.5 x (1 + erf(slope x)) with respect to x.
+/// Builds the derivative of 0.5 x (1 + erf(slope x)) with respect to x.
 static Value geluErfSlope(GradientBuilder &b, Value x, double slope) {
   Value scaled = b.mul(x, slope);
   Value share = b.mul(b.add(b.apply<ErfOp>(scaled), 1), 0.5);
@@ -73,8 +74,8 @@ static Value geluErfSlope(GradientBuilder &b, Value x, double slope) {
                b.mul(b.mul(x, gaussian(b, scaled)), slope * erfSlope / 2));
 }
 
-/// Computes the derivative of 0.5 x (1 + tanh(slope (x + cubic x³))) with
-/// respect to x.
+/// Builds the derivative of 0.5 x (1 + tanh(slope (x + cubic x³))) with respect
+/// to x.
 static Value geluTanhSlope(GradientBuilder &b, Value x, double slope,
                            double cubic) {
   Value square = b.square(x);
@@ -85,8 +86,8 @@ static Value geluTanhSlope(GradientBuilder &b, Value x, double slope,
   return b.mul(b.add(b.add(t, rise), 1), 0.5);
 }
 
-/// Computes the gradient in f32 for narrow types, since x² can exceed the range
-/// of f16.
+/// If x is narrower than f32, the gradient is computed in f32, because x² can
+/// exceed the range of f16.
 Gradients GeluOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   auto given = [](std::optional<APFloat> value, double usual) {
     return value ? value->convertToDouble() : usual;
@@ -104,9 +105,10 @@ Gradients GeluOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 // Several operands
 //===----------------------------------------------------------------------===//
 
-/// Builds the gradients of two operands that broadcast. `left` and `right`
-/// build the gradients of lhs and rhs in the shape of the result; each is
-/// called only if its gradient is needed.
+/// Builds the gradients of the operands lhs and rhs of an op that broadcasts
+/// them. `left` and `right` return these gradients in the shape of the result,
+/// before the sum over broadcast dims. Each is called only if its gradient is
+/// needed.
 template <typename Op, typename Left, typename Right>
 static Gradients binary(GradientBuilder &b, Op op, Left left, Right right) {
   SmallVector<Value> gradients(2);
@@ -118,8 +120,8 @@ static Gradients binary(GradientBuilder &b, Op op, Left left, Right right) {
 }
 
 /// Defines buildGradients of an op with two operands that broadcast. LEFT and
-/// RIGHT are the gradients of lhs and rhs; they may refer to lhs, rhs, the
-/// result y and the gradient dy of y.
+/// RIGHT are the expressions that build the gradients of lhs and rhs. They may
+/// use lhs, rhs, the result y and the gradient dy of y.
 #define PCC_GRADIENT(OP, LEFT, RIGHT)                                          \
   Gradients OP::buildGradients(GradientBuilder &b, ValueRange gradients) {     \
     [[maybe_unused]] Value lhs = getLhs(), rhs = getRhs(), y = getResult(),    \
@@ -133,8 +135,8 @@ PCC_GRADIENT(MulOp, b.mul(dy, rhs), b.mul(dy, lhs))
 PCC_GRADIENT(DivOp, b.div(dy, rhs), b.neg(b.mul(b.div(dy, rhs), y)))
 #undef PCC_GRADIENT
 
-/// With y = lhs − n · rhs, the integer n is constant almost everywhere, so the
-/// gradients are dy and −n · dy.
+/// The result is lhs − n · rhs for an integer n that is constant almost
+/// everywhere. The gradients of lhs and rhs are therefore dy and −n · dy.
 Gradients ModOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   Value dy = gradients.front();
   return binary(
@@ -145,8 +147,9 @@ Gradients ModOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
       });
 }
 
-/// An exponent of 0 gives the base a slope of 0, and a base of 0 gives the
-/// exponent a slope of 0. The formulas would give 0 · ∞, which is NaN.
+/// If the exponent is 0, the gradient of the base is 0. If the base is 0, the
+/// gradient of the exponent is 0. The general formulas would give 0 · ∞, which
+/// is NaN, in both cases.
 Gradients PowOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   Value dy = gradients.front(), y = getResult(), base = getLhs();
   Value power = b.castLike(getRhs(), base);
@@ -162,9 +165,10 @@ Gradients PowOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
       });
 }
 
-/// Builds the gradients of max or min. The operand that won gets the gradient;
-/// equal operands get half of it each. `loses` compares an operand with the
-/// other one and is true if it lost.
+/// Builds the gradients of max or min. The operand that is the result gets the
+/// gradient; if both operands are equal, each gets half. `loses` is the
+/// comparison that holds for an operand that is not the result: Less for max,
+/// Greater for min.
 template <typename Op>
 static Gradients extreme(GradientBuilder &b, Op op, Predicate loses, Value dy) {
   Value lhs = op.getLhs(), rhs = op.getRhs();

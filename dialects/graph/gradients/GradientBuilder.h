@@ -7,28 +7,31 @@
 
 namespace pcc::graph {
 
-/// Gradients of several values, in their order; null for a value to which no
-/// gradient flows. Failure means that an error was emitted.
+/// Gradients of several values, in the order of the values. A gradient is null
+/// if the loss does not depend on its value. Failure means that an error has
+/// been emitted.
 using Gradients = llvm::FailureOr<llvm::SmallVector<mlir::Value>>;
 
-/// Builds the ops that compute the gradients of one forward op's operands. New
-/// ops are inserted in front of `before`, at the location of the forward op.
-/// Methods that take a number and a tensor convert the number to the tensor's
-/// element type.
+/// Builds the ops that compute the gradients of the operands of one forward op.
+/// New ops are inserted in front of `before`, with the location of the forward
+/// op. Methods that take a number and a tensor convert the number to the
+/// tensor's element type.
 class GradientBuilder : public TensorBuilder {
 public:
-  /// Callback that receives each op `made` for the gradient of `forward`.
+  /// Callback that is called for each new op: `made` is that op, and `forward`
+  /// is the op whose gradient it helps to compute.
   using OnOp =
       llvm::function_ref<void(mlir::Operation *forward, mlir::Operation *made)>;
 
   /// Predicate that returns whether the gradient of `forward` is built as one
-  /// or two fused ops instead of being decomposed into matmuls and reductions.
+  /// or two fused ops. If not, the gradient is built from matmuls and
+  /// reductions.
   using StaysWhole = llvm::function_ref<bool(mlir::Operation *forward)>;
 
   /// Prepares a builder for the gradient of `forward`. `isWanted` returns
-  /// whether a gradient of the given value is needed. `onOp` and `staysWhole`
-  /// may be null. The builder refers to the three callbacks and does not own
-  /// them.
+  /// whether the gradient of a given value is needed. `onOp` and `staysWhole`
+  /// may be null. The three callbacks are not copied and must outlive the
+  /// builder.
   GradientBuilder(mlir::Operation *forward, mlir::Operation *before,
                   llvm::function_ref<bool(mlir::Value)> isWanted, OnOp onOp,
                   StaysWhole staysWhole)
@@ -37,10 +40,11 @@ public:
     location = forward->getLoc();
   }
 
-  /// Returns whether the gradient of `operand` is needed.
+  /// Returns whether the gradient of `operand`, an operand of the forward op,
+  /// is needed.
   bool wants(mlir::Value operand) const { return isWanted(operand); }
   /// Returns whether the gradient of the forward op is to be built as fused
-  /// ops. Only attention has such ops.
+  /// ops. Only attention has fused gradient ops.
   bool staysWhole() const { return isWhole && isWhole(forward); }
 
   //===--------------------------------------------------------------------===//
@@ -51,8 +55,9 @@ public:
   template <typename Op> mlir::Value apply(mlir::Value x) {
     return make<Op>(x.getType(), x);
   }
-  /// Adds two tensors element by element, with broadcasting. `sub`, `mul` and
-  /// `div` work likewise, and accept a number in place of one tensor.
+  /// Adds two tensors element by element, with broadcasting. The functions
+  /// `sub`, `mul` and `div` subtract, multiply and divide in the same way. Each
+  /// of the four also accepts a number in place of one tensor.
   mlir::Value add(mlir::Value a, mlir::Value b) { return make<AddOp>(a, b); }
   mlir::Value sub(mlir::Value a, mlir::Value b) { return make<SubOp>(a, b); }
   mlir::Value mul(mlir::Value a, mlir::Value b) { return make<MulOp>(a, b); }
@@ -64,24 +69,28 @@ public:
   mlir::Value mul(mlir::Value a, double b) { return mul(a, like(a, b)); }
   mlir::Value div(mlir::Value a, double b) { return div(a, like(a, b)); }
 
-  /// Creates a constant of rank 0 that holds `number` in the element type of
+  /// Creates a rank-0 constant with the value `number` and the element type of
   /// `value`.
   mlir::Value like(mlir::Value value, double number);
-  /// Creates a constant of `shape` that holds `numbers` in row-major order, in
-  /// the element type of `value`.
+  /// Creates a constant of shape `shape` and of the element type of `value`.
+  /// Its elements, in row-major order, are `numbers`.
   mlir::Value table(llvm::ArrayRef<double> numbers,
                     llvm::ArrayRef<int64_t> shape, mlir::Value value);
-  /// Creates a tensor of zeros: a broadcast scalar.
+  /// Creates a tensor of zeros of `type`: a rank-0 constant 0 that is broadcast
+  /// to the shape of `type`.
   mlir::Value zeros(mlir::RankedTensorType type);
-  /// Creates the boolean tensor that is true where `value` is 0.
+  /// Creates a boolean tensor that is true at each element where `value` is 0.
   mlir::Value isZero(mlir::Value value);
-  /// Selects `onTrue` where the boolean tensor `condition` is true, and
-  /// `onFalse` elsewhere. All three operands broadcast.
+  /// Creates a tensor whose elements are those of `onTrue` where the boolean
+  /// tensor `condition` is true, and those of `onFalse` elsewhere. All three
+  /// operands are broadcast to one shape.
   mlir::Value select(mlir::Value condition, mlir::Value onTrue,
                      mlir::Value onFalse);
-  /// Selects `value` where `condition` is true, and 0 elsewhere.
+  /// Creates a tensor that equals `value` where the boolean tensor `condition`
+  /// is true, and is 0 elsewhere.
   mlir::Value where(mlir::Value condition, mlir::Value value);
-  /// Selects 0 where `condition` is true, and `value` elsewhere.
+  /// Creates a tensor that is 0 where the boolean tensor `condition` is true,
+  /// and equals `value` elsewhere.
   mlir::Value except(mlir::Value condition, mlir::Value value);
 
   //===--------------------------------------------------------------------===//
@@ -92,12 +101,13 @@ public:
   mlir::Value broadcast(mlir::Value value, llvm::ArrayRef<int64_t> shape);
   /// Permutes dims: dim i of the result is dim perm[i] of `value`.
   mlir::Value transpose(mlir::Value value, llvm::ArrayRef<int64_t> perm);
-  /// Pads each dim with `fill` by `low` elements in front and `high` elements
-  /// behind. A negative count crops the dim instead.
+  /// Pads each dim with elements `fill`: `low[i]` of them before and `high[i]`
+  /// after the elements of dim i. A negative number removes elements of `value`
+  /// at that end instead.
   mlir::Value pad(mlir::Value value, llvm::ArrayRef<int64_t> low,
                   llvm::ArrayRef<int64_t> high, double fill = 0);
-  /// Takes `size` elements of dim `dim`, from index `start` on. `step` is 1 or
-  /// -1; with -1 the indices descend.
+  /// Takes `size` elements along dim `dim`, at the indices `start`, `start +
+  /// step`, …. `step` is 1 or -1.
   mlir::Value slice(mlir::Value value, int64_t dim, int64_t start, int64_t size,
                     int64_t step = 1);
 
@@ -123,22 +133,23 @@ public:
   mlir::Value castLike(mlir::Value value, mlir::Value model);
 
 protected:
-  /// Reports the new op `made` to `onOp`.
+  /// Passes the new op `made` to the callback `onOp`, if there is one.
   void finish(mlir::Operation *made) override {
     if (onOp)
       onOp(forward, made);
   }
 
 private:
-  /// Op whose gradient is built.
+  /// The forward op whose gradient is built.
   mlir::Operation *forward;
   llvm::function_ref<bool(mlir::Value)> isWanted;
   OnOp onOp;
   StaysWhole isWhole;
 };
 
-/// Returns the gradients of an op that can have a gradient in operand 0 only.
-/// `gradient` is that gradient; it may be null.
+/// Returns the gradients of the operands of an op of which only operand 0 can
+/// have a gradient. `gradient` is the gradient of operand 0; null if the loss
+/// does not depend on that operand.
 Gradients onlyGradient(mlir::Value gradient);
 
 } // namespace pcc::graph

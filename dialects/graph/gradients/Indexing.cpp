@@ -17,8 +17,9 @@ using namespace pcc::graph;
 // Gathers
 //===----------------------------------------------------------------------===//
 
-/// Builds the positions 0, 1, … along dim `dim` of `data`, in the element type
-/// of `indices`. The result has size 1 along all other dims.
+/// Builds a tensor with the elements 0, 1, … along dim `dim`, as many as `data`
+/// has there. The element type is that of `indices`, and all other dims have
+/// size 1.
 static Value positions(GradientBuilder &b, Value data, int64_t dim,
                        Value indices) {
   SmallVector<int64_t> shape(tensorType(data).getRank(), 1);
@@ -28,10 +29,11 @@ static Value positions(GradientBuilder &b, Value data, int64_t dim,
       static_cast<uint64_t>(dim));
 }
 
-/// Builds the gradient of `data` from which a gather read one index along
-/// `dim`: `gradient` at that index and 0 elsewhere. `gradient` has size 1 along
-/// `dim` and the shape of `data` otherwise. A negative index counts from the
-/// end.
+/// Builds the gradient of `data` after a gather_elements that read one element
+/// along `dim` for each index of the other dims. The result has `gradient` at
+/// the position `index` along `dim`, and 0 elsewhere. `index` and `gradient`
+/// have size 1 along `dim` and otherwise the shape of `data`. A negative index
+/// counts from the end.
 static Value gatherOneBack(GradientBuilder &b, Value gradient, Value index,
                            Value data, int64_t dim) {
   Value size =
@@ -54,16 +56,16 @@ Value pcc::graph::gatherBack(GradientBuilder &b, ScatterKind kind,
                                    gradient, static_cast<uint64_t>(dim));
 }
 
-/// Appends a dim of size 1 to `indices`, so that each index is an index tuple
-/// of a scatter_nd.
+/// Appends a dim of size 1 to `indices`. Each index then is an index tuple of
+/// length 1, as scatter_nd requires.
 static Value tuples(GradientBuilder &b, Value indices) {
   SmallVector<int64_t> shape(tensorType(indices).getShape());
   shape.push_back(1);
   return b.reshape(indices, shape);
 }
 
-/// Returns the permutation of `rank` dims that puts the dims [first, first +
-/// count) in front and keeps the order of the others.
+/// Returns the permutation of `rank` dims that moves the dims [first, first +
+/// count) to the front and keeps the order of all others.
 static SmallVector<int64_t> inFront(int64_t rank, int64_t first,
                                     int64_t count) {
   SmallVector<int64_t> perm = llvm::to_vector(llvm::seq(first, first + count));
@@ -72,8 +74,9 @@ static SmallVector<int64_t> inFront(int64_t rank, int64_t first,
   return perm;
 }
 
-/// The gradient is a scatter_nd of rows. It needs the dims of the indices at
-/// the front of `dy`, and `dim` at the front of `data`; the result is
+/// Builds the gradient of `data` as a scatter_nd of rows into zeros. scatter_nd
+/// requires the dims of the indices to be the first dims of `dy`, and `dim` to
+/// be the first dim of `data`. Both are therefore transposed, and the result is
 /// transposed back.
 Gradients GatherOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   RankedTensorType data = tensorType(getData());
@@ -101,8 +104,9 @@ Gradients GatherElementsOp::buildGradients(GradientBuilder &b,
                                  getIndices(), getData(), getDim()));
 }
 
-/// Builds the index tuples of a gather_nd with the indices of its batch dims in
-/// front, because scatter_nd has no batch dims.
+/// Builds the index tuples of a gather_nd, with the batch indices inserted at
+/// the front of each tuple. The scatter_nd that uses the tuples has no batch
+/// dims.
 static Value wholeTuples(GradientBuilder &b, GatherNdOp op) {
   RankedTensorType indices = tensorType(op.getIndices());
   SmallVector<int64_t> shape(indices.getShape());
@@ -125,16 +129,16 @@ Gradients GatherNdOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 // Scatters
 //===----------------------------------------------------------------------===//
 
-/// Builds the gradients of `data` and `updates` of a scatter. `read` builds the
-/// elements of dy at the indices of the updates; `clear` builds dy with zeros
-/// there.
+/// Builds the gradients of the operands `data` and `updates` of a scatter.
+/// `read` builds the elements of dy at the indices of the updates. `clear`
+/// builds dy with zeros at these indices.
 ///
 ///   kind   gradient of data   gradient of updates
 ///   Add    dy                 read()
 ///   Set    clear(zeros)       read()
 ///
-/// If several updates of kind Set have the same index, each gets the gradient,
-/// since it is not defined which of them stays.
+/// If several updates of a Set have the same index, it is undefined which of
+/// them is stored. Each of them then gets the gradient.
 template <typename Op, typename Read, typename Clear>
 static Gradients scatter(GradientBuilder &b, Op op, Value dy, Read read,
                          Clear clear) {

@@ -40,7 +40,7 @@ Gradients ConcatOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 // slice
 //===----------------------------------------------------------------------===//
 
-/// Inserts `step - 1` zeros behind each element along `dim`.
+/// Inserts `step - 1` zeros after each element along `dim`.
 ///   [a b], step 3:  [a 0 0 b 0 0]
 static Value spread(GradientBuilder &b, Value value, int64_t dim,
                     int64_t step) {
@@ -53,8 +53,9 @@ static Value spread(GradientBuilder &b, Value value, int64_t dim,
   return b.reshape(b.pad(b.reshape(value, split), low, high), shape);
 }
 
-/// Undoes the slice dim by dim: flips negative steps, spreads steps larger than
-/// 1, then pads to the size of the tensor.
+/// Inverts the slice one dim at a time. Reverses the dim if its step is
+/// negative, inserts zeros between elements if the step is larger than 1, and
+/// pads to the size of the tensor.
 Value pcc::graph::sliceBack(GradientBuilder &b, Value gradient,
                             ArrayRef<int64_t> starts, ArrayRef<int64_t> steps,
                             RankedTensorType type) {
@@ -83,17 +84,17 @@ Gradients SliceOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A range of a padded dim whose elements are copies of evenly spaced elements
-/// of the operand.
+/// A range of indices of a padded dim whose elements are copies of operand
+/// elements: index start + i, for i < count, copies element source + i · step.
 struct CopiedRange {
-  /// First index and length of the range, index of the element that the first
-  /// index copies, and distance to the next copied element: 1, -1 or 0.
+  /// First index and length of the range, index of the operand element that the
+  /// first index copies, and step (1, -1 or 0) to the next copied element.
   int64_t start, count, source, step;
 };
 } // namespace
 
-/// Splits dim `dim` of the result of a pad that copies elements (reflect, edge,
-/// wrap) into ranges of copies.
+/// Splits dim `dim` of the result of a pad of mode reflect, edge or wrap into
+/// ranges that copy operand elements at a constant step.
 ///   reflect by 2 of [a b c]:  [c b a] [b c] [b a]
 static SmallVector<CopiedRange> runsOf(PadOp op, int64_t dim) {
   SmallVector<CopiedRange> runs;
@@ -115,9 +116,10 @@ static SmallVector<CopiedRange> runsOf(PadOp op, int64_t dim) {
   return runs;
 }
 
-/// Sums, along `dim`, the gradients of all copies of each element of the
-/// operand of a pad. Each range is flipped or summed as needed, padded to the
-/// size of the operand's dim, and added.
+/// Returns `gradient`, the gradient of the result of a pad, with the gradients
+/// of all copies of each operand element summed along `dim`. For each range of
+/// copies, the gradient is sliced, reversed if the step is -1, summed if the
+/// step is 0, padded to the operand's size, and added.
 static Value foldCopies(GradientBuilder &b, PadOp op, Value gradient,
                         int64_t dim) {
   int64_t size = tensorType(op.getInput()).getDimSize(dim);
@@ -141,8 +143,9 @@ static Value foldCopies(GradientBuilder &b, PadOp op, Value gradient,
   return sum;
 }
 
-/// Builds the gradient of the operand of a pad. With constant padding the
-/// gradient is cropped; other modes copy elements, whose gradients are summed.
+/// Builds the gradient of the operand of a pad. With constant padding, crops
+/// `gradient` to the operand. Other modes copy elements, and the gradients of
+/// all copies of an element are summed.
 static Value ofPaddedInput(GradientBuilder &b, PadOp op, Value gradient) {
   if (op.getMode() == PadMode::Constant) {
     auto negate = [](int64_t count) { return -count; };
@@ -154,7 +157,8 @@ static Value ofPaddedInput(GradientBuilder &b, PadOp op, Value gradient) {
   return gradient;
 }
 
-/// Builds the boolean tensor that is true where the result of a pad is padding.
+/// Builds a boolean tensor of the shape of the pad's result that is true at
+/// each element of the padding.
 static Value padding(GradientBuilder &b, PadOp op) {
   Type boolean = b.getI1Type();
   auto type =
@@ -177,9 +181,9 @@ Gradients PadOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 // rotary
 //===----------------------------------------------------------------------===//
 
-/// Swaps the two elements of each pair in a table of cosines or sines. A pair
-/// is an even element and its successor if `interleaved`, and element i of both
-/// halves otherwise.
+/// Exchanges the two elements of each pair of rotary along the last dim of
+/// `table`, a table of cosines or sines. A pair consists of an even element and
+/// the next one if `interleaved`, otherwise of element i of each half.
 static Value swapPairs(GradientBuilder &b, Value table, bool interleaved) {
   SmallVector<int64_t> shape(tensorType(table).getShape());
   if (shape.empty() || shape.back() == 1)
@@ -192,9 +196,10 @@ static Value swapPairs(GradientBuilder &b, Value table, bool interleaved) {
   return b.reshape(swapped, shape);
 }
 
-/// The forward op rotates each pair (p, q) to (p c − q s, q c' + p s'). The
-/// gradient of the pair is (dp c + dq s', dq c' − dp s). The op itself computes
-/// it, from sines that are swapped within pairs and negated.
+/// The forward op rotates each pair (p, q) to (p c − q s, q c' + p s'), with
+/// cosines c, c' and sines s, s'. The gradient of the pair is (dp c + dq s', dq
+/// c' − dp s). This is a rotary op on (dp, dq) whose sines are exchanged within
+/// pairs and negated.
 Gradients RotaryOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   Value dy = gradients.front(), x = getInput();
   bool interleaved = getInterleaved();

@@ -15,14 +15,16 @@ using namespace pcc::graph;
 // Softmaxes
 //===----------------------------------------------------------------------===//
 
-/// The gradient is y (dy − Σ dy y), where y is the result.
+/// With the result y, the gradient of the operand is y (dy − Σ dy y); the sum
+/// is over the dim of the softmax.
 Gradients SoftmaxOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   Value y = b.widen(getResult()), dy = b.widen(gradients.front());
   Value mean = b.sum(b.mul(dy, y), {static_cast<int64_t>(getDim())});
   return onlyGradient(b.castLike(b.mul(y, b.sub(dy, mean)), getInput()));
 }
 
-/// The gradient is dy − e^y Σ dy, where y is the result.
+/// With the result y, the gradient of the operand is dy − e^y Σ dy; the sum is
+/// over the dim of the softmax.
 Gradients LogSoftmaxOp::buildGradients(GradientBuilder &b,
                                        ValueRange gradients) {
   Value y = b.widen(getResult()), dy = b.widen(gradients.front());
@@ -63,14 +65,14 @@ public:
     Value rest = b.sub(isCentred ? b.sub(g, mean(g)) : g, along);
     return b.castLike(b.mul(rest, factor), op.getInput());
   }
-  /// Returns the gradient of the scale.
+  /// Returns the gradient of the operand `scale`.
   Value ofScale() { return b.sumTo(b.mul(dy, normalised), op.getScale()); }
 
 private:
-  /// Computes the mean over the normalized dims.
+  /// Builds the mean of `value` over the normalized dims.
   Value mean(Value value) { return b.reduce(ReduceKind::Mean, value, row); }
 
-  /// Recomputes h, and 1 / deviation as `factor`.
+  /// Builds the ops that recompute h, and stores 1 / deviation in `factor`.
   void normalise() {
     Value x = b.widen(op.getInput());
     Value centred = isCentred ? b.sub(x, mean(x)) : x;
@@ -88,7 +90,8 @@ private:
 };
 } // namespace
 
-/// Builds the gradients of operand and scale; null for those not needed.
+/// Builds the gradients of the operand x and of the scale of a norm. A gradient
+/// that is not needed is null.
 template <typename Op>
 static SmallVector<Value> normGradients(GradientBuilder &b, Op op, Value dy) {
   SmallVector<Value> operands(op->getNumOperands());

@@ -8,9 +8,11 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Divides `dy` by the number of elements that each window averaged, one
-/// spatial dim after the other. The divisor differs at the edges if padding is
-/// left out.
+/// Divides `dy`, the gradient of an average pool's result, by the number of
+/// elements that each window averaged. The divisor is a product of one number
+/// per spatial dim (graph::countedTaps), and `dy` is divided by one number
+/// after the other. If padding does not count, windows at the edges have
+/// smaller divisors.
 static Value divided(GradientBuilder &b, PoolOp op, Value dy) {
   size_t numDims = op.getWindow().size();
   for (size_t dim = 0; dim < numDims; ++dim) {
@@ -25,8 +27,9 @@ static Value divided(GradientBuilder &b, PoolOp op, Value dy) {
   return dy;
 }
 
-/// Builds the gradient of an average pool: the adjoint of a depthwise
-/// convolution whose filter is all ones.
+/// Builds the gradient of an average pool. The pool sums its windows as a
+/// depthwise convolution with a filter of ones does, so the gradient is built
+/// by the conv_transpose with that filter.
 static Value averageGradient(GradientBuilder &b, PoolOp op, Value dy) {
   int64_t channels = tensorType(dy).getDimSize(1);
   SmallVector<int64_t> shape{channels, 1};
@@ -38,7 +41,8 @@ static Value averageGradient(GradientBuilder &b, PoolOp op, Value dy) {
                       sliding, spatial(op.getInput()));
 }
 
-/// Interleaves values along `dim`, starting with the first element of each:
+/// Interleaves tensors along `dim`: first element 0 of each, then element 1 of
+/// each, and so on.
 ///   [a b] and [c d]:  [a c b d]
 static Value interleave(GradientBuilder &b, ArrayRef<Value> values,
                         int64_t dim) {
@@ -56,13 +60,14 @@ static Value interleave(GradientBuilder &b, ArrayRef<Value> values,
 }
 
 namespace {
-/// Builds the gradient of a max pool without a scatter. The gradient of a
-/// window goes to its first tap that equals the maximum.
+/// Builds the gradient of a max pool without a scatter. The gradient of each
+/// window goes to its first tap (window element) that equals the maximum.
 ///
-/// Input elements with the same index modulo the strides form a coarse grid, a
-/// phase of the input. A tap reads all its elements from one phase, so that the
-/// gradients of all taps of a phase can be added there. In the end the phases
-/// are interleaved.
+/// The input elements with the same index modulo the strides form a phase of
+/// the input, which has the same spacing as the windows. Over all windows, a
+/// given tap reads elements of one phase only. The gradients for all taps that
+/// read the same phase are therefore added element by element. In the end, the
+/// phases are interleaved into the gradient of the input.
 ///
 ///   3 taps, stride 2, output o:  taps 0 and 2 at 2 o and 2 (o + 1): phase 0
 ///                                tap 1 at 2 o + 1: phase 1
@@ -72,7 +77,7 @@ public:
       : b(b), op(op), dy(dy), numDims(op.getWindow().size()), padded(pad()),
         phases(ShapedType::getNumElements(op.getStrides())) {}
 
-  /// Returns the gradient of the operand.
+  /// Builds and returns the gradient of the pool's operand.
   Value build() {
     SmallVector<int64_t> tap(numDims, 0);
     do
@@ -88,14 +93,15 @@ public:
   }
 
 private:
-  /// Returns the size of spatial dim `dim` in every phase: the input size
+  /// Returns the size of each phase along spatial dim `dim`: the input size
   /// divided by the stride, rounded up.
   int64_t coarseSize(size_t dim) {
     return llvm::divideCeilSigned(spatial(op.getInput())[dim],
                                   op.getStrides()[dim]);
   }
 
-  /// Adds the gradient of the windows that tap `tap` wins to the tap's phase.
+  /// Adds, to the phase that `tap` reads, the gradient of each window whose
+  /// first maximum is at `tap`.
   void addTap(ArrayRef<int64_t> tap) {
     int64_t phase = 0;
     SmallVector<int64_t> low(2, 0), high(2, 0);
@@ -111,8 +117,9 @@ private:
     sum = sum ? b.add(sum, part) : part;
   }
 
-  /// Interleaves all phases, dim by dim from the last one. Phases that differ
-  /// only in the last dim are neighbours in `phases`.
+  /// Interleaves all phases into one tensor, one dim at a time from the last to
+  /// the first. In `phases`, those that differ only in the last dim are
+  /// adjacent.
   Value takeTurns() {
     SmallVector<int64_t> shape(tensorType(dy).getShape().take_front(2));
     for (size_t dim = 0; dim < numDims; ++dim)
@@ -130,8 +137,8 @@ private:
     return phases.front();
   }
 
-  /// Pads, or crops, the input to the elements that windows reach. The padding
-  /// is -infinity, so that it never wins.
+  /// Pads or crops the input so that it ends where the last window ends. The
+  /// padding is -infinity, which is never a maximum.
   Value pad() {
     Value x = op.getInput();
     SmallVector<int64_t> low(2, 0), high(2, 0);
@@ -144,8 +151,9 @@ private:
     return b.pad(x, low, high, -HUGE_VAL);
   }
 
-  /// Builds the boolean tensor of windows whose first maximum is at `tap`. Must
-  /// be called for all taps in order, since it updates `found`.
+  /// Builds a boolean tensor with one element per window that is true if the
+  /// first maximum of the window is at `tap`. Must be called for all taps in
+  /// order, because it updates `found`.
   Value isFirst(ArrayRef<int64_t> tap) {
     SmallVector<int64_t> starts(2, 0), steps(2, 1);
     for (auto [index, dilation] : llvm::zip_equal(tap, op.getDilations()))
@@ -158,7 +166,8 @@ private:
     return first;
   }
 
-  /// Advances `tap` in row-major order; returns false after the last one.
+  /// Advances `tap`, the indices of a tap, to the next tap in row-major order.
+  /// Returns false after the last tap.
   bool next(SmallVectorImpl<int64_t> &tap) {
     for (size_t dim = tap.size(); dim-- > 0;) {
       if (++tap[dim] < op.getWindow()[dim])
@@ -172,10 +181,11 @@ private:
   PoolOp op;
   Value dy;
   size_t numDims;
-  /// Padded input, and the windows whose maximum has been found; null before
-  /// the first tap.
+  /// The padded input, and a boolean tensor that is true for windows whose
+  /// first maximum is at an earlier tap. `found` is null before the first tap.
   Value padded, found;
-  /// Sum of the gradients in each phase; null before its first tap.
+  /// Sum of the gradients in each phase; null for a phase to which nothing has
+  /// been added.
   SmallVector<Value> phases;
 };
 } // namespace

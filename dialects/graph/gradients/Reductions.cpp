@@ -9,7 +9,8 @@ using namespace pcc::graph;
 // reduce
 //===----------------------------------------------------------------------===//
 
-/// Reshapes `reduced` so that the dims that `op` reduced are there with size 1.
+/// Reshapes `reduced`, a tensor of the shape of the result of `op`, so that
+/// each dim that `op` reduced has size 1.
 static Value kept(GradientBuilder &b, ReduceOp op, Value reduced) {
   SmallVector<int64_t> shape(tensorType(op.getInput()).getShape());
   for (int64_t dim : op.getDims())
@@ -17,8 +18,8 @@ static Value kept(GradientBuilder &b, ReduceOp op, Value reduced) {
   return b.reshape(reduced, shape);
 }
 
-/// Returns the number by which a mean divides: the attribute `divisor`, or the
-/// number of reduced elements.
+/// Returns the divisor of the mean `op`: its attribute `divisor` or, if it has
+/// none, the number of elements that are reduced to one.
 static double divisorOf(ReduceOp op) {
   if (auto given = op.getDivisor())
     return static_cast<double>(*given);
@@ -28,7 +29,8 @@ static double divisorOf(ReduceOp op) {
   return count;
 }
 
-/// Builds the gradient of a max or min. Equal extreme elements share it evenly.
+/// Builds the gradient of a reduction by max or min. If several elements equal
+/// the result, each of them gets an equal share of `dy`.
 static Value shared(GradientBuilder &b, ReduceOp op, Value dy) {
   Value x = op.getInput();
   Value wins = b.compare(Predicate::Equal, x, kept(b, op, op.getResult()));
@@ -36,9 +38,10 @@ static Value shared(GradientBuilder &b, ReduceOp op, Value dy) {
   return b.where(wins, b.castLike(b.div(b.widen(dy), count), x));
 }
 
-/// Builds, for each element of a product, the product of all other elements. A
-/// division by the element itself fails for zeros. Therefore zeros are left out
-/// of the product, and the result is 0 where another element is 0.
+/// Builds, for each element of the operand of a product, the product of all
+/// other elements that are reduced with it. Dividing the whole product by the
+/// element would fail for zeros. The product is therefore taken over the
+/// elements that are not 0, and the result is 0 where another element is 0.
 static Value productOfOthers(GradientBuilder &b, ReduceOp op) {
   Value x = op.getInput();
   Value zero = b.isZero(x), own = b.castLike(zero, x);
@@ -75,7 +78,8 @@ Gradients CumSumOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
                                        getExclusive(), !getReverse()));
 }
 
-/// Scatters by Set, because no element is chosen twice.
+/// The gradient is a scatter with ScatterKind::Set, because topk selects no
+/// element twice.
 Gradients TopKOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   return onlyGradient(gatherBack(b, ScatterKind::Set, gradients.front(),
                                  getIndices(), getInput(), getDim()));

@@ -10,8 +10,9 @@ static int64_t sizeOf(Value value, int64_t dim) {
   return tensorType(value).getDimSize(dim);
 }
 
-/// Returns whether the result has every element along `dim` the same number of
-/// times, with its copies contiguous: nearest mode with an integer factor.
+/// Returns whether the resize repeats each operand element along `dim` the same
+/// number of times, with all copies of an element adjacent. This holds in mode
+/// nearest with an integer factor.
 static bool repeatsEach(ResizeOp op, int64_t dim) {
   int64_t from = sizeOf(op.getInput(), dim), to = sizeOf(op.getResult(), dim);
   if (op.getMode() != ResizeMode::Nearest || to % from)
@@ -21,8 +22,8 @@ static bool repeatsEach(ResizeOp op, int64_t dim) {
   });
 }
 
-/// Builds the gradient along a dim that repeatsEach(): sums the copies of each
-/// element.
+/// Builds the gradient along a dim for which repeatsEach() is true: sums the
+/// gradients of all copies of each element.
 static Value sumCopies(GradientBuilder &b, ResizeOp op, Value gradient,
                        int64_t dim) {
   SmallVector<int64_t> shape(tensorType(gradient).getShape()), split(shape);
@@ -32,8 +33,8 @@ static Value sumCopies(GradientBuilder &b, ResizeOp op, Value gradient,
   return b.reshape(b.sum(b.reshape(gradient, split), {dim + 1}), shape);
 }
 
-/// Builds the matrix [result size, operand size] of the resize along `dim`:
-/// entry (i, j) is the weight of operand element j in result element i. Its
+/// Builds the matrix [result size, operand size] of the resize along `dim`.
+/// Entry (i, j) is the weight of operand element j in result element i. The
 /// element type is that of `model`.
 static Value shares(GradientBuilder &b, ResizeOp op, int64_t dim, Value model) {
   int64_t from = sizeOf(op.getInput(), dim), to = sizeOf(op.getResult(), dim);
@@ -44,8 +45,9 @@ static Value shares(GradientBuilder &b, ResizeOp op, int64_t dim, Value model) {
   return b.table(shares, {to, from}, model);
 }
 
-/// Multiplies `gradient` along `dim` by the transposed matrix of shares().
-/// Along one dim a resize is linear, so the product is its gradient.
+/// Multiplies `gradient` along `dim` by the transpose of `matrix`, which
+/// shares() has built. The resize along one dim is the product with that
+/// matrix, so the gradient is the product with its transpose.
 static Value multiply(GradientBuilder &b, Value gradient, Value matrix,
                       int64_t dim) {
   std::string from, to;

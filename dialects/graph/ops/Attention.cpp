@@ -12,8 +12,9 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Returns the type of the result of attention: the query's, with the width of
-/// the values. Emits an error and fails unless all three have four dims.
+/// Returns the type of the result of attention: the type of the query, except
+/// that its last dim is that of the value. Emits an error and fails unless
+/// query, key and value have rank 4.
 static FailureOr<RankedTensorType> resultType(std::optional<Location> loc,
                                               Value queries, Value keys,
                                               Value values) {
@@ -27,8 +28,9 @@ static FailureOr<RankedTensorType> resultType(std::optional<Location> loc,
   return query.clone(shape);
 }
 
-/// Returns the type of the softmax statistics that query gradients return: one
-/// number per query and head, in f32 if `query` has narrower elements.
+/// Returns the type of the softmax statistics that attention_query_gradient
+/// returns: one number per query and head. The element type is that of `query`,
+/// or f32 if that is narrower.
 static RankedTensorType rowType(RankedTensorType query) {
   Type element = query.getElementType();
   if (element.getIntOrFloatBitWidth() < 32)
@@ -66,9 +68,9 @@ AttentionKeyGradientOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   return success();
 }
 
-/// Checks that the shapes of query, key, value and mask of `op` fit each other,
-/// and that query, key and value hold floats. The mask must broadcast to
-/// [B, H, S, T].
+/// Checks that the shapes of query [B, H, S, D], key [B, K, T, D] and value [B,
+/// K, T, E] of `op` match, and that these three hold floats. Checks that the
+/// mask, if there is one, broadcasts to [B, H, S, T].
 static LogicalResult verifyAttention(AttentionOpInterface op) {
   auto query = tensorType(op.getQuery()).getShape(),
        key = tensorType(op.getKey()).getShape(),
@@ -93,7 +95,8 @@ static LogicalResult verifyAttention(AttentionOpInterface op) {
   return checkFloats(op, {op.getQuery(), op.getKey(), op.getValue()});
 }
 
-/// Checks that `value`, called `what` in errors, has the type `wanted`.
+/// Emits an error at `op` and fails unless `value` has the type `wanted`.
+/// `what` denotes the value in the error.
 static LogicalResult verifyType(Operation *op, Value value, StringRef what,
                                 Type wanted) {
   if (value.getType() == wanted)
@@ -129,9 +132,9 @@ LogicalResult AttentionKeyGradientOp::verify() {
 // Costs
 //===----------------------------------------------------------------------===//
 
-/// Returns the floating-point operations of several matrix products per query
-/// head: `ofKeys` products of S x T x D multiply-adds and `ofValues` products
-/// of S x T x E multiply-adds.
+/// Returns the number of floating-point operations of an attention op that
+/// computes, for each query head, `ofKeys` matrix products of S x T x D
+/// multiply-adds and `ofValues` matrix products of S x T x E multiply-adds.
 static double flopsOf(AttentionOpInterface op, int64_t ofKeys,
                       int64_t ofValues) {
   auto query = tensorType(op.getQuery()).getShape(),
@@ -144,13 +147,15 @@ double AttentionOp::getFlops() {
   return flopsOf(cast<AttentionOpInterface>(getOperation()), 1, 1);
 }
 
-/// Counts three of the five products of a gradient: scores, the gradient of the
-/// probabilities and the gradient of the queries. The key gradient computes the
-/// first two again, but they count only once.
+/// The gradients of attention consist of five matrix products per head. This op
+/// counts three: the scores, the gradient of the probabilities, and the
+/// gradient of the queries. The key gradient op may compute the first two
+/// again, but does not count them.
 double AttentionQueryGradientOp::getFlops() {
   return flopsOf(cast<AttentionOpInterface>(getOperation()), 2, 1);
 }
-/// Counts the two products that give the gradients of keys and values.
+/// Counts two matrix products per head: the gradient of the keys and the
+/// gradient of the values.
 double AttentionKeyGradientOp::getFlops() {
   return flopsOf(cast<AttentionOpInterface>(getOperation()), 1, 1);
 }

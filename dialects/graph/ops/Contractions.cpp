@@ -14,8 +14,8 @@ using namespace pcc::graph;
 // matmul
 //===----------------------------------------------------------------------===//
 
-/// Returns the last two dims of a matrix operand, swapped if it is
-/// `transposed`.
+/// Returns the last two dims of `type`, the type of a matmul operand. They are
+/// exchanged if the operand is `transposed`.
 static std::pair<int64_t, int64_t> matrixDims(RankedTensorType type,
                                               bool transposed) {
   ArrayRef<int64_t> last = type.getShape().take_back(2);
@@ -65,7 +65,7 @@ FailureOr<EinsumEquation> EinsumEquation::parse(StringRef text) {
   for (StringRef part : parts)
     equation.operands.push_back(part.trim());
   equation.result = right.trim();
-  // Every term must consist of letters, none of them twice.
+  // Each term must consist of letters only, and must not have a letter twice.
   SmallVector<StringRef> terms(equation.operands);
   terms.push_back(equation.result);
   for (StringRef term : terms)
@@ -117,8 +117,8 @@ LogicalResult EinsumOp::verify() {
   return checkSameElements(*this, getInputs());
 }
 
-/// Counts a multiply-add for each combination of indices that the letters can
-/// take; with a single operand, one addition.
+/// Counts one multiply-add for each combination of indices of all letters. With
+/// a single operand, counts one addition instead.
 double EinsumOp::getFlops() {
   auto equation = EinsumEquation::parse(getEquation());
   auto sizes = equation->sizes(getInputs().getTypes());
@@ -150,8 +150,8 @@ std::string pcc::graph::listText(ArrayRef<int64_t> values) {
   return text;
 }
 
-/// Returns the number of spatial dims of a convolution; 0 if its operands and
-/// attributes disagree about that number.
+/// Returns the number of spatial dims of a convolution. Returns 0 if the ranks
+/// of the operands and the lengths of the attributes imply different numbers.
 template <typename Adaptor> static size_t spatialDims(Adaptor adaptor) {
   int64_t rank = tensorType(adaptor.getInput()).getRank();
   size_t spatial = rank < 3 ? 0 : rank - 2;
@@ -162,7 +162,7 @@ template <typename Adaptor> static size_t spatialDims(Adaptor adaptor) {
   return fits ? spatial : 0;
 }
 
-/// Checks that strides and dilations are at least 1.
+/// Emits an error and fails unless all strides and dilations are at least 1.
 template <typename Adaptor>
 static LogicalResult checkSteps(std::optional<Location> loc, Adaptor adaptor) {
   if (allPositive(adaptor.getStrides()) && allPositive(adaptor.getDilations()))
@@ -202,8 +202,8 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
 
 LogicalResult ConvOp::verify() { return checkFloats(*this, getOperands()); }
 
-/// Counts a multiply-add per output element and element of one output channel's
-/// filter.
+/// Counts one multiply-add for each pair of an output element and a filter
+/// element of one output channel.
 double ConvOp::getFlops() {
   RankedTensorType filter = tensorType(getFilter());
   return 2.0 * tensorType(getResult()).getNumElements() *
@@ -241,8 +241,8 @@ LogicalResult ConvTransposeOp::verify() {
   return checkFloats(*this, getOperands());
 }
 
-/// Counts a multiply-add per input element and element of one input channel's
-/// filter.
+/// Counts one multiply-add for each pair of an input element and a filter
+/// element of one input channel.
 double ConvTransposeOp::getFlops() {
   RankedTensorType filter = tensorType(getFilter());
   return 2.0 * tensorType(getInput()).getNumElements() *

@@ -8,9 +8,9 @@
 
 namespace pcc::graph {
 
-/// The terms of an einsum equation: "ab,bc->ac" has the operands "ab" and "bc"
-/// and the result "ac". The terms point into the text that was parsed, which
-/// must outlive them.
+/// The terms of an einsum equation. "ab,bc->ac" has the operand terms "ab" and
+/// "bc" and the result term "ac". The terms point into the text that was
+/// parsed, which must outlive this object.
 struct EinsumEquation {
   /// One term per operand, with one letter per dim.
   llvm::SmallVector<llvm::StringRef> operands;
@@ -19,10 +19,10 @@ struct EinsumEquation {
   /// Parses an equation. Fails unless it has a `->` and every term consists of
   /// letters, none of them twice.
   static llvm::FailureOr<EinsumEquation> parse(llvm::StringRef text);
-  /// Returns the size of each letter, given the ranked tensor types of the
-  /// operands. Fails if number or ranks of the operands differ from the terms,
-  /// if a letter would have two sizes, or if no operand has a letter of the
-  /// result.
+  /// Returns the size of the dims of each letter. `types` are the types of the
+  /// operands, which are ranked tensors. Fails if the number of operands or the
+  /// rank of an operand differs from the equation, if two dims of one letter
+  /// have different sizes, or if the result has a letter that no operand has.
   llvm::FailureOr<llvm::SmallDenseMap<char, int64_t>>
   sizes(mlir::TypeRange types) const;
 };

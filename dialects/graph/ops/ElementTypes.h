@@ -7,7 +7,8 @@
 
 namespace pcc::graph {
 
-/// Emits an error at `op` and fails unless all of `values` have float elements.
+/// Emits an error at `op` and fails unless every tensor in `values` has
+/// elements of a float type.
 inline mlir::LogicalResult checkFloats(mlir::Operation *op,
                                        mlir::ValueRange values) {
   for (mlir::Value value : values)
@@ -17,8 +18,8 @@ inline mlir::LogicalResult checkFloats(mlir::Operation *op,
   return mlir::success();
 }
 
-/// Emits an error at `op` and fails unless all of `values`, of which there is
-/// at least one, have the same element type.
+/// Emits an error at `op` and fails unless all tensors in `values` have the
+/// same element type. `values` must not be empty.
 inline mlir::LogicalResult checkSameElements(mlir::Operation *op,
                                              mlir::ValueRange values) {
   for (mlir::Value value : values)

@@ -6,9 +6,9 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Infers one result with the broadcast of all operands' shapes and
-/// `elementType`. If shapes do not broadcast, emits an error that names them
-/// and fails.
+/// Infers the result type of an element-wise op: the broadcast of the operands'
+/// shapes, with elements of `elementType`. If the shapes do not broadcast,
+/// emits an error that names them and fails.
 static LogicalResult inferBroadcast(std::optional<Location> loc,
                                     ValueRange operands, Type elementType,
                                     SmallVectorImpl<Type> &results) {
@@ -29,8 +29,9 @@ static Type elementTypeOf(Value value) {
   return tensorType(value).getElementType();
 }
 
-/// Infers the result of a binary op whose operands and result have the same
-/// element type.
+/// Infers the result type of a binary op whose operands and result have the
+/// same element type. Emits an error and fails if the operands' element types
+/// differ.
 template <typename Op>
 static LogicalResult inferBinary(std::optional<Location> loc,
                                  typename Op::Adaptor adaptor,
@@ -111,7 +112,8 @@ LogicalResult SelectOp::inferReturnTypes(MLIRContext *,
                         elementTypeOf(adaptor.getOnTrue()), results);
 }
 
-/// Infers the result of a test such as is_nan: booleans of the operand's shape.
+/// Infers the result type of a test such as is_nan: a boolean tensor with the
+/// shape of the operand.
 static LogicalResult inferTest(MLIRContext *context, Value input,
                                SmallVectorImpl<Type> &results) {
   results.push_back(tensorType(input).clone(IntegerType::get(context, 1)));

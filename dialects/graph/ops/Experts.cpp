@@ -13,8 +13,10 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Infers token, expert and gate of each row, and the rows per expert. A token
-/// has at most `chosen` rows, and at most one per expert.
+/// Infers the types of the results of group_rows: the token, expert and gate of
+/// each row, and the number of rows per expert. A row is a pair of a token and
+/// an expert that processes it. The number of rows is that of tokens times
+/// `chosen`, or times the number of experts if that is smaller.
 LogicalResult GroupRowsOp::inferReturnTypes(MLIRContext *context,
                                             std::optional<Location> loc,
                                             Adaptor adaptor,
@@ -61,7 +63,8 @@ LogicalResult GroupedMatmulOp::verify() {
   return checkSameElements(*this, {getRows(), getMatrices()});
 }
 
-/// Counts all rows of the static capacity, although fewer may be in use.
+/// Counts all rows of the operand's static shape, although some may be unused
+/// at run time.
 double GroupedMatmulOp::getFlops() {
   return 2.0 * tensorType(getResult()).getNumElements() *
          tensorType(getRows()).getDimSize(1);

@@ -7,7 +7,8 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Infers the shape data[:dim] + indices + data[dim+1:], where + concatenates.
+/// Infers the result shape of a gather along `dim`: the data's dims before
+/// `dim`, then the dims of the indices, then the data's dims after `dim`.
 LogicalResult GatherOp::inferReturnTypes(MLIRContext *,
                                          std::optional<Location> loc,
                                          Adaptor adaptor,
@@ -23,7 +24,8 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-/// Checks that indices are i32 or i64.
+/// Emits an error at `op` and fails unless `indices` has elements of type i32
+/// or i64.
 static LogicalResult checkIndices(Operation *op, Value indices) {
   Type type = tensorType(indices).getElementType();
   if (type.isInteger(64) || type.isInteger(32))
@@ -42,9 +44,9 @@ GatherElementsOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   return success();
 }
 
-/// Returns whether indices of shape `indices` can address `data` along `dim`:
-/// both have as many dims, and in all other dims the indices are no larger than
-/// the data.
+/// Returns whether indices of shape `indices` can address a tensor of shape
+/// `data` along `dim`. Both must have the same rank. In each dim other than
+/// `dim`, the size of the indices must not exceed that of the data.
 static bool fitsAround(ArrayRef<int64_t> data, ArrayRef<int64_t> indices,
                        uint64_t dim) {
   if (data.size() != indices.size() || dim >= data.size())
@@ -64,9 +66,9 @@ LogicalResult GatherElementsOp::verify() {
   return checkIndices(*this, getIndices());
 }
 
-/// Infers the result of a gather by index tuples, which are the last dim of the
-/// indices: the shape of the indices without that dim, then the dims of the
-/// data behind the batch dims and the indexed dims.
+/// Infers the result shape of a gather_nd. The last dim of the indices holds
+/// the index tuples. The result has the other dims of the indices, followed by
+/// those dims of the data that are neither batch dims nor indexed by a tuple.
 LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *,
                                            std::optional<Location> loc,
                                            Adaptor adaptor,
@@ -117,7 +119,8 @@ LogicalResult ScatterNdOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-/// Checks that the updates have one slice of the data per index tuple.
+/// Emits an error and fails unless `updates` has one slice of `data` for each
+/// index tuple.
 LogicalResult ScatterNdOp::verify() {
   auto data = tensorType(getData()).getShape(),
        indices = tensorType(getIndices()).getShape();

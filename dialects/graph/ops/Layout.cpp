@@ -72,8 +72,8 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-/// Checks that the first and the last element that is read lie inside each dim.
-/// Steps may be negative.
+/// Emits an error and fails unless, along each dim, the first and the last
+/// element that the slice reads are inside the operand. Steps may be negative.
 LogicalResult SliceOp::verify() {
   for (auto [i, size] : llvm::enumerate(tensorType(getInput()).getShape())) {
     int64_t start = getStarts()[i], count = getSizes()[i],
@@ -92,7 +92,8 @@ OpFoldResult SliceOp::fold(FoldAdaptor) {
   return whole ? OpFoldResult(getInput()) : OpFoldResult();
 }
 
-/// Infers the sum of the sizes along `dim`; all other dims must be equal.
+/// Infers the result shape of a concat: the size of dim `dim` is the sum of the
+/// operands' sizes. Fails unless the operands agree in all other dims.
 LogicalResult ConcatOp::inferReturnTypes(MLIRContext *,
                                          std::optional<Location> loc,
                                          Adaptor adaptor,
@@ -110,7 +111,7 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *,
     if (other.size() != shape.size() ||
         tensorType(input).getElementType() != first.getElementType())
       return emitOptionalError(loc, "joins ", first, " and ", input.getType());
-    // Compares all dims but `dim`.
+    // Exclude dim `dim` from the comparison of shapes.
     int64_t size = std::exchange(other[dim], shape[dim]);
     if (other != shape)
       return emitOptionalError(loc, "joins ", first, " and ", input.getType(),
@@ -135,15 +136,17 @@ int64_t pcc::graph::paddedIndex(PadMode mode, int64_t index, int64_t size) {
     return -1;
   if (mode == PadMode::Edge)
     return index < 0 ? 0 : size - 1;
-  // Wrapping repeats after `size` elements. Reflection, which does not repeat
-  // the edge, goes forth and back in 2 · size - 2.
+  // Mode wrap repeats the dim every `size` elements. Mode reflect goes to the
+  // end of the dim and back without repeating the edges, so it repeats every 2
+  // · size - 2 elements.
   int64_t period =
       mode == PadMode::Wrap ? size : std::max<int64_t>(1, 2 * size - 2);
   int64_t place = ((index % period) + period) % period;
   return place < size ? place : period - place;
 }
 
-/// Infers the padded shape. Negative counts crop, down to a size of 0.
+/// Infers the shape of the padded tensor. A negative padding removes elements;
+/// a dim from which more are removed than it has gets size 0.
 LogicalResult PadOp::inferReturnTypes(MLIRContext *,
                                       std::optional<Location> loc,
                                       Adaptor adaptor,

@@ -7,10 +7,11 @@
 
 namespace pcc::graph {
 
-/// Returns the element of a dim of `size` elements that a padded dim has at
-/// `index`. Indices count from the first unpadded element, so `index` is
-/// negative in the low padding and at least `size` in the high padding. Returns
-/// -1 if the padding is a constant, or if the dim is empty.
+/// Returns the index of the element that a pad op copies to `index` of a padded
+/// dim. `size` is the size of the dim before padding. Both indices count from
+/// the first unpadded element, so `index` is negative in the low padding and at
+/// least `size` in the high padding. Returns -1 if a constant is stored there
+/// instead, or if the dim is empty.
 ///   size 4, index -2:  edge 0, reflect 2, wrap 2, constant -1
 int64_t paddedIndex(PadMode mode, int64_t index, int64_t size);
 

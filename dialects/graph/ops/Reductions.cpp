@@ -12,7 +12,7 @@ static double elements(Value value) {
   return static_cast<double>(tensorType(value).getNumElements());
 }
 
-/// Emits an error at `op` and fails unless `value` has a dim number `dim`.
+/// Emits an error at `op` and fails unless 0 ≤ `dim` < rank of `value`.
 static LogicalResult checkDim(Operation *op, int64_t dim, Value value) {
   int64_t rank = tensorType(value).getRank();
   if (dim >= 0 && dim < rank)
@@ -20,8 +20,8 @@ static LogicalResult checkDim(Operation *op, int64_t dim, Value value) {
   return op->emitOpError("names dim ") << dim << " of " << value.getType();
 }
 
-/// Returns `shape` without the dims listed in `dims`, or, with `keep`, with
-/// size 1 in their place.
+/// Returns `shape` without the dims whose indices are in `dims`. With `keep`,
+/// these dims remain with size 1.
 static SmallVector<int64_t> reducedShape(ArrayRef<int64_t> shape,
                                          ArrayRef<int64_t> dims, bool keep) {
   SmallVector<int64_t> result;
@@ -42,8 +42,8 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   return success();
 }
 
-/// Checks that the reduced dims exist and are listed in ascending order, each
-/// once.
+/// Emits an error and fails unless the indices of the reduced dims are valid
+/// and in strictly ascending order.
 LogicalResult ReduceOp::verify() {
   for (int64_t dim : getDims())
     if (failed(checkDim(*this, dim, getInput())))
@@ -74,7 +74,8 @@ LogicalResult ArgReduceOp::verify() {
   return checkDim(*this, getDim(), getInput());
 }
 
-/// Checks that a softmax runs along a dim of its operand, which holds floats.
+/// Emits an error at `op`, a softmax of `input` along `dim`, and fails unless
+/// `dim` is a dim of `input` and `input` holds floats.
 static LogicalResult checkSoftmax(Operation *op, int64_t dim, Value input) {
   return failure(failed(checkDim(op, dim, input)) ||
                  failed(checkFloats(op, input)));
@@ -96,8 +97,9 @@ LogicalResult CumSumOp::verify() {
 // Norms
 //===----------------------------------------------------------------------===//
 
-/// Checks that scale and bias have the shape of the normalised dims, which are
-/// those of `input` from `dim` on, and that all operands hold floats.
+/// Emits an error at `op`, a norm over the dims of `input` from `dim` on, and
+/// fails unless its operands are valid. Each of `weights` (scale and bias) must
+/// have the shape of these dims, and all operands must hold floats.
 static LogicalResult checkNorm(Operation *op, Value input, ValueRange weights,
                                int64_t dim) {
   if (failed(checkDim(op, dim, input)))
@@ -141,7 +143,8 @@ double RmsNormOp::getFlops() { return 4 * elements(getInput()); }
 // topk, pool
 //===----------------------------------------------------------------------===//
 
-/// Infers the k values and their indices (i64).
+/// Infers the types of the results of topk: the k selected values along the
+/// dim, and their indices as i64.
 LogicalResult TopKOp::inferReturnTypes(MLIRContext *context,
                                        std::optional<Location> loc,
                                        Adaptor adaptor,
@@ -194,7 +197,8 @@ LogicalResult PoolOp::inferReturnTypes(MLIRContext *,
 int64_t pcc::graph::countedTaps(PoolOp op, size_t dim, int64_t output) {
   size_t numDims = op.getWindow().size();
   bool padded = op.getKind() == PoolKind::AverageWithPadding;
-  // Elements count up to `end`, and from 0 on unless padding counts.
+  // The divisor counts elements before index `end`. It counts those from index
+  // 0 on or, if padding counts, also those in the low padding.
   int64_t end = tensorType(op.getInput()).getDimSize(dim + 2), count = 0;
   if (padded)
     end += op.getPads()[dim + numDims] - op.getOverhang()[dim];

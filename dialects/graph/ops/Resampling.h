@@ -7,7 +7,8 @@
 
 namespace pcc::graph {
 
-/// One term of the weighted sum that makes an element of a resized dim.
+/// One term of the weighted sum that gives an element of a resized dim:
+/// `weight` times the operand's element `index`.
 struct Tap {
   /// Index of the operand's element along the dim.
   int64_t index;
@@ -16,14 +17,15 @@ struct Tap {
 };
 using Taps = llvm::SmallVector<Tap, 4>;
 
-/// Returns whether `op` resamples `dim`: its size changes, or its scale is not
-/// 1.
+/// Returns whether `op`, a resize, changes the elements along dim `dim`: the
+/// size of the dim changes, or its scale is not 1.
 bool isResized(ResizeOp op, int64_t dim);
 
-/// Returns the terms whose weighted sum is element `i` of the result along
-/// `dim`: one in mode nearest, two in mode linear, four in mode cubic. An index
-/// outside the operand becomes that of the nearest edge. With `exclude_outside`
-/// its weight is 0 instead, and the other weights are scaled to a sum of 1.
+/// Returns the operand indices and weights whose weighted sum gives the
+/// result's element `i` along `dim`: one in mode nearest, two in mode linear,
+/// four in mode cubic. An index outside the operand is replaced by the index of
+/// the nearest edge. If `op` has `exclude_outside`, the weight of such an index
+/// is 0 instead, and the other weights are scaled so that they sum to 1.
 Taps tapsOf(ResizeOp op, int64_t dim, int64_t i);
 
 } // namespace pcc::graph

@@ -5,8 +5,8 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Checks that a weight has the declared type after its transforms. A parameter
-/// has a weight or a fill value, not both.
+/// Checks a parameter op. After its transforms, the weight must have the
+/// declared type. The parameter must not have both a weight and a fill value.
 LogicalResult ParameterOp::verify() {
   WeightAttr weight = getWeightAttr();
   if (weight && getFill())
@@ -31,8 +31,8 @@ LogicalResult GetParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
-/// Checks that the parameter may be written: it is trained, or a state, which
-/// begins with a fill value.
+/// Checks that the op writes a parameter that may be written. It may if it is
+/// trainable, or a state, which starts with a fill value.
 LogicalResult SetParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto parameter =
       symbols.lookupNearestSymbolFrom<ParameterOp>(*this, getParameterAttr());

@@ -16,14 +16,15 @@ int64_t windowOutput(int64_t input, int64_t window, int64_t stride, int64_t low,
 /// Returns whether all of `values`, such as strides, are at least 1.
 bool allPositive(llvm::ArrayRef<int64_t> values);
 
-/// Returns "[1, 2]", for messages.
+/// Returns `values` as text for error messages, such as "[1, 2]".
 std::string listText(llvm::ArrayRef<int64_t> values);
 
-/// Returns how many elements of a window along spatial dim `dim` count when an
-/// average pool makes the output with index `output` of that dim. Elements
-/// count if they lie inside the input, or, for AverageWithPadding, inside the
-/// padded input without its overhang. The pool divides a window's sum by the
-/// product of these counts over all spatial dims.
+/// Returns the divisor of an average pool along spatial dim `dim` for the
+/// output with index `output`. The divisor is the number of window elements
+/// that lie inside the input or, in mode AverageWithPadding, inside the padded
+/// input. Elements of a last window beyond the padded input never count. The
+/// pool divides a window's sum by the product of the divisors of all spatial
+/// dims.
 int64_t countedTaps(PoolOp op, size_t dim, int64_t output);
 
 } // namespace pcc::graph

@@ -17,8 +17,8 @@
 
 namespace pcc::graph {
 
-/// Type in which T is computed so that overflow is defined: uint64_t for
-/// integers, T itself for floating-point types.
+/// Type in which operations on T are computed so that overflow is defined:
+/// uint64_t for integers, T itself for floating-point types.
 template <typename T>
 using Wrapping = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
 
@@ -34,13 +34,13 @@ template <typename T> T wrappingSub(T a, T b) {
 template <typename T> T wrappingMul(T a, T b) {
   return static_cast<T>(Wrapping<T>(a) * Wrapping<T>(b));
 }
-/// Returns −a; the smallest int64_t is its own negative.
+/// Returns −a. The smallest int64_t has no negative and is returned unchanged.
 template <typename T> T wrappingNeg(T a) {
   return static_cast<T>(-Wrapping<T>(a));
 }
 
-/// Returns the absolute value of `a`. The smallest int64_t, which has none, is
-/// returned unchanged.
+/// Returns the absolute value of `a`. The smallest int64_t has no absolute
+/// value in int64_t and is returned unchanged.
 inline double absolute(double a) { return std::fabs(a); }
 inline uint64_t absolute(uint64_t a) { return a; }
 inline int64_t absolute(int64_t a) { return a < 0 ? wrappingNeg(a) : a; }
@@ -55,13 +55,15 @@ template <typename T> T larger(T a, T b) { return a > b || a != a ? a : b; }
 /// Returns the smaller of `a` and `b`, or NaN if one of them is NaN.
 template <typename T> T smaller(T a, T b) { return a < b || a != a ? a : b; }
 
-/// Returns the neutral element of `larger`: -infinity, or the smallest integer.
+/// Returns the neutral element of larger(): -infinity for floats, the smallest
+/// T for integers.
 template <typename T> T lowest() {
   using Limits = std::numeric_limits<T>;
   return Limits::has_infinity ? static_cast<T>(-Limits::infinity())
                               : Limits::lowest();
 }
-/// Returns the neutral element of `smaller`: infinity, or the largest integer.
+/// Returns the neutral element of smaller(): infinity for floats, the largest T
+/// for integers.
 template <typename T> T highest() {
   using Limits = std::numeric_limits<T>;
   return Limits::has_infinity ? Limits::infinity() : Limits::max();
@@ -75,9 +77,9 @@ inline int64_t quotient(int64_t a, int64_t b) {
   return b == 0 ? 0 : b == -1 ? wrappingNeg(a) : a / b;
 }
 
-/// Returns the remainder of a / b. Its sign is that of `a` if `truncated` (C's
-/// fmod), and that of `b` otherwise (Python's %). The integer remainder of a
-/// division by 0 is 0.
+/// Returns the remainder of a / b. If `truncated`, the remainder has the sign
+/// of `a` (fmod of C), otherwise that of `b` (% of Python): for -7 / 3 it is -1
+/// or 2. For integers and b = 0, returns 0.
 inline double remainder(double a, double b, bool truncated) {
   double rest = std::fmod(a, b);
   return !truncated && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
@@ -90,8 +92,8 @@ inline int64_t remainder(int64_t a, int64_t b, bool truncated) {
   return !truncated && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-/// Returns `base` to the power of `exponent`; the product wraps around. With a
-/// negative exponent the exact power is a fraction, which is truncated toward
+/// Returns `base` to the power of `exponent`; multiplications wrap around. If
+/// `exponent` is negative, the power is a fraction, which is truncated toward
 /// zero: the result is 0 unless `base` is 1 or -1.
 inline int64_t integerPower(int64_t base, int64_t exponent) {
   if (exponent < 0)
@@ -103,8 +105,8 @@ inline int64_t integerPower(int64_t base, int64_t exponent) {
   return result;
 }
 
-/// Rounds `a` toward zero. Values outside the range of int64_t become its
-/// nearest bound, and NaN becomes 0.
+/// Rounds `a` toward zero. A value outside the range of int64_t becomes the
+/// smallest or largest int64_t, and NaN becomes 0.
 inline int64_t truncated(double a) {
   constexpr double limit = 9223372036854775808.0;
   if (a != a)

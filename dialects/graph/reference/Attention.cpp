@@ -9,15 +9,16 @@ using namespace mlir;
 using namespace pcc::graph;
 
 namespace {
-/// The mask entries of one query row.
+/// The entries of the attention mask for one query: one entry per key.
 struct MaskRow {
-  /// Mask tensor; null if there is none.
+  /// The mask operand; null if attention has no mask.
   const HostTensor *mask;
-  /// Index of the entry for key 0, and distance to the entry of the next key.
+  /// Row-major index in `mask` of the entry for key 0, and distance to the
+  /// entry of the next key (0 if broadcast).
   int64_t offset, step;
 
-  /// Applies the mask to the score of key `t`: adds a float entry, or replaces
-  /// the score by -infinity if a boolean entry is false.
+  /// Returns `score`, the score of key `t`, after masking. A float mask entry
+  /// is added to it. If a boolean entry is false, returns -infinity.
   double apply(double score, int64_t t) const {
     if (!mask)
       return score;
@@ -28,13 +29,14 @@ struct MaskRow {
   }
 };
 
-/// The scores of all queries of one query head and one batch element.
+/// The attention scores of one query head for one element of the batch.
 class ScoredHead {
 public:
-  /// Selects the head: `pair` = batch index · number of query heads + head. The
-  /// first operands are query, key and value, of shapes
+  /// Selects a batch index and a query head: `pair` = batch index · number of
+  /// query heads + head. The first operands are query, key and value, of the
+  /// shapes
   ///   [B, H, S, D], [B, K, T, D], [B, K, T, E]
-  /// and the last one is the mask, if there is one.
+  /// The last operand is the mask, if `op` has one.
   ScoredHead(AttentionOpInterface op, ArrayRef<const HostTensor *> operands,
              int64_t pair)
       : scale(op.getScale().convertToDouble()),
@@ -52,20 +54,20 @@ public:
 
   /// Returns the number of queries, S.
   int64_t numQueries() const { return query.shape[2]; }
-  /// Returns the D elements of query `s`.
+  /// Returns the address of the D elements of query `s` of this head.
   const double *queryRow(int64_t s) const {
     return query.floats.data() + (firstRow + s) * depth;
   }
-  /// Returns the D elements of key `t`.
+  /// Returns the address of the D elements of key `t` of this head.
   const double *keyRow(int64_t t) const {
     return key.floats.data() + (keyHead * numKeys + t) * depth;
   }
-  /// Returns the E elements of value `t`.
+  /// Returns the address of the E elements of value `t` of this head.
   const double *valueRow(int64_t t) const {
     return value.floats.data() + (keyHead * numKeys + t) * width;
   }
 
-  /// Returns the products q kᵀ as an S x T matrix.
+  /// Returns the matrix product q kᵀ as a row-major S x T matrix.
   std::vector<double> products() const {
     std::vector<double> all(numQueries() * numKeys);
     gemm(numQueries(), numKeys, depth, {queryRow(0), depth, 1},
@@ -73,9 +75,9 @@ public:
     return all;
   }
 
-  /// Turns row `s` of the products into the masked scores of that query, in
-  /// place. Stores the derivative of each score with respect to its product in
-  /// `slopes`, unless it is null.
+  /// Replaces `row`, the row of q kᵀ for query `s`, by the scores of that
+  /// query: scaled, soft-capped and masked. Unless `slopes` is null, stores the
+  /// derivative of each score with respect to its product there.
   void mask(int64_t s, double *row, double *slopes = nullptr) const {
     const MaskRow own{hides,
                       batch * strides[0] + head * strides[1] + s * strides[2],
@@ -114,14 +116,15 @@ private:
   Strides strides = Strides(4, 0);
 };
 
-/// Softmax statistics of a row of scores. The weight of a score is
+/// Softmax statistics of the scores of one query. The softmax weight of a score
+/// is
 ///   exp(score − top) · share
 struct RowNumbers {
-  /// Largest score, and the inverse of the sum of exp(score − top).
+  /// Largest score, and 1 / Σ exp(score − top).
   double top = -HUGE_VAL, share = 0;
 
-  /// Computes the statistics of `count` scores. `share` is 0 in a row without a
-  /// visible key, where `top` is -infinity.
+  /// Computes the statistics of `count` scores. If the mask hides all keys,
+  /// `top` is -infinity and `share` is set to 0.
   static RowNumbers of(const double *row, int64_t count) {
     RowNumbers numbers;
     for (int64_t t = 0; t < count; ++t)
@@ -135,8 +138,8 @@ struct RowNumbers {
     return numbers;
   }
 
-  /// Turns scores into weights, in place. The weights sum to 1; in a row
-  /// without a visible key they are 0.
+  /// Replaces `count` scores in `row` by their softmax weights. The weights sum
+  /// to 1, or are 0 if the mask hides all keys.
   void weigh(double *row, int64_t count) const {
     for (int64_t t = 0; t < count; ++t)
       row[t] = top == -HUGE_VAL ? 0 : std::exp(row[t] - top) * share;
@@ -144,19 +147,20 @@ struct RowNumbers {
 };
 } // namespace
 
-/// Adds `factor` times `row` to `sum`.
+/// Adds `factor` times each of the `count` elements of `row` to the element of
+/// `sum` with the same index.
 static void addTo(double *sum, double factor, const double *row,
                   int64_t count) {
   for (int64_t i = 0; i < count; ++i)
     sum[i] += factor * row[i];
 }
 
-/// Returns the number of query heads of all batch elements.
+/// Returns the batch size times the number of query heads.
 static int64_t numHeads(Evaluation &e) {
   return e.in(0).shape[0] * e.in(0).shape[1];
 }
 
-/// Evaluates attention, head by head.
+/// Evaluates attention, one query head of one batch element at a time.
 static LogicalResult attention(Evaluation &e) {
   auto op = cast<AttentionOpInterface>(e.op);
   for (int64_t pair = 0; pair < numHeads(e); ++pair) {
@@ -175,9 +179,10 @@ static LogicalResult attention(Evaluation &e) {
   return success();
 }
 
-/// Turns a row of dP = dy valueᵀ, given in `products`, into the gradient of the
-/// products q kᵀ: weight · (dP − mean) · slope. Returns the mean of dP under
-/// the weights, which is `known` if a query gradient has computed it before.
+/// Replaces a row of dP = dy valueᵀ in `products` by the gradient of the row of
+/// q kᵀ: weight · (dP − mean) · slope. The mean is that of dP, weighted by
+/// `weights`. Returns the mean. If `known` is given, uses that value, which a
+/// query gradient op has computed.
 static double centre(ArrayRef<double> weights, ArrayRef<double> slopes,
                      std::optional<double> known,
                      std::vector<double> &products) {
@@ -192,7 +197,7 @@ static double centre(ArrayRef<double> weights, ArrayRef<double> slopes,
 }
 
 namespace {
-/// Data from which a gradient op computes the part of one query row.
+/// Inputs and intermediate results of a gradient op for one query.
 struct GradientRow {
   const ScoredHead &head;
   int64_t query, row; ///< index in the head, and among the rows of all heads
@@ -203,8 +208,8 @@ struct GradientRow {
 };
 } // namespace
 
-/// Calls `body` for every query row of a gradient op, whose operand 3 is the
-/// gradient of the attention's result.
+/// Calls `body` for each query of an attention gradient op. Operand 3 of that
+/// op is the gradient of the attention's result.
 static LogicalResult
 forEachRow(Evaluation &e, llvm::function_ref<void(const GradientRow &)> body) {
   auto op = cast<AttentionOpInterface>(e.op);
@@ -226,8 +231,9 @@ forEachRow(Evaluation &e, llvm::function_ref<void(const GradientRow &)> body) {
   return success();
 }
 
-/// Evaluates attention_query_gradient. Results 1 to 3 are the statistics top,
-/// share and mean of each row, which attention_key_gradient reads.
+/// Evaluates attention_query_gradient. Result 0 is the gradient of the query.
+/// Results 1 to 3 are the statistics top, share and mean of each query, which
+/// attention_key_gradient reads.
 static LogicalResult queryGradient(Evaluation &e) {
   return forEachRow(e, [&](const GradientRow &at) {
     const auto numbers = RowNumbers::of(at.scores.data(), at.head.numKeys);
@@ -242,8 +248,8 @@ static LogicalResult queryGradient(Evaluation &e) {
   });
 }
 
-/// Evaluates attention_key_gradient: adds up the contributions of all query
-/// rows to their key head.
+/// Evaluates attention_key_gradient: for each query, adds its contributions to
+/// the gradients of the keys and values of its key head.
 static LogicalResult keyGradient(Evaluation &e) {
   return forEachRow(e, [&](const GradientRow &at) {
     const ScoredHead &head = at.head;

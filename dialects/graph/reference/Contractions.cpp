@@ -13,13 +13,14 @@ using namespace pcc::graph;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Layout of one operand of a batched matmul.
+/// Strides and sizes of the matrices of one operand of a batched matmul.
 struct BatchedMatrix {
   int64_t rows, columns; ///< after the transposition
   int64_t rowStride, columnStride;
   Strides batch; ///< strides along the batch dims of the result; 0 if broadcast
 
-  /// Describes `tensor`, whose batch dims broadcast to `batchDims`.
+  /// Sets the strides and sizes for the operand `tensor`, whose batch dims are
+  /// broadcast to `batchDims`. `transposed` exchanges rows and columns.
   BatchedMatrix(const HostTensor &tensor, bool transposed,
                 ArrayRef<int64_t> batchDims)
       : rows(tensor.shape.end()[-2]), columns(tensor.shape.end()[-1]),
@@ -34,7 +35,8 @@ struct BatchedMatrix {
     }
   }
 
-  /// Returns the matrix that begins at element `offset` of `tensor`.
+  /// Returns a view of the operand's matrix whose first element has index
+  /// `offset` in `tensor`.
   template <typename T>
   MatrixView<T> view(const HostTensor &tensor, int64_t offset) const {
     return {tensor.data<T>() + offset, rowStride, columnStride};
@@ -42,15 +44,16 @@ struct BatchedMatrix {
 };
 } // namespace
 
-/// Evaluates matmul: one gemm per batch index, or one gemm in all if the right
-/// operand is a single matrix.
+/// Evaluates matmul with one gemm per batch index. If rhs is a single matrix
+/// for the whole batch, uses one gemm for all of them.
 static LogicalResult matmul(Evaluation &e) {
   auto op = cast<MatmulOp>(e.op);
   ArrayRef<int64_t> batch = ArrayRef(e.out().shape).drop_back(2);
   BatchedMatrix lhs(e.in(0), op.getTransposeLhs(), batch),
       rhs(e.in(1), op.getTransposeRhs(), batch);
-  // If rhs is one matrix for the whole batch, the batch dims of lhs only add
-  // rows. This requires that lhs is neither transposed nor broadcast.
+  // If rhs is one matrix for the whole batch, all matrices of lhs together are
+  // treated as one matrix with more rows. This requires that lhs is neither
+  // transposed nor broadcast.
   Strides whole(batch.size(), 0);
   bool foldsBatch =
       rhs.batch == whole && !op.getTransposeLhs() &&
@@ -77,16 +80,16 @@ static LogicalResult matmul(Evaluation &e) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A tensor with an einsum letter for each of its dims.
+/// A tensor with one einsum letter per dim.
 struct LetteredTensor {
   std::string letters;
   HostTensor tensor;
 
-  /// Returns the size of the dim with this letter.
+  /// Returns the size of the dim that has this letter.
   int64_t sizeOf(char letter) const {
     return tensor.shape[letters.find(letter)];
   }
-  /// Returns the product of the sizes of the dims with these letters.
+  /// Returns the product of the sizes of the dims whose letters are in `some`.
   int64_t product(StringRef some) const {
     int64_t size = 1;
     for (char letter : some)
@@ -96,8 +99,8 @@ struct LetteredTensor {
 };
 } // namespace
 
-/// Returns those of `letters` that are in `among`, or, if not `contained`,
-/// those that are not in it.
+/// Returns the letters of `letters` that are in `among` or, if `contained` is
+/// false, those that are not in `among`.
 static std::string filter(StringRef letters, StringRef among, bool contained) {
   std::string result;
   for (char letter : letters)
@@ -106,7 +109,7 @@ static std::string filter(StringRef letters, StringRef among, bool contained) {
   return result;
 }
 
-/// Transposes `term` so that its dims are in the order of `letters`.
+/// Returns `term` transposed so that its dims are in the order of `letters`.
 static LetteredTensor reordered(const LetteredTensor &term,
                                 std::string letters) {
   SmallVector<int64_t> shape, strides, own = rowMajor(term.tensor.shape);
@@ -124,10 +127,10 @@ static LetteredTensor reordered(const LetteredTensor &term,
   return result;
 }
 
-/// Multiplies two terms and sums over the letters that both terms have but
-/// `keep` lacks. Letters that only one term has are kept. The dims of the
-/// result are the kept letters of both terms, then those of `a` alone, then
-/// those of `b` alone.
+/// Multiplies two terms of an einsum and sums over the letters that both have
+/// but `keep` does not. Letters that only one term has are not summed. The dims
+/// of the result are first the letters in `keep` that both have, then the
+/// letters of `a` alone, then those of `b` alone.
 ///
 ///   ab and bc, keep ac:  batch "", m = a, k = b, n = c, result ac
 static LetteredTensor contract(const LetteredTensor &a, const LetteredTensor &b,
@@ -157,8 +160,8 @@ static LetteredTensor contract(const LetteredTensor &a, const LetteredTensor &b,
   return result;
 }
 
-/// Returns a tensor of ones with dims `letters`, which have the sizes that they
-/// have in `term`.
+/// Returns a tensor of ones with the dims `letters`. Each dim has the size that
+/// its letter has in `term`.
 static LetteredTensor ones(StringRef letters, const LetteredTensor &term) {
   SmallVector<int64_t> shape;
   for (char letter : letters)
@@ -170,14 +173,15 @@ static LetteredTensor ones(StringRef letters, const LetteredTensor &term) {
   return result;
 }
 
-/// Sums `term` over its letters that are not in `keep`.
+/// Returns `term` summed over each of its letters that is not in `keep`.
 static LetteredTensor summed(const LetteredTensor &term, StringRef keep) {
   std::string gone = filter(term.letters, keep, false);
   return gone.empty() ? term : contract(term, ones(gone, term), keep);
 }
 
-/// Evaluates einsum: contracts the operands pairwise, from left to right. A
-/// letter is summed as soon as neither a later operand nor the result has it.
+/// Evaluates einsum: contracts the first two operands, then the result with the
+/// third, and so on. Sums over a letter as soon as neither a later operand nor
+/// the result has it.
 static LogicalResult einsum(Evaluation &e) {
   auto equation = EinsumEquation::parse(cast<EinsumOp>(e.op).getEquation());
   if (failed(equation))

@@ -22,8 +22,8 @@ static void mapElements(const HostTensor &from, HostTensor &to, F f) {
 }
 
 /// Computes out[i] = f(lhs[i · lhsStep], rhs[i · rhsStep]) for i < count. A
-/// step of 0 broadcasts one element. The common steps have loops of their own,
-/// which the compiler vectorizes.
+/// step of 0 broadcasts one element. The most frequent combinations of steps
+/// have separate loops, which the compiler can vectorize.
 template <typename In, typename Out, typename F>
 static void zipRow(const In *__restrict lhs, int64_t lhsStep,
                    const In *__restrict rhs, int64_t rhsStep,
@@ -39,7 +39,8 @@ static void zipRow(const In *__restrict lhs, int64_t lhsStep,
       out[i] = static_cast<Out>(f(lhs[i * lhsStep], rhs[i * rhsStep]));
 }
 
-/// Computes out[i] = f(lhs[i], rhs[i]) for all elements, with broadcasting.
+/// Computes an element-wise op of two operands, which are broadcast to the
+/// shape of the result: each element is f(lhs element, rhs element).
 template <typename In, typename Out, typename F>
 static void zipElements(const HostTensor &lhs, const HostTensor &rhs,
                         HostTensor &to, F f) {
@@ -57,7 +58,8 @@ static void zipElements(const HostTensor &lhs, const HostTensor &rhs,
 // Evaluators of op families
 //===----------------------------------------------------------------------===//
 
-/// Evaluates an op of one float operand. Fails for integers.
+/// Evaluates an op with one operand as the function F of each element. Fails
+/// unless the elements are floats.
 template <auto F> static LogicalResult floatUnary(Evaluation &e) {
   if (e.in(0).kind != ElementKind::Float)
     return e.fail("is defined for floats only");
@@ -65,7 +67,8 @@ template <auto F> static LogicalResult floatUnary(Evaluation &e) {
   return success();
 }
 
-/// Evaluates an op of one operand of any type.
+/// Evaluates an op with one operand, of floats or integers, as the function F
+/// of each element.
 template <auto F> static LogicalResult anyUnary(Evaluation &e) {
   withArithmetic(e.elementType(0), [&](auto zero) {
     using T = decltype(zero);
@@ -74,7 +77,8 @@ template <auto F> static LogicalResult anyUnary(Evaluation &e) {
   return success();
 }
 
-/// Evaluates an op of two operands of one type, whose result has that type.
+/// Evaluates an op whose two operands and result have the same element type, as
+/// the function F of each pair of elements.
 template <auto F> static LogicalResult anyBinary(Evaluation &e) {
   withArithmetic(e.elementType(0), [&](auto zero) {
     using T = decltype(zero);
@@ -83,8 +87,8 @@ template <auto F> static LogicalResult anyBinary(Evaluation &e) {
   return success();
 }
 
-/// Evaluates an op of two operands that are integers or booleans. Fails for
-/// floats.
+/// Evaluates an op whose two operands hold integers or booleans, as the
+/// function F of each pair of elements. Fails for floats.
 template <auto F> static LogicalResult intBinary(Evaluation &e) {
   if (e.in(0).kind == ElementKind::Float)
     return e.fail("is defined for integers and booleans only");
@@ -122,7 +126,8 @@ static LogicalResult isInf(Evaluation &e) {
   return success();
 }
 
-/// Evaluates gelu, as erf or tanh formula with the op's constants.
+/// Evaluates gelu by its erf or its tanh formula, whichever the op selects. The
+/// formulas use the constants that are attributes of the op.
 static LogicalResult gelu(Evaluation &e) {
   auto op = cast<GeluOp>(e.op);
   bool tanh = op.getTanh();
@@ -149,8 +154,8 @@ static LogicalResult mod(Evaluation &e) {
   return success();
 }
 
-/// Converts elements to doubles. `type` is the element type of `tensor` in the
-/// IR, which tells whether integers are unsigned.
+/// Returns `tensor` with its elements converted to double. `type` is the
+/// element type in the IR, which tells whether integers are unsigned.
 static HostTensor asFloats(const HostTensor &tensor, Type type) {
   if (tensor.kind == ElementKind::Float)
     return tensor;
@@ -162,8 +167,9 @@ static HostTensor asFloats(const HostTensor &tensor, Type type) {
   return floats;
 }
 
-/// Evaluates pow. Two integers have an exact integer power. Otherwise the power
-/// is computed in f64, and truncated if the base is an integer.
+/// Evaluates pow. If base and exponent are integers, computes the exact integer
+/// power. Otherwise computes the power in f64, and truncates it if the base is
+/// an integer.
 static LogicalResult pow(Evaluation &e) {
   if (e.in(0).kind != ElementKind::Float &&
       e.in(1).kind != ElementKind::Float) {
@@ -189,7 +195,8 @@ template <auto F> static LogicalResult compareBy(Evaluation &e) {
   return success();
 }
 
-/// Evaluates compare. The table is in the order of the enum Predicate.
+/// Evaluates compare. The entries of the table are in the order of the
+/// enumerators of Predicate.
 static LogicalResult compare(Evaluation &e) {
   static constexpr Evaluator byPredicate[] = {
       compareBy<[](auto a, auto b) { return a == b; }>,
@@ -201,7 +208,8 @@ static LogicalResult compare(Evaluation &e) {
       e);
 }
 
-/// Evaluates select; all three operands broadcast.
+/// Evaluates select. All three operands are broadcast to the shape of the
+/// result.
 static LogicalResult select(Evaluation &e) {
   HostTensor &to = e.out();
   std::array<Strides, 4> strides{rowMajor(to.shape)};
@@ -221,8 +229,9 @@ static LogicalResult select(Evaluation &e) {
   return success();
 }
 
-/// Evaluates cast. Casts to integers truncate and saturate at int64_t; casts to
-/// booleans give true for every element except 0.
+/// Evaluates cast. A cast to an integer truncates toward zero, and saturates at
+/// the range of int64_t. A cast to a boolean gives false for 0 and true for all
+/// other elements.
 static LogicalResult castElements(Evaluation &e) {
   const HostTensor &in = e.in(0);
   HostTensor &out = e.out();
@@ -238,8 +247,9 @@ static LogicalResult castElements(Evaluation &e) {
   return success();
 }
 
-/// Evaluates random: the upper 24 bits of the first Philox word, over 2^24. The
-/// counter consists of index and step.
+/// Evaluates random: each element is the upper 24 bits of the first Philox
+/// word, divided by 2^24. The counter of Philox consists of the element's index
+/// and the step.
 static LogicalResult random(Evaluation &e) {
   auto low = [](int64_t x) { return static_cast<uint32_t>(x); };
   auto high = [](int64_t x) {
@@ -259,7 +269,7 @@ static LogicalResult random(Evaluation &e) {
 // Registration
 //===----------------------------------------------------------------------===//
 
-/// Adds ops that are defined for floats only.
+/// Adds the evaluators of element-wise ops that are defined for floats only.
 static void addFloatFunctions(EvaluatorTable &table) {
   table.add<ExpOp>(floatUnary<[](double x) { return std::exp(x); }>);
   table.add<LogOp>(floatUnary<[](double x) { return std::log(x); }>);
@@ -287,7 +297,8 @@ static void addFloatFunctions(EvaluatorTable &table) {
   table.add<GeluOp>(gelu);
 }
 
-/// Adds arithmetic that is defined for floats and integers.
+/// Adds the evaluators of arithmetic ops that are defined for floats and
+/// integers.
 static void addArithmetic(EvaluatorTable &table) {
   table.add<NegOp>(anyUnary<[](auto x) { return wrappingNeg(x); }>);
   table.add<AbsOp>(anyUnary<[](auto x) { return absolute(x); }>);
@@ -303,7 +314,8 @@ static void addArithmetic(EvaluatorTable &table) {
   table.add<ModOp>(mod);
 }
 
-/// Adds ops on booleans and bits, comparisons, select, cast and random.
+/// Adds the evaluators of ops on booleans and bits, comparisons, select, cast
+/// and random.
 static void addLogic(EvaluatorTable &table) {
   Evaluator both = intBinary<[](int64_t a, int64_t b) { return a & b; }>;
   Evaluator either = intBinary<[](int64_t a, int64_t b) { return a | b; }>;

@@ -5,7 +5,7 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Returns the table of all evaluators, which the first call builds.
+/// Returns the table of all evaluators. The first call builds it.
 static const EvaluatorTable &evaluators() {
   static const EvaluatorTable table = [] {
     EvaluatorTable all;
@@ -29,8 +29,9 @@ bool pcc::graph::canEvaluate(Operation *op) {
   return evaluators().lookup(op->getName().getStringRef());
 }
 
-/// Integers are wrapped even with exact numerics: their width is part of the
-/// model, unlike the precision of floats.
+/// Integer results are wrapped to their width even with Numerics::Exact,
+/// because their width determines the results of a model. Floats are rounded
+/// only with Numerics::Model.
 LogicalResult pcc::graph::evaluate(Operation *op,
                                    ArrayRef<const HostTensor *> operands,
                                    SmallVectorImpl<HostTensor> &results,

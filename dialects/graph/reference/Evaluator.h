@@ -15,29 +15,32 @@
 
 namespace pcc::graph {
 
-/// Precision of floating-point results. All ops compute in f64 either way.
+/// Precision of the floating-point results of the evaluator. All ops compute in
+/// f64 in both cases.
 enum class Numerics : uint8_t {
   Exact, ///< results stay f64, so casts between float types are identities
   Model, ///< results of every op are rounded to their element types
 };
 
-/// Returns whether `op` has an evaluator. Reads of weights have none, because
-/// their elements are not in the module.
+/// Returns whether the evaluator can compute `op`. It cannot compute ops that
+/// read weights, because the elements of weights are not in the module.
 bool canEvaluate(mlir::Operation *op);
 
-/// Evaluates `op` on `operands` and appends its results to `results`. There is
-/// one operand tensor per operand of `op`, with the shape of its type. Integer
-/// results are wrapped to the width of their element type.
+/// Computes `op` for the given operand tensors and appends one tensor per
+/// result to `results`. `operands` has one tensor per operand of `op`, with the
+/// shape of the operand's type. Integer results are wrapped to the width of
+/// their element type.
 ///
-/// Fails if `op` has no evaluator, or if the result is undefined for these
-/// operands, as for an index that is out of range. `error` then holds the
-/// message, which does not name the op.
+/// Fails if `op` has no evaluator, or if its result is undefined for these
+/// operands, for example because an index is out of range. `error` then holds
+/// the message, which does not name the op.
 mlir::LogicalResult evaluate(mlir::Operation *op,
                              llvm::ArrayRef<const HostTensor *> operands,
                              llvm::SmallVectorImpl<HostTensor> &results,
                              Numerics numerics, std::string &error);
 
-/// Evaluates `op` like the function above, but emits the error at `op`.
+/// Computes `op` as the function above does. On failure, emits the message as
+/// an error at `op`.
 mlir::LogicalResult evaluate(mlir::Operation *op,
                              llvm::ArrayRef<const HostTensor *> operands,
                              llvm::SmallVectorImpl<HostTensor> &results,

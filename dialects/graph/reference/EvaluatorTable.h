@@ -10,46 +10,50 @@
 
 namespace pcc::graph {
 
-/// State of the evaluation of one op. An evaluator reads `operands` and fills
-/// `results`, whose tensors have the shapes of the result types and hold zeros
-/// when the evaluator is called.
+/// State of the evaluation of one op. An evaluator reads `operands` and sets
+/// the elements of `results`. The result tensors have the shapes of the op's
+/// result types and hold zeros before the evaluator is called.
 struct Evaluation {
-  /// Op that is evaluated.
+  /// The op that is evaluated.
   mlir::Operation *op;
-  /// Tensor of each operand; not owned.
+  /// One tensor per operand of `op`. The tensors are not owned.
   llvm::ArrayRef<const HostTensor *> operands;
   Numerics numerics;
   llvm::SmallVector<HostTensor, 2> results;
-  /// Message of fail(), without the op's name; empty if there is no error.
+  /// Message of the last fail(), without the name of the op. Empty if fail()
+  /// was not called.
   std::string error;
 
   /// Returns the tensor of operand `i`.
   const HostTensor &in(size_t i) const { return *operands[i]; }
   /// Returns the tensor of result `i`.
   HostTensor &out(size_t i = 0) { return results[i]; }
-  /// Returns the element type of an operand in the IR.
+  /// Returns the element type of operand `operand` in the IR, such as bf16. Its
+  /// tensor here stores another type (see ElementKind).
   mlir::Type elementType(size_t operand) const {
     return tensorType(op->getOperand(operand)).getElementType();
   }
-  /// Records why the op cannot be evaluated, and returns failure. `message`
-  /// completes a sentence that begins with the op's name.
+  /// Stores `message` in `error` and returns failure. `message` completes a
+  /// sentence that begins with the name of the op.
   mlir::LogicalResult fail(const llvm::Twine &message) {
     error = message.str();
     return mlir::failure();
   }
 };
 
-/// Function that evaluates ops of one kind. It fails through Evaluation::fail.
+/// Function that computes the results of ops of one kind. On an error it
+/// returns the failure of Evaluation::fail().
 using Evaluator = mlir::LogicalResult (*)(Evaluation &);
 
-/// Evaluators by op name.
+/// Map from the names of ops, such as "graph.add", to their evaluators.
 class EvaluatorTable {
 public:
-  /// Registers the evaluator of `Op`.
+  /// Adds the evaluator of ops of type `Op`.
   template <typename Op> void add(Evaluator meaning) {
     evaluators[Op::getOperationName()] = meaning;
   }
-  /// Returns the evaluator of the op `name`, or null if it has none.
+  /// Returns the evaluator of ops with the name `name`, or null if there is
+  /// none.
   Evaluator lookup(llvm::StringRef name) const {
     return evaluators.lookup(name);
   }

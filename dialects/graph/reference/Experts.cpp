@@ -6,15 +6,16 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Evaluates group_rows: lists the rows (token, expert, gate) whose gate is not
-/// 0, ordered by expert and then by token, and counts the rows of each expert.
+/// Evaluates group_rows. Lists a row (token, expert, gate) for each gate that
+/// is not 0, ordered by expert and then by token, with at most `chosen` rows
+/// per token. Counts the rows of each expert.
 static LogicalResult groupRows(Evaluation &e) {
   const HostTensor &gate = e.in(0);
   const int64_t tokens = gate.shape[0], experts = gate.shape[1];
   std::vector<int64_t> free(tokens, cast<GroupRowsOp>(e.op).getChosen());
   int64_t row = 0;
-  // The loop also visits the experts of each token in ascending order, so a
-  // token keeps the first `chosen` of them.
+  // For each token, the experts are visited in ascending order. If a token has
+  // more than `chosen` gates other than 0, the first `chosen` experts get it.
   for (int64_t expert = 0; expert < experts; ++expert)
     for (int64_t token = 0; token < tokens; ++token) {
       const double weight = gate.floats[token * experts + expert];
@@ -29,8 +30,9 @@ static LogicalResult groupRows(Evaluation &e) {
   return success();
 }
 
-/// Evaluates grouped_matmul: multiplies the contiguous rows of each expert by
-/// the expert's matrix. Fails if the counts exceed the number of rows.
+/// Evaluates grouped_matmul: multiplies the rows of each expert, which are
+/// contiguous, by the expert's matrix. Fails if the sum of the experts' row
+/// counts exceeds the number of rows.
 static LogicalResult groupedMatmul(Evaluation &e) {
   const bool transposed = cast<GroupedMatmulOp>(e.op).getTransposeRhs();
   const HostTensor &rows = e.in(0), &matrices = e.in(1), &counts = e.in(2);

@@ -8,8 +8,9 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Returns whether `value` has at most maxFoldedElements elements. Empty dims
-/// count as size 1, because an evaluator may loop over the other dims anyway.
+/// Returns whether `value` has at most maxFoldedElements elements. Dims of size
+/// 0 count as size 1, because an evaluator may loop over the other dims even if
+/// the tensor is empty.
 static bool isSmall(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || !type.hasStaticShape())
@@ -23,12 +24,13 @@ static bool isSmall(Value value) {
   return true;
 }
 
-/// Largest number of floating-point operations of a folded op. An op with more
-/// is computed at run time.
+/// Largest number of floating-point operations of an op that is folded to a
+/// constant. Ops with more operations are executed at run time.
 static constexpr double maxFoldedFlops = 1 << 24;
 
-/// Returns whether `op` takes at most maxFoldedFlops operations. Convolutions
-/// and pools are never cheap: operand and result sizes do not bound their cost.
+/// Returns whether `op` needs at most maxFoldedFlops operations. Returns false
+/// for convolutions and pools, whose cost the sizes of operands and results do
+/// not bound.
 static bool isCheap(Operation *op) {
   if (isa<ConvOp, ConvTransposeOp, PoolOp>(op))
     return false;
@@ -37,15 +39,16 @@ static bool isCheap(Operation *op) {
 }
 
 bool pcc::graph::isFoldable(Operation *op) {
-  // A loss_gradient is the constant 1, but passes find the start of the
-  // backward pass by it.
+  // A loss_gradient has the value 1 but is not folded, because passes look for
+  // the op to find the start of the backward pass.
   return !isa<ConstantOp, LossGradientOp>(op) && canEvaluate(op) &&
          llvm::all_of(op->getOperands(), isSmall) &&
          llvm::all_of(op->getResults(), isSmall) && isCheap(op);
 }
 
-/// Folds `op` by evaluating it in the element types of the model. Fails,
-/// without an error message, if `op` cannot be folded.
+/// Evaluates `op` on its constant operands and returns its results as
+/// constants, rounded to their element types. Fails, without an error message,
+/// if `op` cannot be folded.
 static LogicalResult foldByEvaluation(Operation *op,
                                       ArrayRef<Attribute> operands,
                                       SmallVectorImpl<OpFoldResult> &results) {
@@ -57,8 +60,8 @@ static LogicalResult foldByEvaluation(Operation *op,
   SmallVector<const HostTensor *> pointers;
   for (const HostTensor &tensor : tensors)
     pointers.push_back(&tensor);
-  // The message is dropped: an op that cannot be evaluated stays as it is and
-  // fails, with this error, when it is executed.
+  // The message is not emitted. An op that cannot be evaluated remains in the
+  // module, and execution reports the error.
   std::string error;
   if (failed(evaluate(op, pointers, folded, Numerics::Model, error)))
     return failure();
@@ -68,7 +71,8 @@ static LogicalResult foldByEvaluation(Operation *op,
 }
 
 namespace {
-/// Fold hook of the graph dialect.
+/// Interface through which MLIR calls foldByEvaluation() for the ops of the
+/// graph dialect.
 struct GraphFoldInterface : DialectFoldInterface {
   using DialectFoldInterface::DialectFoldInterface;
 

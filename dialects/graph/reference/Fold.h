@@ -8,20 +8,21 @@
 
 namespace pcc::graph {
 
-/// Largest number of elements that an operand or result of a folded op may
-/// have. The limit keeps weights and activations out of the module.
+/// Largest number of elements that an operand or result of a constant-folded op
+/// may have. The limit keeps large constants out of the module.
 inline constexpr int64_t maxFoldedElements = 16384;
 
-/// Returns whether `op` can be folded when all its operands are constants: it
-/// has an evaluator and is cheap, and its operands and results have at most
-/// maxFoldedElements elements. Constants are not folded again, and neither is
-/// loss_gradient, which marks the start of the backward pass.
+/// Returns whether `op` may be replaced by a constant if all its operands are
+/// constants. It may if it has an evaluator, is cheap to evaluate, and has no
+/// operand or result of more than maxFoldedElements elements. Returns false for
+/// constants, and for loss_gradient, which marks the start of the backward
+/// pass.
 bool isFoldable(mlir::Operation *op);
 
-/// Registers a fold hook for the graph dialect. `Operation::fold`, the
-/// canonicalizer and `OpBuilder::createOrFold` then fold every op that
-/// isFoldable and has only constant operands. Results are rounded to the
-/// element types of the model (Numerics::Model).
+/// Adds constant folding to the graph dialect. `Operation::fold`, the
+/// canonicalizer and `OpBuilder::createOrFold` then replace an op by constants
+/// if isFoldable(op) and all its operands are constants. Results are rounded to
+/// their element types (Numerics::Model).
 void registerConstantFolding(mlir::DialectRegistry &registry);
 
 } // namespace pcc::graph

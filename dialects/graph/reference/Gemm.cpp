@@ -20,9 +20,9 @@ static constexpr int64_t blockK = 256, blockN = 512;
 
 using Lane = double __attribute__((vector_size(32)));
 
-// The product is compiled for AVX2 as well. Fused multiply-add stays disabled:
-// it rounds differently, so folded constants would depend on the machine that
-// compiles a model.
+// Compiles marked functions for AVX2 in addition to the baseline. Fused
+// multiply-add stays disabled, because it rounds differently: folded constants
+// would then depend on the machine on which pcc compiles a model.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) &&                   \
     !__has_feature(address_sanitizer)
 #define PCC_CLONED __attribute__((target_clones("avx2", "default")))
@@ -30,7 +30,8 @@ using Lane = double __attribute__((vector_size(32)));
 #define PCC_CLONED
 #endif
 
-/// Computes a 4 x 8 tile of the product of two packed panels:
+/// Computes a 4 x 8 tile of a matrix product from two packed panels of depth
+/// `depth`:
 ///   tile[i][j] = Σ_p lhs[p][i] · rhs[p][j],  p < depth
 PCC_CLONED
 static void multiplyTile(int64_t depth, const double *__restrict lhs,
@@ -50,14 +51,15 @@ static void multiplyTile(int64_t depth, const double *__restrict lhs,
 }
 
 namespace {
-/// A packed block of a matrix. The block is cut along m or n into panels of
-/// `width`. Each panel is stored as [k][width]; the last one is padded with
-/// zeros.
+/// A block of a matrix, copied into panels. The block is cut along m (for lhs)
+/// or n (for rhs) into panels of `width` rows or columns. Each panel is stored
+/// as [k][width]; the last panel is padded with zeros.
 struct Packed {
   int64_t width;
   std::vector<double> data;
 
-  /// Packs a block of `depth` (along k) by `count`, with the given strides.
+  /// Copies a block of `depth` elements along k by `count` elements along m or
+  /// n into panels. The strides are those of `from`, in elements.
   void pack(const double *from, int64_t depth, int64_t depthStride,
             int64_t count, int64_t stride) {
     int64_t numStrips = (count + width - 1) / width;
@@ -73,7 +75,8 @@ struct Packed {
 };
 } // namespace
 
-/// Adds the product of two packed blocks to `out`, which is m x n.
+/// Adds the product of two packed blocks to `out`, which is m x n. `depth` is
+/// their size along k.
 static void multiplyBlocks(int64_t m, int64_t n, int64_t depth,
                            const Packed &lhs, const Packed &rhs, double *out,
                            int64_t outStride) {
@@ -90,8 +93,8 @@ static void multiplyBlocks(int64_t m, int64_t n, int64_t depth,
     }
 }
 
-/// Loops over blocks of n, k and m, from outside in, so that a packed block of
-/// rhs is reused for all rows of lhs.
+/// The outer loop is over blocks of n, then of k, then of m, so that each
+/// packed block of rhs is used for all rows of lhs.
 void pcc::graph::gemm(int64_t m, int64_t n, int64_t k, MatrixView<double> lhs,
                       MatrixView<double> rhs, double *out, int64_t outStride) {
   constexpr int64_t blockM = 128;

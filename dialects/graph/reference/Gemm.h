@@ -8,7 +8,7 @@
 namespace pcc::graph {
 
 /// A matrix in memory with arbitrary strides, in elements. Element (i, j) is
-/// data[i * rowStride + j * columnStride]. The memory is not owned.
+/// data[i * rowStride + j * columnStride]. The view does not own the memory.
 template <typename T> struct MatrixView {
   const T *data;
   int64_t rowStride;
@@ -24,8 +24,8 @@ template <typename T> struct MatrixView {
 void gemm(int64_t m, int64_t n, int64_t k, MatrixView<double> lhs,
           MatrixView<double> rhs, double *out, int64_t outStride);
 
-/// Adds the product of two integer matrices to `out`, with the arguments of the
-/// function above. Products and sums wrap around.
+/// Adds the product of two integer matrices to `out`. The arguments are those
+/// of the function above. Products and sums wrap around.
 void gemm(int64_t m, int64_t n, int64_t k, MatrixView<int64_t> lhs,
           MatrixView<int64_t> rhs, int64_t *out, int64_t outStride);
 

@@ -62,8 +62,8 @@ bool pcc::graph::isReadable(Attribute attr) {
          elements.getElementType().isIntOrFloat();
 }
 
-/// Copies float elements of any width into `out`, which has one entry per
-/// element.
+/// Stores the elements of `attr`, floats of any width, in `out` as doubles.
+/// `out` has one entry per element.
 static void readFloats(DenseElementsAttr attr, std::vector<double> &out) {
   if (attr.getElementType().isF32())
     llvm::copy(attr.getValues<float>(), out.begin());
@@ -79,8 +79,8 @@ static void readFloats(DenseElementsAttr attr, std::vector<double> &out) {
     }
 }
 
-/// Copies integer elements into `out`. Booleans and unsigned integers are
-/// extended by zeros, all others by their sign.
+/// Stores the elements of `attr`, integers of any width, in `out` as int64_t.
+/// Booleans and unsigned integers are zero-extended, all others sign-extended.
 static void readInts(DenseElementsAttr attr, std::vector<int64_t> &out) {
   Type type = attr.getElementType();
   bool zeroExtend = type.isUnsignedInteger() || type.isInteger(1);
@@ -98,8 +98,8 @@ HostTensor pcc::graph::toHost(DenseElementsAttr attr) {
   return tensor;
 }
 
-/// Returns the first of `values` alone if all have equal bits, which makes a
-/// splat, and otherwise all of them.
+/// Returns `values` or, if all of them have the same bits, only the first one,
+/// from which a splat constant is made.
 template <typename T> static ArrayRef<T> splatIfEqual(ArrayRef<T> values) {
   bool equal = !values.empty() && llvm::all_of(values, [&](T value) {
     return std::bit_cast<uint64_t>(value) ==
@@ -108,8 +108,8 @@ template <typename T> static ArrayRef<T> splatIfEqual(ArrayRef<T> values) {
   return equal ? values.take_front() : values;
 }
 
-/// Returns a float constant of `type`. `values` has all elements, or one for a
-/// splat.
+/// Returns a float constant of `type`. `values` has one entry per element, or a
+/// single entry for a splat.
 static DenseElementsAttr floatAttribute(ArrayRef<double> values,
                                         RankedTensorType type) {
   auto elementType = cast<FloatType>(type.getElementType());
@@ -127,8 +127,9 @@ static DenseElementsAttr floatAttribute(ArrayRef<double> values,
   return DenseElementsAttr::get(type, narrow);
 }
 
-/// Returns an integer constant of `type`. `values` has all elements, or one for
-/// a splat. They are truncated to the width of the element type.
+/// Returns an integer constant of `type`. `values` has one entry per element,
+/// or a single entry for a splat. The values are truncated to the width of the
+/// element type.
 static DenseElementsAttr intAttribute(ArrayRef<int64_t> values,
                                       RankedTensorType type) {
   unsigned width = type.getElementTypeBitWidth();
@@ -149,9 +150,9 @@ DenseElementsAttr pcc::graph::toAttribute(const HostTensor &tensor,
 // Rounding
 //===----------------------------------------------------------------------===//
 
-/// Rounds `value` to `precision` significant bits, ties to even. Bits below
-/// 2^lowest are dropped, as in subnormal numbers. A result above `largest`
-/// becomes infinite.
+/// Rounds `value` to `precision` significant bits, ties to even. No bits below
+/// 2^lowest are kept, as in subnormal numbers. If the magnitude of the result
+/// exceeds `largest`, the result is infinite.
 static double roundBits(double value, int precision, int lowest,
                         double largest) {
   if (!std::isfinite(value) || value == 0)
@@ -163,7 +164,7 @@ static double roundBits(double value, int precision, int lowest,
   return std::abs(rounded) > largest ? std::copysign(HUGE_VAL, value) : rounded;
 }
 
-/// Rounds doubles to the nearest values of `type`.
+/// Rounds each element of `values` to the nearest number of `type`.
 static void roundFloats(FloatType type, std::vector<double> &values) {
   if (type.isF64())
     return;

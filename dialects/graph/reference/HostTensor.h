@@ -10,25 +10,26 @@
 
 namespace pcc::graph {
 
-/// Kind of storage of a tensor's elements in host memory.
+/// Kind of the elements of a tensor in host memory, which determines how the
+/// elements are stored.
 enum class ElementKind : uint8_t { Float, Int, Bool };
 
-/// Returns the kind that stores elements of `elementType`. Bool stores i1; Int
-/// stores all other integers.
+/// Returns the kind for elements of `elementType`: Float for floats, Bool for
+/// i1, and Int for all other integers.
 ElementKind kindOf(mlir::Type elementType);
 
-/// A dense tensor in host memory, in row-major order. Floats of every width are
-/// stored as double; integers, and booleans as 0 or 1, are stored as int64_t.
-/// An unsigned 64-bit element is stored as the int64_t of equal bits.
+/// A dense row-major tensor in host memory. Floats of every width are stored as
+/// double. Integers are stored as int64_t, and booleans as the int64_t 0 or 1.
+/// An unsigned 64-bit element is stored as the int64_t with the same bits.
 ///
-/// Invariant: one of `floats` and `ints`, as `kind` determines, has
-/// numElements() entries; the other vector is empty.
+/// Invariant: `floats` has numElements() entries if `kind` is Float, else
+/// `ints` has. The other vector is empty.
 struct HostTensor {
   llvm::SmallVector<int64_t> shape;
   ElementKind kind = ElementKind::Float;
-  /// Elements if `kind` is Float.
+  /// The elements if `kind` is Float; otherwise empty.
   std::vector<double> floats;
-  /// Elements if `kind` is Int or Bool.
+  /// The elements if `kind` is Int or Bool; otherwise empty.
   std::vector<int64_t> ints;
 
   /// Returns a tensor of zeros (false for booleans).
@@ -59,40 +60,43 @@ struct HostTensor {
   }
 };
 
-/// Calls `f` with a zero of the type that stores elements of `kind`, double or
-/// int64_t, and returns the result of `f`. Only the type of the zero matters.
+/// Calls `f` with a zero of the type in which elements of `kind` are stored:
+/// double for Float, int64_t for Int and Bool. Returns the result of `f`. Only
+/// the type of the zero matters.
 template <typename F> auto withStorage(ElementKind kind, F f) {
   return kind == ElementKind::Float ? f(double()) : f(int64_t());
 }
 
-/// Calls `f` with a zero of the type in which elements of `elementType` are
-/// computed, and returns the result of `f`. The type is double for floats,
-/// uint64_t for unsigned integers and int64_t for all others.
+/// Calls `f` with a zero of the type in which arithmetic on elements of
+/// `elementType` is done. The type is double for floats, uint64_t for unsigned
+/// integers and int64_t for all others. Returns the result of `f`; only the
+/// type of the zero matters.
 template <typename F> auto withArithmetic(mlir::Type elementType, F f) {
   if (llvm::isa<mlir::FloatType>(elementType))
     return f(double());
   return elementType.isUnsignedInteger() ? f(uint64_t()) : f(int64_t());
 }
 
-/// Returns whether toHost() can read `attr`: a dense constant of integers or
-/// floats. `attr` may be null.
+/// Returns whether toHost() can read `attr`: whether it is a dense constant of
+/// integers or floats. False if `attr` is null.
 bool isReadable(mlir::Attribute attr);
 
-/// Copies the elements of a constant. Requires isReadable(attr).
+/// Returns a tensor with the elements of the constant `attr`. Requires
+/// isReadable(attr).
 HostTensor toHost(mlir::DenseElementsAttr attr);
 
 /// Returns a constant of `type` with the elements of `tensor`. Floats are
-/// rounded to the element type, integers wrapped to its width. The constant is
-/// a splat if all elements have equal bits.
+/// rounded to the element type of `type`, and integers are wrapped to its
+/// width. If all elements have the same bits, the constant is a splat.
 mlir::DenseElementsAttr toAttribute(const HostTensor &tensor,
                                     mlir::RankedTensorType type);
 
-/// Rounds floats to the nearest value of `elementType`, ties to even, and wraps
-/// integers to its width.
+/// Rounds each float element of `tensor` to the nearest value of `elementType`,
+/// ties to even. Wraps each integer element to the width of `elementType`.
 void roundTo(mlir::Type elementType, HostTensor &tensor);
 
-/// Wraps integers to the width of `elementType`. Floats and booleans are not
-/// changed.
+/// Wraps each integer element of `tensor` to the width of `elementType`. Does
+/// not change floats and booleans.
 void wrapTo(mlir::Type elementType, HostTensor &tensor);
 
 } // namespace pcc::graph

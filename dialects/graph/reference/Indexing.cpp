@@ -7,21 +7,22 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Adds `size` to a negative index, which counts from the end of a dim. Returns
-/// whether the result is in [0, size).
+/// Adds `size`, the size of the indexed dim, to `index` if it is negative.
+/// Returns whether the result is in [0, size).
 static bool normalise(int64_t &index, int64_t size) {
   index += index < 0 ? size : 0;
   return index >= 0 && index < size;
 }
 
-/// Records the error that an index is out of range.
+/// Records the error that `index` is out of range for a dim of `size` elements,
+/// and returns failure.
 static LogicalResult failOutside(Evaluation &e, int64_t index, int64_t size,
                                  int64_t dim) {
   return e.fail("has index " + Twine(index) + " outside [" + Twine(-size) +
                 ", " + Twine(size) + ") of dim " + Twine(dim));
 }
 
-/// Evaluates gather. All indices are checked before any element is copied.
+/// Evaluates gather. Checks all indices before it copies any element.
 static LogicalResult gather(Evaluation &e) {
   const HostTensor &data = e.in(0);
   int64_t dim = cast<GatherOp>(e.op).getDim();
@@ -41,10 +42,10 @@ static LogicalResult gather(Evaluation &e) {
   return success();
 }
 
-/// Calls `visit(position, place)` for every index of a gather_elements or
-/// scatter_elements. `position` is the row-major position of the index in
-/// `indices`, and `place` that of the element of `data` to which it points.
-/// Fails at the first index that is out of range.
+/// Calls `visit(position, place)` for each index of a gather_elements or
+/// scatter_elements. `position` is the row-major index of that element of
+/// `indices`, and `place` is the row-major index of the element of `data` that
+/// it addresses. Fails at the first index that is out of range.
 template <typename Visit>
 static LogicalResult forEachElementIndex(Evaluation &e, const HostTensor &data,
                                          const HostTensor &indices, int64_t dim,
@@ -77,10 +78,10 @@ static LogicalResult gatherElements(Evaluation &e) {
   });
 }
 
-/// Calls `visit(tuple, place)` for every index tuple of a gather_nd or
-/// scatter_nd. `tuple` is the number of the tuple. The tuple points to a slice
-/// of `data`, and `place` is the row-major position of the first element of the
-/// slice. Fails at the first index that is out of range.
+/// Calls `visit(tuple, place)` for each index tuple of a gather_nd or
+/// scatter_nd. `tuple` is the row-major index of the tuple among all tuples.
+/// `place` is the row-major index of the first element of the slice of `data`
+/// that the tuple addresses. Fails at the first index that is out of range.
 template <typename Visit>
 static LogicalResult forEachTuple(Evaluation &e, const HostTensor &data,
                                   const HostTensor &indices, int64_t batchDims,
@@ -107,7 +108,8 @@ static LogicalResult forEachTuple(Evaluation &e, const HostTensor &data,
   return success();
 }
 
-/// Returns the number of elements of the slice to which an index tuple points.
+/// Returns the number of elements of the slice of `data` that one index tuple
+/// addresses.
 static int64_t sliceSize(const HostTensor &data, const HostTensor &indices,
                          int64_t batchDims) {
   return ShapedType::getNumElements(
@@ -131,7 +133,9 @@ static LogicalResult gatherNd(Evaluation &e) {
 // Scatters
 //===----------------------------------------------------------------------===//
 
-/// Combines an element with an update.
+/// Returns the element that a scatter of `kind` stores: `update` for Set,
+/// otherwise the sum, product, maximum or minimum of `update` and `old`, the
+/// element of the data.
 template <typename T> static T combine(ScatterKind kind, T old, T update) {
   switch (kind) {
   case ScatterKind::Set:
@@ -178,8 +182,8 @@ static LogicalResult scatterNd(Evaluation &e) {
   });
 }
 
-/// Evaluates one_hot. An index that is out of range selects no element, so all
-/// its elements are `off`.
+/// Evaluates one_hot: for each index, a row of `off` values with `on` at that
+/// index. The row of an index that is out of range has `off` values only.
 static LogicalResult oneHot(Evaluation &e) {
   const HostTensor &indices = e.in(0);
   HostTensor &out = e.out();

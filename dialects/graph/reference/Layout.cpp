@@ -7,8 +7,8 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Evaluates an op whose result is a strided view of operand 0: result element
-/// (i, j, …) is the operand's element at row-major index
+/// Evaluates an op that copies operand elements at constant strides. Result
+/// element (i, j, …) is the element of operand 0 with the row-major index
 ///   offset + i · strides[0] + j · strides[1] + …
 static LogicalResult readStrided(Evaluation &e, int64_t offset,
                                  Strides strides) {
@@ -51,7 +51,7 @@ static LogicalResult slice(Evaluation &e) {
   return readStrided(e, offset, std::move(strides));
 }
 
-/// Evaluates concat: copies each operand to its offset in the result.
+/// Evaluates concat: copies each operand to its range of the concatenated dim.
 static LogicalResult concat(Evaluation &e) {
   HostTensor &out = e.out();
   Strides strides = rowMajor(out.shape);
@@ -73,8 +73,9 @@ static LogicalResult concat(Evaluation &e) {
 // pad
 //===----------------------------------------------------------------------===//
 
-/// Returns, for each dim and each index of the result, the index of the
-/// operand's element there; -1 for constant padding.
+/// Returns a table of operand indices of a pad: entry [dim][i] is the index
+/// along `dim` of the operand element that index i of the result copies. The
+/// entry is -1 where constant padding is.
 static SmallVector<std::vector<int64_t>>
 paddedIndices(PadOp op, const HostTensor &in, const HostTensor &out) {
   SmallVector<std::vector<int64_t>> sources(out.shape.size());
@@ -85,7 +86,8 @@ paddedIndices(PadOp op, const HostTensor &in, const HostTensor &out) {
   return sources;
 }
 
-/// Evaluates pad. An element is padding if it is padding along any dim.
+/// Evaluates pad. With constant padding, an element of the result is the
+/// constant if its index along at least one dim is in the padding.
 static LogicalResult pad(Evaluation &e) {
   auto op = cast<PadOp>(e.op);
   const HostTensor &in = e.in(0);
@@ -118,9 +120,9 @@ static LogicalResult pad(Evaluation &e) {
 // rotary
 //===----------------------------------------------------------------------===//
 
-/// Returns (−q, p) for each pair (p, q) along the last dim. A pair is an even
-/// element and its successor if `interleaved`, and element i of both halves
-/// otherwise.
+/// Returns a tensor in which each pair (p, q) along the last dim of `in` is
+/// replaced by (−q, p). A pair consists of an even element and the next one if
+/// `interleaved`, otherwise of element i of each half.
 static std::vector<double> rotated(const HostTensor &in, bool interleaved) {
   int64_t size = in.shape.back(), half = size / 2;
   std::vector<double> result(in.floats.size());

@@ -7,8 +7,9 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Computes the softmax of `size` elements that are `step` apart, or its
-/// logarithm. The maximum is subtracted first, so that no exp overflows.
+/// Computes the softmax, or its logarithm, of `size` elements at a stride of
+/// `step` elements. The maximum is subtracted first, so that exp cannot
+/// overflow.
 static void softmaxLine(const double *in, double *out, int64_t size,
                         int64_t step, bool logarithm) {
   double top = -HUGE_VAL, sum = 0;
@@ -22,7 +23,7 @@ static void softmaxLine(const double *in, double *out, int64_t size,
         logarithm ? in[i * step] - top - logSum : out[i * step] / sum;
 }
 
-/// Evaluates softmax or log_softmax along one dim.
+/// Evaluates softmax (or log_softmax, if `logarithm`) along the dim of the op.
 template <typename Op, bool logarithm>
 static LogicalResult softmax(Evaluation &e) {
   DimView view(e.in(0).shape, cast<Op>(e.op).getDim());
@@ -37,9 +38,11 @@ static LogicalResult softmax(Evaluation &e) {
   return success();
 }
 
-/// Normalizes each row; a row has as many elements as `scale`:
+/// Normalizes each row of operand 0. A row has as many elements as the operand
+/// `scale`:
 ///   out = (in − centre) / sqrt(mean((in − centre)²) + epsilon) · scale
-/// The centre is the mean of the row if `centred`, and 0 otherwise.
+/// The centre is the mean of the row if `centred` (layer_norm), and 0 otherwise
+/// (rms_norm).
 static void normalise(Evaluation &e, bool centred, double epsilon) {
   const std::vector<double> &in = e.in(0).floats, &scale = e.in(1).floats;
   size_t size = scale.size();

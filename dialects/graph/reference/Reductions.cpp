@@ -12,8 +12,9 @@ using namespace pcc::graph;
 // reduce
 //===----------------------------------------------------------------------===//
 
-/// Returns the strides in the result for each dim of the operand, whose shape
-/// is `shape`. The stride is 0 along the reduced `dims`.
+/// Returns a stride for each dim of an operand of `shape`: the distance, in
+/// elements of the result, from one index along the dim to the next. The stride
+/// is 0 along the dims in `dims`, which are reduced.
 static Strides reducedStrides(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
   Strides strides(shape.size(), 0);
   int64_t stride = 1;
@@ -25,8 +26,9 @@ static Strides reducedStrides(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
   return strides;
 }
 
-/// Reduces operand 0 over `dims` by the binary function `f`, whose neutral
-/// element is `neutral`. Elements are combined in row-major order.
+/// Reduces operand 0 over `dims` by the binary function `f`. Each result
+/// element starts as `neutral`, the neutral element of `f`. Operand elements
+/// are combined in row-major order.
 template <typename T, typename F>
 static void reduceBy(Evaluation &e, ArrayRef<int64_t> dims, T neutral, F f) {
   const HostTensor &in = e.in(0);
@@ -53,8 +55,8 @@ template <typename T> static void sum(Evaluation &e, ArrayRef<int64_t> dims) {
   reduceBy(e, dims, T(0), [](T a, T b) { return wrappingAdd(a, b); });
 }
 
-/// Averages over `dims`: divides the sum by the attribute `divisor`, or by the
-/// number of reduced elements.
+/// Computes means over `dims`: the sums divided by the attribute `divisor` or,
+/// if the op has none, by the number of elements in each sum.
 template <typename T> static void mean(Evaluation &e, ArrayRef<int64_t> dims) {
   sum<T>(e, dims);
   int64_t divisor = 1;
@@ -77,7 +79,8 @@ template <typename T> static void prod(Evaluation &e, ArrayRef<int64_t> dims) {
   reduceBy(e, dims, T(1), [](T a, T b) { return wrappingMul(a, b); });
 }
 
-/// Evaluates reduce. The table is in the order of the enum ReduceKind.
+/// Evaluates reduce. The entries of the table are in the order of the
+/// enumerators of ReduceKind.
 static LogicalResult reduce(Evaluation &e) {
   auto op = cast<ReduceOp>(e.op);
   withArithmetic(e.elementType(0), [&](auto zero) {
@@ -94,16 +97,18 @@ static LogicalResult reduce(Evaluation &e) {
 // arg_reduce, topk, cumsum
 //===----------------------------------------------------------------------===//
 
-/// Returns whether `a` is larger than `b`, or smaller if not `largest`. NaN
-/// beats every number and equals NaN.
+/// Returns whether `a` is larger than `b` or, if `largest` is false, smaller
+/// than `b`. NaN counts as larger (or smaller) than every number, and as equal
+/// to NaN.
 template <typename T> static bool beats(T a, T b, bool largest) {
   if (a != a || b != b)
     return a != a && b == b;
   return largest ? a > b : a < b;
 }
 
-/// Evaluates arg_reduce. Among equal extreme elements the first one counts, or
-/// the last one with the attribute `last`.
+/// Evaluates arg_reduce. If several elements equal the extreme value, the
+/// result is the index of the first one, or of the last one if the op has the
+/// attribute `last`.
 static LogicalResult argReduce(Evaluation &e) {
   auto op = cast<ArgReduceOp>(e.op);
   bool largest = op.getKind() == ReduceKind::Max, last = op.getLast();
@@ -128,7 +133,7 @@ static LogicalResult argReduce(Evaluation &e) {
   return success();
 }
 
-/// Evaluates topk by sorting; equal elements stay in the order of their
+/// Evaluates topk by a stable sort: equal elements keep the order of their
 /// indices.
 static LogicalResult topK(Evaluation &e) {
   auto op = cast<TopKOp>(e.op);
@@ -156,8 +161,8 @@ static LogicalResult topK(Evaluation &e) {
   return success();
 }
 
-/// Evaluates cumsum. With the attribute `exclusive` an element does not count
-/// in its own sum; with `reverse` the sums run from the end of the dim.
+/// Evaluates cumsum. With the attribute `exclusive`, the sum at an element does
+/// not include that element. With `reverse`, sums start at the end of the dim.
 static LogicalResult cumSum(Evaluation &e) {
   auto op = cast<CumSumOp>(e.op);
   DimView view(e.in(0).shape, op.getDim());

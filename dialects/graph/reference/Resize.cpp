@@ -8,7 +8,8 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Resizes dim `dim` of `in`. Each element is a weighted sum of input elements.
+/// Returns `in` with dim `dim` resized. Each element of the result is a
+/// weighted sum of elements of `in` along the dim.
 static HostTensor resizeDim(ResizeOp op, const HostTensor &in, int64_t dim) {
   SmallVector<int64_t> shape(in.shape);
   shape[dim] = tensorType(op.getResult()).getDimSize(dim);
@@ -25,8 +26,8 @@ static HostTensor resizeDim(ResizeOp op, const HostTensor &in, int64_t dim) {
   return out;
 }
 
-/// Evaluates resize, one dim after the other. Integers are computed as floats
-/// and truncated.
+/// Evaluates resize, one dim after another. Integers are converted to floats
+/// first; the results are truncated toward zero.
 static LogicalResult resize(Evaluation &e) {
   auto op = cast<ResizeOp>(e.op);
   HostTensor tensor = e.in(0);

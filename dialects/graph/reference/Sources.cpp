@@ -6,7 +6,8 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Evaluates constant. Fails if the attribute is not dense.
+/// Evaluates constant. Fails if the value is not stored in the module as a
+/// dense attribute.
 static LogicalResult constant(Evaluation &e) {
   Attribute value = cast<ConstantOp>(e.op).getValueAttr();
   if (!isReadable(value))
@@ -34,7 +35,8 @@ static LogicalResult lossGradient(Evaluation &e) {
   return success();
 }
 
-/// Evaluates accumulate, which is the identity on the global tensor.
+/// Evaluates accumulate as a copy of its operand. The sum over microbatches has
+/// nothing to add, because the evaluator computes the whole batch at once.
 static LogicalResult accumulate(Evaluation &e) {
   e.out() = e.in(0);
   return success();

@@ -10,7 +10,8 @@
 
 namespace pcc::graph {
 
-/// Distances, in elements, between neighbours along each dim of a tensor.
+/// Strides of a tensor in memory: per dim, the number of elements from one
+/// index to the next.
 using Strides = llvm::SmallVector<int64_t>;
 
 /// Returns the strides of a dense row-major tensor of `shape`.
@@ -21,8 +22,9 @@ inline Strides rowMajor(llvm::ArrayRef<int64_t> shape) {
   return strides;
 }
 
-/// Returns strides that read a dense tensor of shape `from` as if it had been
-/// broadcast to `to`. The stride is 0 along dims that are broadcast:
+/// Returns strides with which a dense tensor of shape `from` is read as if it
+/// had been broadcast to shape `to`. The stride is 0 along dims that are
+/// broadcast:
 ///   [3, 1] to [2, 3, 4]:  {0, 1, 0}
 inline Strides broadcastStrides(llvm::ArrayRef<int64_t> from,
                                 llvm::ArrayRef<int64_t> to) {
@@ -33,10 +35,11 @@ inline Strides broadcastStrides(llvm::ArrayRef<int64_t> from,
   return strides;
 }
 
-/// Merges neighbouring dims of `shape` that are one evenly strided dim in all N
-/// tensors, and drops dims of size 1. `strides` holds one list per tensor. Both
-/// arguments are changed so that they visit the same elements in the same
-/// order:
+/// Merges adjacent dims of N tensors of shape `shape`. Two dims are merged if
+/// one stride can describe both in each of the tensors. Dims of size 1 are
+/// removed. `strides` holds the strides of each tensor. Both arguments are
+/// updated; loops over them visit the same elements in the same order as
+/// before:
 ///   [2, 3] with strides {3, 1} and {6, 2} becomes [6] with {1} and {2}
 template <size_t N>
 void mergeDims(Strides &shape, std::array<Strides, N> &strides) {
@@ -63,10 +66,10 @@ void mergeDims(Strides &shape, std::array<Strides, N> &strides) {
 }
 
 /// Visits the elements of N tensors of shape `dims` together, in row-major
-/// order. Calls `row(offsets, count, steps)` for every innermost row, after
-/// dims have been merged. Element i of the row, i < count, is at index
-/// offsets[k] + i * steps[k] of tensor k. An empty shape is not visited; a
-/// shape of rank 0 has one row of one element.
+/// order. First merges dims as mergeDims() does, then calls `row(offsets,
+/// count, steps)` for each row along the last dim. Element i of the row, i <
+/// count, has index offsets[k] + i * steps[k] in the memory of tensor k. Does
+/// nothing if a dim is 0. For rank 0, `row` is called once with count 1.
 template <size_t N, typename Row>
 void forEachRow(llvm::ArrayRef<int64_t> dims, std::array<Strides, N> strides,
                 Row row) {
@@ -111,19 +114,22 @@ void copyStrided(llvm::ArrayRef<int64_t> shape, T *to, Strides toStrides,
                 });
 }
 
-/// A dense tensor viewed as [outer, dim, inner]: all dims before one dim, that
-/// dim, and all dims behind it. Loops over one dim need no other indices.
+/// A dense tensor viewed as a tensor [outer, dim, inner] of rank 3. `outer`
+/// combines all dims before the chosen dim, and `inner` all dims after it. Code
+/// that loops over one dim then needs three indices for a tensor of any rank.
 struct DimView {
-  /// Number of elements of the outer dims, size of the dim, and number of
-  /// elements of the inner dims.
+  /// Number of elements of the dims before the chosen dim, size of the chosen
+  /// dim, and number of elements of the dims after it.
   int64_t numOuter = 1, size = 1, numInner = 1;
 
-  /// Views a tensor of `shape` around its dim `dim`.
+  /// Creates the view of a tensor of `shape` in which `dim` is the index of the
+  /// chosen dim.
   DimView(llvm::ArrayRef<int64_t> shape, int64_t dim)
       : numOuter(mlir::ShapedType::getNumElements(shape.take_front(dim))),
         size(shape[dim]),
         numInner(mlir::ShapedType::getNumElements(shape.drop_front(dim + 1))) {}
-  /// Returns the row-major index of element (outer, i, inner).
+  /// Returns the row-major index of element (outer, i, inner), where `i` is the
+  /// index along the chosen dim.
   int64_t at(int64_t outer, int64_t i, int64_t inner) const {
     return (outer * size + i) * numInner + inner;
   }

@@ -7,25 +7,28 @@
 
 namespace pcc::graph {
 
-/// Geometry of a convolution or pool over the spatial dims of one channel.
-/// Along each dim, output o and tap k of its window read the input element
+/// Sizes and windows of a convolution or pool over the spatial dims of one
+/// channel. Along each dim, the window element (tap) k of output o reads the
+/// input element
 ///   o * stride + k * dilation - low
-/// An element outside the input is padding.
+/// where `low` is the padding before the input. If there is no such element in
+/// the input, the tap reads padding.
 struct WindowWalk {
-  /// Per spatial dim: sizes of input, output and window (in taps), strides, low
-  /// padding and dilations.
+  /// Per spatial dim: size of the input, the output and the window (in taps),
+  /// stride, low padding and dilation.
   llvm::SmallVector<int64_t> input, output, window, strides, low, dilations;
 
   /// Returns the number of input elements of one channel.
   int64_t numInputs() const { return mlir::ShapedType::getNumElements(input); }
-  /// Returns the number of outputs of one channel.
+  /// Returns the number of output elements of one channel.
   int64_t numOutputs() const {
     return mlir::ShapedType::getNumElements(output);
   }
-  /// Returns the number of taps of a window.
+  /// Returns the number of taps (elements) of a window, over all spatial dims.
   int64_t numTaps() const { return mlir::ShapedType::getNumElements(window); }
 
-  /// Returns the index per dim of the tap with row-major number `tap`.
+  /// Returns the index along each spatial dim of the tap with the row-major
+  /// index `tap` in the window.
   llvm::SmallVector<int64_t> tapIndices(int64_t tap) const {
     llvm::SmallVector<int64_t> indices(window.size());
     for (size_t dim = window.size(); dim-- > 0; tap /= window[dim])
@@ -33,14 +36,15 @@ struct WindowWalk {
     return indices;
   }
 
-  /// Returns the input element that output 0 reads along `dim` with the given
-  /// tap; negative in the low padding.
+  /// Returns the index along `dim` of the input element that output 0 reads
+  /// with tap `tapIndex`. The index is negative if that element is low padding.
   int64_t shift(size_t dim, int64_t tapIndex) const {
     return tapIndex * dilations[dim] - low[dim];
   }
 
-  /// Returns the range [begin, end) of outputs along `dim` for which the given
-  /// tap lies inside the input. The range may be empty.
+  /// Returns the range [begin, end) of the outputs along `dim` that read an
+  /// input element, rather than padding, with tap `tapIndex`. The range may be
+  /// empty.
   std::pair<int64_t, int64_t> inside(size_t dim, int64_t tapIndex) const {
     int64_t first = -shift(dim, tapIndex), stride = strides[dim];
     auto ceilDiv = [&](int64_t x) {
@@ -50,11 +54,12 @@ struct WindowWalk {
     return {std::min(end, ceilDiv(first)), end};
   }
 
-  /// Calls `visit(out, in, count)` for every row of outputs along the last dim,
-  /// for tap number `tap`. Output out + i reads input in + i * strides.back(),
-  /// for i < count; both are row-major indices. Outputs for which the tap lies
-  /// in the padding are left out, and so are outputs whose index along dim 0 is
-  /// outside [begin, end).
+  /// Calls `visit(out, in, count)` for each row of outputs along the last dim,
+  /// for the tap with row-major index `tap` in the window. Output out + i reads
+  /// input in + i * strides.back() with that tap, for i < count; both are
+  /// row-major indices in one channel. Outputs for which the tap reads padding
+  /// are skipped. Outputs whose index along dim 0 is outside [begin, end) are
+  /// skipped, too.
   template <typename Visit>
   void forEachRow(int64_t tap, int64_t begin, int64_t end, Visit visit) const {
     llvm::SmallVector<int64_t> taps = tapIndices(tap), shape;
@@ -83,7 +88,7 @@ struct WindowWalk {
                          });
   }
 
-  /// Calls `visit` for every row of all outputs, like the function above.
+  /// Calls `visit` as the function above does, for the outputs of all rows.
   template <typename Visit> void forEachRow(int64_t tap, Visit visit) const {
     forEachRow(tap, 0, output.front(), visit);
   }

@@ -9,13 +9,14 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Returns the sizes of the spatial dims: all dims after batch and channels.
+/// Returns the sizes of the spatial dims of `tensor`, which is [batch,
+/// channels, spatial…].
 static ArrayRef<int64_t> spatial(const HostTensor &tensor) {
   return ArrayRef(tensor.shape).drop_front(2);
 }
 
-/// Returns the walk of windows over spatial dims. `pads` lists the low padding
-/// of all dims first.
+/// Returns the WindowWalk (sizes and windows) of a convolution or pool. The
+/// list `pads` has the low padding of all spatial dims before the high padding.
 static WindowWalk makeWalk(ArrayRef<int64_t> input, ArrayRef<int64_t> output,
                            ArrayRef<int64_t> window, ArrayRef<int64_t> strides,
                            ArrayRef<int64_t> pads,
@@ -32,10 +33,11 @@ static WindowWalk makeWalk(ArrayRef<int64_t> input, ArrayRef<int64_t> output,
 // conv
 //===----------------------------------------------------------------------===//
 
-/// Writes the im2col matrix of one input to `columns`. Its rows are the pairs
-/// of channel and tap, and its columns are the outputs whose index along dim 0
-/// is in [begin, end). An entry is the input element that the output reads with
-/// the tap; 0 in the padding.
+/// Stores the im2col matrix of the channels at `in` in `columns`. It has one
+/// row per pair of a channel and a tap (window element), and one column per
+/// output whose index along spatial dim 0 is in [begin, end). An entry is the
+/// input element that the output reads with the tap, or 0 if the tap reads
+/// padding.
 static void im2col(const WindowWalk &walk, const double *in,
                    int64_t numChannels, int64_t begin, int64_t end,
                    std::vector<double> &columns) {
@@ -55,17 +57,17 @@ static void im2col(const WindowWalk &walk, const double *in,
     }
 }
 
-/// Returns for how many indices of output dim 0 the im2col matrix takes at most
-/// 32 MiB; at least 1.
+/// Returns the largest number of indices of spatial output dim 0 for which the
+/// im2col matrix takes at most 32 MiB; at least 1.
 static int64_t blockOf(const WindowWalk &walk, int64_t numChannels) {
   int64_t perOutput = numChannels * walk.numTaps() * walk.numOutputs() /
                       std::max<int64_t>(1, walk.output.front());
   return std::max<int64_t>(1, (4 << 20) / std::max<int64_t>(1, perOutput));
 }
 
-/// Adds the convolution of one group of one batch element to `out`: a gemm of
-/// `numFilters` filters by the im2col matrix of `numChannels` channels, in
-/// blocks of output dim 0.
+/// Adds the convolution of one group of one batch element to `out`. Multiplies
+/// `numFilters` filters by the im2col matrix of `numChannels` channels with
+/// gemm, for a block of indices of spatial output dim 0 at a time.
 static void convolve(const WindowWalk &walk, const double *in,
                      int64_t numChannels, const double *filters,
                      int64_t numFilters, double *out) {
@@ -85,7 +87,7 @@ static void convolve(const WindowWalk &walk, const double *in,
   }
 }
 
-/// Evaluates conv, group by group.
+/// Evaluates conv, one group of one batch element at a time.
 static LogicalResult conv(Evaluation &e) {
   auto op = cast<ConvOp>(e.op);
   const HostTensor &in = e.in(0), &filter = e.in(1);
@@ -112,8 +114,8 @@ static LogicalResult conv(Evaluation &e) {
 // conv_transpose
 //===----------------------------------------------------------------------===//
 
-/// Applies the adjoint of im2col: adds every entry of the matrix to the element
-/// of `out` from which im2col would have read it.
+/// Adds each entry of the matrix `columns` to the element of `out` from which
+/// im2col() would have read the entry. This is the adjoint of im2col().
 static void col2im(const WindowWalk &walk, const double *columns,
                    int64_t numChannels, double *out) {
   int64_t step = walk.strides.back();
@@ -128,15 +130,16 @@ static void col2im(const WindowWalk &walk, const double *columns,
   }
 }
 
-/// Evaluates conv_transpose as the adjoint of a convolution: a gemm by the
-/// transposed filters, followed by col2im.
+/// Evaluates conv_transpose, the adjoint of a convolution: multiplies by the
+/// transposed filters with gemm, then calls col2im().
 static LogicalResult convTranspose(Evaluation &e) {
   auto op = cast<ConvTransposeOp>(e.op);
   const HostTensor &in = e.in(0), &filter = e.in(1);
   if (in.kind != ElementKind::Float)
     return e.fail("is defined for floats only");
-  // The walk is that of the convolution whose adjoint this is: its input is the
-  // result of this op, and its output is this op's operand.
+  // `walk` describes the convolution of which this op is the adjoint. The input
+  // of that convolution has the sizes of this op's result, and its output has
+  // those of this op's operand.
   WindowWalk walk = makeWalk(spatial(e.out()), spatial(in), spatial(filter),
                              op.getStrides(), op.getPads(), op.getDilations());
   int64_t numGroups = op.getGroup(), numFilters = filter.shape[1],
@@ -161,8 +164,9 @@ static LogicalResult convTranspose(Evaluation &e) {
 // pool
 //===----------------------------------------------------------------------===//
 
-/// Combines the elements of every window by `f` into `out`, which must hold the
-/// neutral element of `f`. Padding is left out.
+/// Combines the elements of each window by the binary function `f` and stores
+/// the result in `out`. `out` must hold the neutral element of `f` before.
+/// Padding is skipped.
 template <typename T, typename F>
 static void poolBy(const WindowWalk &walk, const HostTensor &in,
                    HostTensor &out, F f) {
@@ -178,7 +182,8 @@ static void poolBy(const WindowWalk &walk, const HostTensor &in,
     }
 }
 
-/// Returns, for each output of a channel, the divisor of an average pool.
+/// Returns, for each output of one channel, the number by which an average pool
+/// divides the window's sum.
 static std::vector<int64_t> windowCounts(PoolOp op, const WindowWalk &walk) {
   std::vector<int64_t> counts(walk.numOutputs(), 1);
   for (size_t dim = 0; dim < walk.output.size(); ++dim) {
@@ -189,7 +194,7 @@ static std::vector<int64_t> windowCounts(PoolOp op, const WindowWalk &walk) {
   return counts;
 }
 
-/// Evaluates an average pool: sums each window, then divides.
+/// Evaluates an average pool: sums the elements of each window, then divides.
 template <typename T>
 static void averagePool(Evaluation &e, PoolOp op, const WindowWalk &walk) {
   poolBy<T>(walk, e.in(0), e.out(),

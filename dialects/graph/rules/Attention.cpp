@@ -8,21 +8,24 @@ using namespace pcc::graph;
 using Dims = ShardingRule::DimFactors;
 
 namespace {
-/// Factors that attention and its gradients have in common:
+/// Factors (index ranges that can be split over ranks) that attention and its
+/// gradients have in common:
 ///
 ///   query [batch, shared own, queries, inner]
 ///   key   [batch, shared, keys, inner]
 ///   value [batch, shared, keys, outer]
 ///
-/// `shared` are the key heads and `own` the query heads per key head. Keys and
-/// the elements of a key stay whole. With causal attention, split queries need
-/// their global positions.
+/// `shared` is the number of key heads and `own` the number of query heads per
+/// key head. `keys` and `inner` are Whole, which means that they are not split.
+/// If a causal attention's `queries` are split, each rank must know which
+/// queries it has.
 struct AttentionFactors {
   ShardingRule rule;
   Dims batch, shared, own, queries, keys, inner, outer;
 
-  /// Adds the factors and the first three operands. `perQuery` is the kind of
-  /// `own` and `queries`, `ofValues` that of `outer`.
+  /// Adds the factors to the rule, and the dims of the first three operands.
+  /// `perQuery` is the kind of the factors `own` and `queries`; `ofValues` is
+  /// the kind of `outer`.
   AttentionFactors(AttentionOpInterface op, FactorKind perQuery,
                    FactorKind ofValues) {
     auto query = tensorType(op.getQuery()).getShape(),
@@ -42,26 +45,28 @@ struct AttentionFactors {
                      {batch, shared, keys, outer}};
   }
 
-  /// Returns the factors of the query heads.
+  /// Returns the factors of the dim of query heads: `shared` and `own`.
   Dims heads() const {
     Dims heads = shared;
     heads.append(own);
     return heads;
   }
-  /// Returns the factors of the softmax statistics, one number per query.
+  /// Returns the factors of a tensor of softmax statistics, which has one
+  /// number per query and query head.
   ShardingRule::TensorFactors rows() const { return {batch, heads(), queries}; }
   ShardingRule::TensorFactors result() const {
     return {batch, heads(), queries, outer};
   }
 
-  /// Adds the mask as the last operand if it is not null. It broadcasts to
-  /// [batch, heads, queries, keys].
+  /// Adds `mask` as the last operand of the rule, unless it is null. The mask
+  /// broadcasts to [batch, heads, queries, keys].
   void addMask(Value mask) {
     if (!mask)
       return;
     auto shape = tensorType(mask).getShape();
-    // Ring attention (Liu et al. 2023) splits `keys` like `queries`, but reads
-    // whole rows of the mask. Its columns are therefore a factor of their own.
+    // Ring attention (Liu et al. 2023) splits `keys` in the same way as
+    // `queries`, but each rank needs whole rows of the mask. The last dim of
+    // the mask is therefore a separate Whole factor.
     Dims columns = factor(shape.empty() ? 1 : shape.back(), FactorKind::Whole);
     ShardingRule::TensorFactors all{batch, heads(), queries, columns},
         dims(shape.size());
@@ -72,16 +77,16 @@ struct AttentionFactors {
   }
 
 private:
-  /// Adds a factor for a dim of `size` and returns it as a list; a dim of size
-  /// 1 has none.
+  /// Adds a factor of `size` to the rule and returns a list with its id. For a
+  /// size of 1, adds no factor and returns an empty list.
   Dims factor(int64_t size, FactorKind kind = FactorKind::Parallel) {
     return size > 1 ? Dims{rule.add(size, kind)} : Dims{};
   }
 };
 } // namespace
 
-/// Makes all factors but keys and key width Parallel. Partial sums of the
-/// values pass, since attention is linear in them.
+/// Makes all factors Parallel except `keys` and `inner`. Partial sums of the
+/// value operand pass, because attention is linear in the values.
 ShardingRule AttentionOp::getShardingRule() {
   AttentionFactors all(cast<AttentionOpInterface>(getOperation()),
                        FactorKind::Parallel, FactorKind::Parallel);
@@ -91,8 +96,8 @@ ShardingRule AttentionOp::getShardingRule() {
   return all.rule;
 }
 
-/// Makes batch, heads and queries Parallel; the width of values stays whole,
-/// since the gradient of the probabilities contracts it.
+/// Makes batch, heads and queries Parallel. Makes the width of the values
+/// Whole, because the gradient of the probabilities is a sum over it.
 ShardingRule AttentionQueryGradientOp::getShardingRule() {
   AttentionFactors all(cast<AttentionOpInterface>(getOperation()),
                        FactorKind::Parallel, FactorKind::Whole);
@@ -105,8 +110,8 @@ ShardingRule AttentionQueryGradientOp::getShardingRule() {
   return all.rule;
 }
 
-/// Makes queries and the query heads per key head Sums, since gradients of keys
-/// and values are sums over them.
+/// Makes `queries` and `own` (the query heads per key head) Sum factors,
+/// because the gradients of keys and values are sums over them.
 ShardingRule AttentionKeyGradientOp::getShardingRule() {
   AttentionFactors all(cast<AttentionOpInterface>(getOperation()),
                        FactorKind::Sum, FactorKind::Whole);

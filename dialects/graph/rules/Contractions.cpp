@@ -8,14 +8,15 @@ using namespace pcc::graph;
 
 using Dims = ShardingRule::DimFactors;
 
-/// Adds a factor for a dim of `size` and returns it as a list; a dim of size 1
-/// has none.
+/// Adds a factor of `size` to `rule` and returns a list with its id. For a size
+/// of 1, adds no factor and returns an empty list.
 static Dims factor(ShardingRule &rule, int64_t size,
                    FactorKind kind = FactorKind::Parallel) {
   return size > 1 ? Dims{rule.add(size, kind)} : Dims{};
 }
 
-/// Makes rows, columns and batch dims Parallel and the contracted dim a Sum.
+/// Makes the row, column and batch dims Parallel factors and the contracted dim
+/// a Sum factor.
 ShardingRule MatmulOp::getShardingRule() {
   ShardingRule rule;
   auto lhs = tensorType(getLhs()).getShape(),
@@ -44,7 +45,8 @@ ShardingRule MatmulOp::getShardingRule() {
   return rule;
 }
 
-/// Makes the letters of the result Parallel and all other letters Sums.
+/// Makes each letter of the equation a factor: Parallel if the result has the
+/// letter, Sum otherwise.
 ShardingRule EinsumOp::getShardingRule() {
   ShardingRule rule;
   auto equation = EinsumEquation::parse(getEquation());
@@ -70,23 +72,27 @@ ShardingRule EinsumOp::getShardingRule() {
   return rule;
 }
 
-/// Adds Whole factors for the spatial dims of `shape` [N, C, spatial…]. Windows
-/// may later let the result's spatial dims be split (slideWindows).
+/// Returns the factors of a tensor of `shape` [N, C, spatial…]: adds a Whole
+/// factor to `rule` for each spatial dim, and none for N and C. Callers may add
+/// windows with slideWindows(), so that the spatial dims of the result can be
+/// split.
 static ShardingRule::TensorFactors wholeSpatial(ShardingRule &rule,
                                                 ArrayRef<int64_t> shape) {
   return addDims(rule, shape.drop_front(2), FactorKind::Whole);
 }
 
-/// Appends Whole factors for the spatial dims of `tensor` to `dims`.
+/// Adds a Whole factor to `rule` for each spatial dim of `tensor`, and appends
+/// these factors to `dims`.
 static void appendSpatial(ShardingRule::TensorFactors &dims, ShardingRule &rule,
                           Value tensor) {
   llvm::append_range(dims, wholeSpatial(rule, tensorType(tensor).getShape()));
 }
 
-/// Returns the rule of a grouped convolution. Channels are [group, channels of
-/// a group]. The group is a Parallel factor of input, filter and result. Within
-/// a group, input channels are a Sum and output channels are Parallel. Filters
-/// are [group out, in, spatial…], transposed ones [group in, out, spatial…].
+/// Returns the rule of a grouped convolution, whose channels are split into
+/// [group, channels of a group]. The group is a Parallel factor of input,
+/// filter and result. Within a group, input channels are a Sum factor and
+/// output channels a Parallel factor. The dims of the filter are [group out,
+/// in, spatial…] or, if `transposed`, [group in, out, spatial…].
 static ShardingRule convRule(Operation *op, int64_t group, bool transposed) {
   ShardingRule rule;
   Value input = op->getOperand(0), filter = op->getOperand(1);
@@ -117,8 +123,8 @@ static ShardingRule convRule(Operation *op, int64_t group, bool transposed) {
   return rule;
 }
 
-/// Returns convRule, with windows (halo exchange) that let the spatial dims of
-/// the result be split.
+/// Returns the rule of convRule() with windows (halo exchange), so that the
+/// spatial dims of the result can be split.
 ShardingRule ConvOp::getShardingRule() {
   ShardingRule rule = convRule(*this, getGroup(), /*transposed=*/false);
   SmallVector<int64_t> extents;

@@ -67,8 +67,9 @@ bool pcc::graph::isZeros(Value value) {
   return false;
 }
 
-/// Returns a broadcastRule through which partial sums pass from the listed
-/// operands: from each of them, or, with `together`, from all at once.
+/// Returns broadcastRule(op), with the operands whose indices are listed as
+/// those through which partial sums pass. Without `together`, one of these
+/// operands may be partial; with `together`, all of them must be.
 static ShardingRule linearRule(Operation *op,
                                std::initializer_list<int> operands,
                                bool together = false) {
@@ -130,7 +131,8 @@ PCC_RULE(GeluOp, broadcastRule(*this))
 PCC_RULE(RandomOp, broadcastRule(*this))
 #undef PCC_RULE
 
-/// Lets a partial sum pass from one alternative if the other one is zeros.
+/// Lets a partial sum pass through one of the two selected operands if all
+/// elements of the other one are 0.
 ShardingRule SelectOp::getShardingRule() {
   ShardingRule rule = broadcastRule(*this);
   if (isZeros(getOnFalse()))
@@ -140,8 +142,8 @@ ShardingRule SelectOp::getShardingRule() {
   return rule;
 }
 
-/// Lets a partial sum pass a cast to a float type that is at least as wide,
-/// since such a cast is exact.
+/// Lets a partial sum pass through a cast to a float type that is at least as
+/// wide as the operand's type, because such a cast does not round.
 ShardingRule CastOp::getShardingRule() {
   auto from = dyn_cast<FloatType>(tensorType(getInput()).getElementType());
   auto to = dyn_cast<FloatType>(tensorType(getResult()).getElementType());

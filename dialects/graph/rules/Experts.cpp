@@ -5,11 +5,12 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Keeps all dims whole, since the place of each row depends on all gates.
+/// Makes all dims Whole (not to be split), because the position of each row in
+/// the result depends on all gates.
 ShardingRule GroupRowsOp::getShardingRule() { return wholeRule(*this); }
 
-/// Keeps rows and experts whole. Makes the contracted dim a Sum and the columns
-/// of the matrices Parallel.
+/// Makes the dims of rows and experts Whole (not to be split), the contracted
+/// dim a Sum factor, and the columns of the matrices a Parallel factor.
 ShardingRule GroupedMatmulOp::getShardingRule() {
   ShardingRule rule;
   rule.operands = {

@@ -8,8 +8,9 @@ using namespace pcc::graph;
 using Dims = ShardingRule::DimFactors;
 using Tensor = ShardingRule::TensorFactors;
 
-/// Returns the rule of a gather with constant indices: the gathered dim is read
-/// through a window, and the other dims are Parallel.
+/// Returns the rule of a gather with constant indices. The gathered dim is read
+/// through a window (ranks exchange the elements they need), and the other dims
+/// are Parallel factors.
 static ShardingRule
 constantGatherRule(GatherOp op,
                    ArrayRef<ShardingRule::Window::Stretch> stretches) {
@@ -33,9 +34,9 @@ constantGatherRule(GatherOp op,
   return rule;
 }
 
-/// Makes the gathered dim a Sum: each rank reads the slices that it owns and
-/// gives zeros for the others (vocabulary-parallel embedding; Megatron-LM,
-/// Shoeybi et al. 2019).
+/// Makes the gathered dim a Sum factor. Each rank reads the slices that it has,
+/// and uses zeros for the others; the sum over the ranks is the result
+/// (vocabulary-parallel embedding; Megatron-LM, Shoeybi et al. 2019).
 ShardingRule GatherOp::getShardingRule() {
   if (auto stretches = constantStretches(*this); !stretches.empty())
     return constantGatherRule(*this, stretches);
@@ -43,7 +44,8 @@ ShardingRule GatherOp::getShardingRule() {
   size_t dim = getDim();
   Tensor data = addDims(rule, tensorType(getData()).getShape()),
          indices = addDims(rule, tensorType(getIndices()).getShape());
-  // Booleans cannot be summed.
+  // The gathered dim of a boolean tensor is Whole, because booleans cannot be
+  // summed.
   bool numbers = !tensorType(getData()).getElementType().isInteger(1);
   for (int factor : data[dim]) {
     rule.factors[factor].kind = numbers ? FactorKind::Sum : FactorKind::Whole;
@@ -59,9 +61,9 @@ ShardingRule GatherOp::getShardingRule() {
   return rule;
 }
 
-/// Adds factors for the dims of `data` and `indices`, which have as many dims.
-/// A dim other than `dim` with the same size in both is one Parallel factor.
-/// All other dims are Whole.
+/// Adds factors to `rule` for the dims of `data` and `indices`, two shapes of
+/// equal rank. If a dim other than `dim` has the same size in both, both share
+/// one Parallel factor. All other dims are Whole factors.
 static void tieElements(ShardingRule &rule, ArrayRef<int64_t> data,
                         ArrayRef<int64_t> indices, size_t dim, Tensor &dataDims,
                         Tensor &indexDims) {
@@ -80,7 +82,8 @@ static void tieElements(ShardingRule &rule, ArrayRef<int64_t> data,
   }
 }
 
-/// Makes the gathered dim a Sum, like that of `graph.gather`.
+/// Makes the gathered dim a Sum factor: each rank uses zeros for the elements
+/// that it does not have, and the results are summed.
 ShardingRule GatherElementsOp::getShardingRule() {
   ShardingRule rule;
   Tensor data, indices;
@@ -100,14 +103,15 @@ ShardingRule GatherElementsOp::getShardingRule() {
   return rule;
 }
 
-/// Lets partial sums of the updates pass if they are added to zeros.
+/// Lets partial sums of the updates pass to the result if the scatter adds them
+/// to a tensor of zeros.
 template <typename Op> static void passSums(Op op, ShardingRule &rule) {
   if (op.getKind() == ScatterKind::Add && isZeros(op.getData()))
     rule.partialThrough = {2};
 }
 
-/// Makes the dim that is written Parallel: each rank writes the elements that
-/// it owns.
+/// Makes the dim along which elements are written a Parallel factor: each rank
+/// writes those of its part of the result.
 ShardingRule ScatterElementsOp::getShardingRule() {
   ShardingRule rule;
   Tensor data, indices;
@@ -124,8 +128,9 @@ ShardingRule ScatterElementsOp::getShardingRule() {
   return rule;
 }
 
-/// Makes indexed dims Whole. Batch dims, dims behind the indexed ones and the
-/// dims over which the index tuples extend are Parallel.
+/// Makes the dims of the data that index tuples address Whole factors. Makes
+/// the batch dims, the remaining dims of the data, and the dims of the indices
+/// before the tuple Parallel factors.
 ShardingRule GatherNdOp::getShardingRule() {
   ShardingRule rule;
   auto data = tensorType(getData()).getShape(),
@@ -149,9 +154,10 @@ ShardingRule GatherNdOp::getShardingRule() {
   return rule;
 }
 
-/// Makes the dims of the data Parallel: each rank writes the elements that it
-/// owns. If updates are added, the dims of the index tuples are Sums: each rank
-/// adds its share of the updates, one rank to the data and all others to zeros.
+/// Makes the dims of the data Parallel factors: each rank writes the elements
+/// of its part. If updates are added, makes the dims of the index tuples Sum
+/// factors. Each rank then adds its share of the updates, one rank to the data
+/// and all others to zeros, and the results are summed.
 ShardingRule ScatterNdOp::getShardingRule() {
   ShardingRule rule;
   auto data = tensorType(getData()).getShape(),
@@ -177,7 +183,8 @@ ShardingRule ScatterNdOp::getShardingRule() {
   return rule;
 }
 
-/// Makes all dims Parallel; parts of the new dim need their position.
+/// Makes all dims Parallel factors. If the new dim is split, each rank must
+/// know which indices it has.
 ShardingRule OneHotOp::getShardingRule() {
   ShardingRule rule;
   auto result = tensorType(getResult()).getShape();

@@ -15,9 +15,9 @@ using namespace pcc::graph;
 
 using Tensor = ShardingRule::TensorFactors;
 
-/// Makes the factors of dims [begin, end) of `tensor` Inner and contiguous.
-/// They become Whole if `result` has no elements, since there is then nothing
-/// to exchange.
+/// Makes the factors of the dims [begin, end) of `tensor` Inner and contiguous.
+/// If `result` has no elements, makes them Whole instead, because there is
+/// nothing to exchange.
 static void makeInner(ShardingRule &rule, const Tensor &tensor, Value result,
                       int64_t begin, int64_t end) {
   bool empty = tensorType(result).getNumElements() == 0;
@@ -28,7 +28,8 @@ static void makeInner(ShardingRule &rule, const Tensor &tensor, Value result,
     }
 }
 
-/// Returns `tensor` with size 1, that is without factors, in dims [begin, end).
+/// Returns `tensor` with no factors in the dims [begin, end), which stands for
+/// a tensor with size 1 in these dims.
 static Tensor without(Tensor tensor, int64_t begin, int64_t end) {
   for (int64_t dim = begin; dim < end; ++dim)
     tensor[dim].clear();
@@ -38,26 +39,27 @@ static Tensor without(Tensor tensor, int64_t begin, int64_t end) {
 /// Returns the bytes of one element of `value`.
 static int64_t bytesOf(Value value) { return elementBytes(tensorType(value)); }
 
-/// Returns the bytes of the accumulator of a sum over floats, which is f32 for
-/// narrower types.
+/// Returns the bytes of one element of a sum over elements of `value`. Floats
+/// narrower than f32 are summed in f32.
 static int64_t bytesOfSum(Value value) {
   return std::max<int64_t>(4, bytesOf(value));
 }
 
-/// Returns the bytes of an exchanged global index of a dim of `size`: i32 if
-/// the dim is small enough.
+/// Returns the bytes of an index into a dim of `size` elements that ranks
+/// exchange: 4 (i32) if the index fits, else 8.
 static int64_t bytesOfIndex(int64_t size) { return size > INT32_MAX ? 8 : 4; }
 
-/// Returns the rule of an op that works along `dim`, with an operand and a
-/// result of one shape.
+/// Returns the rule of an op whose operand 0 and result 0 have the same shape
+/// and that combines elements along `dim`: `dim` is Inner, all other dims are
+/// Parallel.
 static ShardingRule alongDim(Operation *op, int64_t dim) {
   ShardingRule rule = sameShapeRule(op);
   makeInner(rule, rule.results[0], op->getResult(0), dim, dim + 1);
   return rule;
 }
 
-/// Returns the rule of a softmax along `dim`. Its parts exchange the maximum
-/// and the sum of each row.
+/// Returns the rule of a softmax along `dim`. If `dim` is split, the ranks
+/// exchange the maximum and the sum of each row.
 static ShardingRule softmaxRule(Operation *op, int64_t dim) {
   ShardingRule rule = alongDim(op, dim);
   Tensor row = without(rule.results[0], dim, dim + 1);
@@ -75,8 +77,8 @@ ShardingRule LogSoftmaxOp::getShardingRule() {
 }
 
 /// Returns the rule of a norm over the dims from `from` on. Scale and bias have
-/// the factors of these dims. The parts exchange `numSums` sums per row, in one
-/// message.
+/// the factors of these dims. If these dims are split, the ranks exchange
+/// `numSums` sums per row in one message.
 static ShardingRule normRule(Operation *op, int64_t from, int64_t numSums) {
   ShardingRule rule = sameShapeRule(op);
   int64_t rank = rule.operands[0].size();
@@ -96,7 +98,8 @@ ShardingRule RmsNormOp::getShardingRule() {
   return normRule(*this, getDim(), /*numSums=*/1);
 }
 
-/// Makes the dim of the scan Inner: all parts gather the sums of the parts.
+/// Makes the dim of the cumulative sum an Inner factor. If it is split, each
+/// rank gathers the sums over the parts of all ranks.
 ShardingRule CumSumOp::getShardingRule() {
   int64_t dim = getDim();
   ShardingRule rule = alongDim(*this, dim);
@@ -106,8 +109,8 @@ ShardingRule CumSumOp::getShardingRule() {
   return rule;
 }
 
-/// Makes the reduced dim Inner: the parts find the extreme value of each row,
-/// then the first or last index that has it.
+/// Makes the reduced dim an Inner factor. If it is split, the ranks first find
+/// the extreme value of each row, then the first or last index that has it.
 ShardingRule ArgReduceOp::getShardingRule() {
   ShardingRule rule;
   int64_t dim = getDim();
@@ -126,9 +129,10 @@ ShardingRule ArgReduceOp::getShardingRule() {
   return rule;
 }
 
-/// Makes the dim of the selection Inner: the parts gather the best k values of
-/// each part. They then sum the global indices of the k best of all, where a
-/// part contributes 0 for each value that it lacks.
+/// Makes the dim of the selection an Inner factor. If it is split, the ranks
+/// first gather the k best values of each rank's part. To find the indices of
+/// the k best values of all, they sum global indices, where each rank
+/// contributes 0 for a value that is not in its part.
 ShardingRule TopKOp::getShardingRule() {
   ShardingRule rule;
   int64_t dim = getDim(), k = getK();

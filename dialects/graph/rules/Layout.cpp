@@ -19,15 +19,16 @@ ShardingRule TransposeOp::getShardingRule() {
 }
 
 namespace {
-/// Cuts two shapes with equally many elements into common factors, from the
-/// left:
+/// Splits the dims of two shapes with the same number of elements into common
+/// factors, from the left:
 ///
 ///   [6, 4] and [2, 12]:  factors 2 | 3 | 4, so {2,3},{4} and {2},{3,4}
 ///
-/// Each step takes the smaller of the two sizes that remain of the current
-/// dims, which must divide the larger one. Where it does not ([6, 4] and [4,
-/// 6]), the dims become Whole factors of each side, up to the next place where
-/// both sides have covered equally many elements.
+/// Each step compares what remains of the current dim of each shape. If the
+/// smaller remainder divides the larger one, it becomes a common factor.
+/// Otherwise, as for [6, 4] and [4, 6], the dims of both shapes become separate
+/// Whole factors, up to the next dims before which both shapes have the same
+/// number of elements.
 class FactorWalk {
 public:
   FactorWalk(ShardingRule &rule, ArrayRef<int64_t> from, ArrayRef<int64_t> to)
@@ -49,8 +50,9 @@ public:
   Tensor operand, result;
 
 private:
-  /// Advances `dim` to the first dim that factors do not yet cover, and sets
-  /// `rest` to the size that is left of it. Returns false after the last dim.
+  /// Advances `dim` to the first dim that its factors do not cover completely,
+  /// and sets `rest` to the quotient of the dim's size and these factors.
+  /// Returns false if all dims are covered.
   static bool next(ArrayRef<int64_t> shape, size_t &dim, int64_t &rest) {
     while (rest == 0 || (rest == 1 && dim < shape.size())) {
       if (rest == 1)
@@ -62,7 +64,7 @@ private:
     return dim < shape.size();
   }
 
-  /// Adds a common factor of `size` to the current dims of both sides.
+  /// Adds a factor of `size` to the current dim of both shapes.
   void share(int64_t size) {
     int factor = rule.add(size);
     operand[i].push_back(factor);
@@ -71,8 +73,8 @@ private:
     right /= size;
   }
 
-  /// Adds Whole factors to both sides up to the next place where both have
-  /// covered equally many elements.
+  /// Adds separate Whole factors to the dims of both shapes, up to the next
+  /// dims before which both shapes have the same number of elements.
   void diverge() {
     int64_t leftVolume = left, rightVolume = right;
     operand[i].push_back(rule.add(left, FactorKind::Whole));
@@ -115,11 +117,12 @@ ShardingRule BroadcastOp::getShardingRule() {
   return rule;
 }
 
-/// Makes a dim that is not sliced Parallel. If the size of a slice divides the
-/// dim and the start, the slice is one of n equal blocks: the operand is [n
-/// Whole, size] and the result [size] (fused QKV). All slices may also be read
-/// through a window; a slice that is not such a block can be split in no other
-/// way.
+/// Makes each dim that is not sliced a Parallel factor. If the size of a slice
+/// divides the dim and the start, the slice is one of n equal blocks, such as q
+/// in a fused q, k, v. The dim of the operand then has the factors n (Whole)
+/// and size, and the dim of the result has the factor size. All slices may also
+/// be read through a window. A slice that is not such a block can be split only
+/// with the window.
 ShardingRule SliceOp::getShardingRule() {
   ShardingRule rule;
   auto input = tensorType(getInput()).getShape();
@@ -149,9 +152,10 @@ ShardingRule SliceOp::getShardingRule() {
   return rule;
 }
 
-/// Makes n equal operands blocks of the result: operands are [size], the result
-/// is [n Whole, size]. Unequal operands are read through windows, each at its
-/// place in the result.
+/// If all n operands have equal sizes, each is a block of the result: the
+/// operands' dim has the factor size, and the result's dim has the factors n
+/// (Whole) and size. Operands of different sizes are read through windows
+/// instead, each at its offset in the result.
 ShardingRule ConcatOp::getShardingRule() {
   ShardingRule rule;
   size_t dim = getDim();
@@ -185,9 +189,9 @@ ShardingRule ConcatOp::getShardingRule() {
   return rule;
 }
 
-/// Returns the rule of an op that changes some dims of its operand: a dim for
-/// which `untouched` is true is one Parallel factor, any other dim is Whole on
-/// both sides.
+/// Returns the rule of an op that changes some dims of its operand. A dim for
+/// which `untouched` is true is one Parallel factor of operand and result. Any
+/// other dim is a Whole factor of each.
 static ShardingRule untouchedRule(Operation *op,
                                   llvm::function_ref<bool(size_t)> untouched) {
   ShardingRule rule;
@@ -209,9 +213,10 @@ static ShardingRule untouchedRule(Operation *op,
   return rule;
 }
 
-/// Returns, as stretches, the element of a dim of `size` that each element of
-/// the padded dim comes from. Stretches of a constant pad reach outside the
-/// dim, which reads zeros.
+/// Returns which element of a dim of `size` elements each element of the padded
+/// dim reads, as stretches (ranges that read at a constant step). With constant
+/// padding, the stretches also read elements outside the dim, which stand for
+/// zeros.
 static SmallVector<ShardingRule::Window::Stretch, 2>
 paddedFrom(PadMode mode, int64_t size, int64_t low, int64_t high) {
   int64_t end = low + size, all = end + high;
@@ -244,7 +249,8 @@ ShardingRule PadOp::getShardingRule() {
   auto shape = tensorType(getInput()).getShape();
   for (auto [i, size] : llvm::enumerate(shape)) {
     int64_t low = getLow()[i], high = getHigh()[i];
-    // paddedFrom covers one repetition of the dim, and no cropping.
+    // In the modes that copy elements, paddedFrom() supports only padding of
+    // less than `size` elements per side, and no cropping.
     bool once = low >= 0 && high >= 0 && low < size && high < size;
     if ((low != 0 || high != 0) && !rule.results[0][i].empty() && size > 0 &&
         (getMode() == PadMode::Constant || once))
@@ -258,7 +264,8 @@ ShardingRule PadOp::getShardingRule() {
   return rule;
 }
 
-/// Keeps the last dim whole, since its two halves are rotated together.
+/// Makes the last dim Whole, because elements of its two halves are rotated
+/// together. All other dims are Parallel.
 ShardingRule RotaryOp::getShardingRule() {
   ShardingRule rule = broadcastRule(*this);
   for (int factor : rule.results[0].back())

@@ -5,8 +5,9 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Returns the kind of a factor that is reduced. A mean is a sum: the divisor
-/// comes from the global shape.
+/// Returns the kind of a factor over which a reduction of `kind` runs. For a
+/// mean it is Sum, because each rank divides by the number of elements of the
+/// unsplit tensor.
 static FactorKind kindOf(ReduceKind kind) {
   switch (kind) {
   case ReduceKind::Sum:
@@ -58,8 +59,8 @@ ShardingRule PoolOp::getShardingRule() {
   for (auto [window, dilation] : llvm::zip(getWindow(), getDilations()))
     extents.push_back((window - 1) * dilation + 1);
   slideWindows(rule, extents, getStrides(), getPads());
-  // An average divides by the number of elements that count. With padding, or
-  // overhang, that number differs between windows, so such dims stay whole.
+  // An average pool divides by a number of elements. With padding or overhang
+  // that number differs between windows, so such dims must not be split.
   auto counts = [&](const ShardingRule::Window &window) {
     size_t i = window.dim - 2, low = getPads()[i],
            high = getPads()[i + extents.size()];

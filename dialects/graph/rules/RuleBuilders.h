@@ -9,45 +9,52 @@ namespace pcc::graph {
 
 /// Returns the rule of an op that broadcasts its operands, as element-wise ops
 /// do. Each result dim of more than one element is a Parallel factor. Operand
-/// dims are matched with result dims from the right; those of size 1 have no
-/// factor. No partial sum passes.
+/// dims are matched with result dims from the right; operand dims of size 1
+/// have no factor. No operand may be a partial sum (`partialThrough` is empty).
 ShardingRule broadcastRule(mlir::Operation *op);
 
-/// Returns the rule of an op whose operand 0 and result 0 have the same shape,
-/// with a Parallel factor per dim. Dims in `whole` must not be split. Further
-/// operands and results are for the caller to add.
+/// Returns a rule in which each dim of operand 0 and result 0, which have the
+/// same shape, is a Parallel factor. Dims whose indices are in `whole` are
+/// Whole factors instead and must not be split. The caller adds the factors of
+/// all other operands and results.
 ShardingRule sameShapeRule(mlir::Operation *op,
                            llvm::ArrayRef<int64_t> whole = {});
 
-/// Returns the rule of an op that cannot be split: every dim is a Whole factor
-/// of its own.
+/// Returns the rule of an op that cannot be split: every dim of every operand
+/// and result is a separate Whole factor.
 ShardingRule wholeRule(mlir::Operation *op);
 
-/// Adds a factor of the given kind to `rule` for each dim of `shape`, except
-/// for dims of size 0 or 1, and returns the factors of the dims.
+/// Adds a factor of `kind` to `rule` for each dim of `shape` with more than one
+/// element. Returns one list per dim of `shape`, which holds the id of the
+/// dim's factor, or nothing for a dim of size 0 or 1.
 ShardingRule::TensorFactors addDims(ShardingRule &rule,
                                     llvm::ArrayRef<int64_t> shape,
                                     FactorKind kind = FactorKind::Parallel);
 
-/// Returns whether `value` is a float tensor of zeros by construction: a splat
-/// constant, possibly broadcast or reshaped. Partial sums pass an op that adds
-/// to zeros or selects between a sum and zeros.
+/// Returns whether the ops that define `value` show that all its elements are
+/// the float 0: `value` is a splat constant, possibly broadcast or reshaped. An
+/// op that adds a partial sum to such zeros, or selects between the two, has a
+/// partial sum as its result.
 bool isZeros(mlir::Value value);
 
-/// Adds `window` to `rule`, which has result 0. Unless the window is optional,
-/// the factors of dim `window.dim` of result 0 become Parallel and contiguous,
-/// since the window is what lets them be split.
+/// Appends `window` to the windows of `rule`, whose result 0 must be set.
+/// Unless `window.optional`, also makes the factors of dim `window.dim` of
+/// result 0 Parallel and contiguous, because the dim can be split only with the
+/// window.
 void addWindow(ShardingRule &rule, ShardingRule::Window window);
 
-/// Returns the stretches that a gather reads if its indices are a constant of
-/// one dim, such as those of a slice or a roll. Empty if the indices are not
-/// constant, lie out of range, or form more than 64 stretches.
+/// Returns the stretches (ranges of result indices that read at a constant
+/// step) of a gather whose indices are a constant of rank 1. For example, the
+/// indices 3, 4, 5, 0, 1 form two stretches. Returns an empty list if the
+/// indices are not such a constant, if one is out of range, or if they form
+/// more than 64 stretches.
 llvm::SmallVector<ShardingRule::Window::Stretch, 2>
 constantStretches(GatherOp gather);
 
-/// Lets the spatial dims of the result of a convolution or pool be split: each
-/// part reads the rows around it through a window (halo exchange; GSPMD, Xu et
-/// al. 2021). `rule` has the operand and result dims N, C, spatial….
+/// Adds a window to `rule` for each spatial dim of the result of a convolution
+/// or pool, so that the dim can be split. Each rank then reads the input
+/// elements around its part of the result (halo exchange; GSPMD, Xu et al.
+/// 2021). In `rule`, operand 0 and result 0 have the dims N, C, spatial….
 ///   extents  per spatial dim, the number of elements that one window spans
 ///   strides  per spatial dim, the elements from one window to the next
 ///   pads     the low padding of every spatial dim, then the high padding

@@ -5,9 +5,9 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Returns the rule of an op without operands: every dim is a Parallel factor.
-/// A dim of size 1 has a factor as well; if it is split, one rank has its
-/// element.
+/// Returns the rule of an op without operands: every dim of the result is a
+/// Parallel factor. A dim of size 1 also has a factor; if it is split, one rank
+/// has the element.
 static ShardingRule sourceRule(Operation *op) {
   ShardingRule rule;
   ShardingRule::TensorFactors &dims = rule.results.emplace_back();
@@ -22,8 +22,8 @@ ShardingRule ConstantOp::getShardingRule() { return sourceRule(*this); }
 
 ShardingRule LossGradientOp::getShardingRule() { return sourceRule(*this); }
 
-/// Gives operand and result the factors of a source, also for dims of size 1.
-/// Partial sums pass.
+/// Makes every dim of operand and result a Parallel factor, including dims of
+/// size 1. Lets partial sums pass.
 ShardingRule AccumulateOp::getShardingRule() {
   ShardingRule rule = sourceRule(*this);
   rule.operands.push_back(rule.results[0]);
@@ -31,7 +31,8 @@ ShardingRule AccumulateOp::getShardingRule() {
   return rule;
 }
 
-/// Gives the written value the factors of sourceRule, like the parameter.
+/// Makes every dim of the written value a Parallel factor, including dims of
+/// size 1, as in the rule of the parameter.
 ShardingRule SetParameterOp::getShardingRule() {
   ShardingRule rule;
   ShardingRule::TensorFactors &dims = rule.operands.emplace_back();
@@ -41,7 +42,8 @@ ShardingRule SetParameterOp::getShardingRule() {
   return rule;
 }
 
-/// Makes all dims Parallel; parts of the counted dim need their position.
+/// Makes all dims Parallel factors. If the counted dim is split, each rank must
+/// know which indices it has.
 ShardingRule IotaOp::getShardingRule() {
   ShardingRule rule = sourceRule(*this);
   for (int factor : rule.results[0][getDim()])

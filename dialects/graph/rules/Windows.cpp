@@ -14,8 +14,9 @@ void pcc::graph::addWindow(ShardingRule &rule, ShardingRule::Window window) {
   rule.windows.push_back(std::move(window));
 }
 
-/// Returns whether `index` is the next element of `stretch`. The second element
-/// of a stretch sets its step, unless it repeats the first one.
+/// Returns whether `index` continues `stretch`, a range that reads at a
+/// constant step. The second index of a stretch sets the step, and thus always
+/// continues it unless it equals the first index.
 static bool continues(ShardingRule::Window::Stretch &stretch, int64_t index) {
   const int64_t count = stretch.hi - stretch.lo;
   if (count == 1 && index != stretch.source)

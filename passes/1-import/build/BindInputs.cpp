@@ -12,8 +12,9 @@ namespace pcc::onnx_import {
 using llvm::StringRef;
 using llvm::Twine;
 
-/// Lists the three entries of `names` with the smallest edit distance to
-/// `word`, as a hint for a misspelled option; "none" if there are no names.
+/// Formats the three entries of `names` with the smallest edit distance to
+/// `word`, as a hint for a misspelled option. Returns "none" if `names` is
+/// empty.
 static std::string nearest(StringRef word, const std::set<std::string> &names) {
   std::vector<std::pair<unsigned, std::string>> ranked;
   for (const std::string &name : names)
@@ -26,8 +27,9 @@ static std::string nearest(StringRef word, const std::set<std::string> &names) {
 }
 
 namespace {
-/// Implements bindInputs. `binding` starts with the inputs alone. bindShapes
-/// fills in the shapes that --shape gives, and bindDims all other shapes.
+/// Implements bindInputs, which gives every dim of every model input a size.
+/// `binding` at first lists the inputs without shapes. bindShapes then sets the
+/// shapes given by --shape, and bindDims sets all other shapes.
 class InputBinder {
 public:
   InputBinder(const onnx::Graph &graph, const ImportOptions &options,
@@ -58,8 +60,8 @@ private:
     return std::string(input.info->name);
   }
 
-  /// Checks that all inputs are tensors, and that an input without a declared
-  /// shape has a --shape.
+  /// Checks that all model inputs are tensors, and that the user gave a --shape
+  /// for each input without a declared shape. Returns false after an error.
   bool checkTypes() {
     for (const BoundInput &input : binding.inputs) {
       const onnx::Type &type = input.info->type;
@@ -74,8 +76,8 @@ private:
     return true;
   }
 
-  /// Checks that every --dim names a dynamic dim and every --shape names an
-  /// input.
+  /// Checks that every --dim names a dynamic dim of an input and has a positive
+  /// size, and that every --shape names an input. Returns false after an error.
   bool checkNames() {
     std::set<std::string> inputs, params;
     for (const BoundInput &input : binding.inputs) {
@@ -101,14 +103,16 @@ private:
     return true;
   }
 
-  /// Returns the declared dims of `input`, or no dims if its rank is unknown.
+  /// Returns the declared dims of `input`; empty if the model declares no
+  /// shape.
   static llvm::ArrayRef<onnx::Dim> dimsOf(const BoundInput &input) {
     const auto &shape = input.info->type.shape;
     return shape ? llvm::ArrayRef(*shape) : llvm::ArrayRef<onnx::Dim>();
   }
 
-  /// Applies --dim and --shape. A shape from --shape also binds the names of
-  /// the dims of its input.
+  /// Stores the sizes from --dim, and the shapes from --shape. A --shape also
+  /// gives sizes to named dims: `--shape x=8x4` for x[batch, 4] sets `batch` to
+  /// 8.
   bool bindShapes() {
     binding.dims.insert(options.dims.begin(), options.dims.end());
     for (BoundInput &input : binding.inputs) {
@@ -126,8 +130,9 @@ private:
     return true;
   }
 
-  /// Checks the shape that --shape gives for `input` against the declared dims,
-  /// and binds the names of its dynamic dims.
+  /// Checks the --shape of `input` against the dims that the model declares for
+  /// it. Stores the size of each named dynamic dim in `binding.dims`. Returns
+  /// false after an error.
   bool bindShape(const BoundInput &input) {
     llvm::ArrayRef<onnx::Dim> dims = dimsOf(input);
     if (dims.size() != input.shape.size())
@@ -154,8 +159,9 @@ private:
     return true;
   }
 
-  /// Fills in the dim names of all inputs, and the shapes of the inputs without
-  /// a --shape. All unbound dims are reported in one error.
+  /// Sets the dim names of all inputs, and the shapes of the inputs without a
+  /// --shape. If dims have no size, one error reports all of them, and the
+  /// function returns false.
   bool bindDims() {
     std::set<std::string> unboundDims, unboundInputs;
     for (BoundInput &input : binding.inputs) {
@@ -181,7 +187,8 @@ private:
     return failUnbound(unboundDims, unboundInputs);
   }
 
-  /// Returns a plausible size of the dim `name` for the example command.
+  /// Returns a plausible size for the dim `name`, such as 8 for "batch". The
+  /// size appears only in the example command of an error's note.
   static int64_t exampleSize(StringRef name) {
     std::string lower = name.lower();
     if (StringRef(lower).contains("seq") || StringRef(lower).contains("len"))
@@ -189,22 +196,26 @@ private:
     return StringRef(lower).contains("batch") ? 8 : 1;
   }
 
-  /// Returns whether a shell would interpret a character of `text`.
+  /// Returns whether `text` contains a character that a shell would interpret,
+  /// so that the text needs quotes in a command.
   static bool needsQuotes(StringRef text) {
     return !llvm::all_of(text, [](char c) {
       return llvm::isAlnum(c) || StringRef("_-./=").contains(c);
     });
   }
 
-  /// Formats an option of the example command, with quotes where needed.
+  /// Formats ` --flag value` for the example command. The value is quoted if a
+  /// shell would interpret it.
   static std::string option(StringRef flag, const std::string &value) {
     std::string shown = needsQuotes(value) ? "'" + value + "'" : value;
     return (" --" + flag + " " + shown).str();
   }
 
-  /// Reports the unbound dims. A note shows the user's command with example
-  /// sizes for them. `unboundInputs` holds the inputs with dims that have
-  /// neither a size nor a name, so that only --shape can bind them.
+  /// Reports the dims without a size in one error. A note repeats the user's
+  /// command and adds a --dim for each of `unboundDims` and a --shape for each
+  /// of `unboundInputs`, with example sizes. `unboundInputs` names the inputs
+  /// that have a dim with neither a size nor a name, which only --shape can
+  /// set.
   bool failUnbound(const std::set<std::string> &unboundDims,
                    const std::set<std::string> &unboundInputs) {
     std::string names,
@@ -227,7 +238,7 @@ private:
                        "; bind them with --dim or --shape");
   }
 
-  /// Formats an example for the --shape of `input`, such as 8x128.
+  /// Formats an example shape for the --shape option of `input`, such as 8x128.
   std::string exampleShape(const BoundInput &input) {
     std::string text;
     for (const onnx::Dim &dim : dimsOf(input))

@@ -10,9 +10,10 @@
 
 namespace pcc::onnx_import {
 
-/// An input of the model with a static shape.
+/// An input of the model. All its dims have sizes, from the model or the user.
 struct BoundInput {
-  /// The declaration in the model, never null; the model must outlive it.
+  /// Declaration of the input in the model, never null. The model must outlive
+  /// this struct.
   const onnx::ValueInfo *info;
   /// Size of each dim.
   std::vector<int64_t> shape;
@@ -21,12 +22,14 @@ struct BoundInput {
   std::vector<std::string> names;
 };
 
-/// The inputs of a model and the sizes of its named dims. An initializer that
-/// the graph also lists as an input is not one of the inputs.
+/// Result of bindInputs: the inputs of a model with their shapes, and the sizes
+/// of the model's named dims. An initializer that the ONNX graph also lists as
+/// an input counts as a weight and is left out.
 struct InputBinding {
-  /// The inputs, in the order of the graph.
+  /// The inputs, in the order in which the ONNX graph lists them.
   std::vector<BoundInput> inputs;
-  /// Sizes of the named dynamic dims, given by --dim or implied by --shape.
+  /// Sizes of the named dynamic dims by name, as --dim gives them or as a
+  /// --shape implies them.
   std::map<std::string, int64_t> dims;
 };
 
@@ -42,7 +45,8 @@ struct InputBinding {
 ///   4   an input is not a tensor
 ///   5   a dim has no size, or two sizes contradict each other
 ///
-/// For dims without a size, a note of the error completes the user's command.
+/// If dims have no size, a note of the error shows the user's command with the
+/// missing --dim and --shape options added.
 std::optional<InputBinding> bindInputs(const onnx::Graph &graph,
                                        const ImportOptions &options,
                                        ImportError &error);

@@ -9,14 +9,15 @@ using namespace mlir;
 
 namespace pcc::onnx_import {
 
-/// Returns the bytes per element in the byte vectors of this file. A boolean
-/// takes one byte, as in raw_data, although DenseElementsAttr may pack
-/// booleans.
+/// Returns the number of bytes per element in the byte vectors of this file. A
+/// boolean takes one byte, although DenseElementsAttr may pack eight into a
+/// byte.
 static size_t byteWidth(Type elementType) {
   return (elementType.getIntOrFloatBitWidth() + 7) / 8;
 }
 
-/// Returns the bytes of all elements, row-major. A splat is expanded.
+/// Returns the bytes of all elements of `value`, row-major. A splat is
+/// expanded: its element is repeated for every position.
 static std::vector<char> toBytes(DenseElementsAttr value) {
   size_t count = value.getNumElements(),
          width = byteWidth(value.getElementType());
@@ -53,7 +54,8 @@ DenseElementsAttr broadcastElements(DenseElementsAttr value,
   auto type = cast<RankedTensorType>(value.getType()).clone(shape);
   if (value.isSplat())
     return value.resizeSplat(type);
-  // The shape of `value`, aligned with `shape` by leading dims of size 1.
+  // Shape of `value` with dims of size 1 prepended, so that it has the rank of
+  // `shape`.
   SmallVector<int64_t> source(shape.size() - value.getType().getRank(), 1);
   llvm::append_range(source, value.getType().getShape());
   SmallVector<int64_t> strides = computeStrides(source),
@@ -71,8 +73,9 @@ DenseElementsAttr broadcastElements(DenseElementsAttr value,
   return fromBytes(type, to);
 }
 
-/// Returns whether all slices along the middle dim of a tensor [outer, size,
-/// inner] are equal. `inner` counts bytes, not elements.
+/// Views `bytes` as a row-major tensor [outer, size, inner], where `inner` is
+/// in bytes. Returns whether, for each outer index, all `size` slices are
+/// equal.
 static bool repeats(const std::vector<char> &bytes, size_t outer, size_t size,
                     size_t inner) {
   for (size_t o = 0; o < outer; ++o)

@@ -13,8 +13,8 @@ namespace pcc::onnx_import {
 mlir::DenseElementsAttr broadcastElements(mlir::DenseElementsAttr value,
                                           llvm::ArrayRef<int64_t> shape);
 
-/// Returns `value` with every dim along which all slices are equal reduced to
-/// size 1. Broadcasting the result to the shape of `value` gives `value` again.
+/// Reduces each dim of `value` to size 1 if all slices along the dim are equal.
+/// Broadcasting the result to the shape of `value` gives `value` again.
 ///   [[1, 2], [1, 2]] -> [[1, 2]]
 mlir::DenseElementsAttr dropRepeats(mlir::DenseElementsAttr value);
 
@@ -24,8 +24,8 @@ mlir::DenseElementsAttr dropRepeats(mlir::DenseElementsAttr value);
 mlir::DenseElementsAttr elementsFromBytes(mlir::RankedTensorType type,
                                           llvm::StringRef bytes);
 
-/// Returns all elements as i64, in row-major order. Floats are truncated,
-/// saturated at the limits of i64; NaN becomes 0.
+/// Returns all elements as i64, in row-major order. A float is truncated toward
+/// zero and clamped to the range of i64; NaN becomes 0.
 llvm::SmallVector<int64_t> toIntegers(mlir::DenseElementsAttr value);
 /// Returns all elements as doubles, in row-major order.
 llvm::SmallVector<double> toDoubles(mlir::DenseElementsAttr value);

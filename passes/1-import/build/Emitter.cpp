@@ -56,9 +56,9 @@ RankedTensorType Emitter::noType() {
 // Types and checks
 //===----------------------------------------------------------------------===//
 
-/// Sets the result types of `op` to those that its type inference gives. An op
-/// without inference keeps its types. Fails if the inference refuses the
-/// operands or attributes.
+/// Sets the result types of `op` to those that its InferTypeOpInterface
+/// returns. An op without that interface keeps its types. Fails if the
+/// interface rejects the operands or attributes.
 static LogicalResult inferTypes(Operation *op) {
   auto *interface = op->getName().getInterface<InferTypeOpInterface>();
   if (!interface)
@@ -74,8 +74,9 @@ static LogicalResult inferTypes(Operation *op) {
   return success();
 }
 
-/// Returns an error message if a result of `op` has a shape that no tensor may
-/// have, else an empty string.
+/// Returns an error message if a result of `op` has an invalid shape, such as
+/// one with a negative dim or more than 2^48 elements. Returns an empty string
+/// if all shapes are valid.
 static std::string checkSizes(Operation *op) {
   for (Value result : op->getResults())
     if (std::string mistake = describeShapeError(shapeOf(result));
@@ -84,9 +85,10 @@ static std::string checkSizes(Operation *op) {
   return {};
 }
 
-/// Chooses the exit code by the step that fails. A failed inference means that
-/// shapes contradict each other, possibly because of dims that the user bound.
-/// A failure in a later step is an error of the model (exit code 3).
+/// Chooses pcc's exit code by the step that fails. If type inference fails,
+/// shapes contradict each other, possibly because of dims that the user set:
+/// the code is `mismatchExitCode`. If a later step fails, the model is invalid
+/// (exit code 3).
 bool Emitter::inferAndVerify(Operation *op) {
   std::string text;
   ScopedDiagnosticHandler handler(op->getContext(),
@@ -102,7 +104,8 @@ bool Emitter::inferAndVerify(Operation *op) {
       return true;
     exitCode = 3;
   }
-  // Drop MLIR's prefix "'graph.add' op ": the caller names the node instead.
+  // Drop MLIR's prefix "'graph.add' op " from the message: the caller prepends
+  // the name of the ONNX node.
   StringRef message = text, prefix = "op ";
   if (message.consume_front("'" + op->getName().getStringRef().str() + "' "))
     message.consume_front(prefix);
@@ -129,17 +132,17 @@ Value Emitter::finish(Operation *op) {
 // Folding
 //===----------------------------------------------------------------------===//
 
-/// Returns whether each element of `op`'s result is an element of its first
-/// operand.
+/// Returns whether `op` only moves data: each element of its result is an
+/// element of its first operand.
 static bool isMovement(Operation *op) {
   return isa<ReshapeOp, TransposeOp, SliceOp, BroadcastOp, GatherOp, GatherNdOp,
              GatherElementsOp>(op);
 }
 
-/// Returns whether `op` is a broadcast that must not be expanded into a
-/// constant: it repeats elements in a result of rank 2 or more. A vector may be
-/// expanded, because it holds sizes or indices. Results of higher rank are
-/// masks, which must not grow with the batch.
+/// Returns whether `op` is a broadcast that must stay an op instead of becoming
+/// a constant: its result has rank 2 or more and repeats elements. These
+/// results are typically masks, whose constants would grow with the batch.
+/// Results of rank 1 are sizes or indices and may become constants.
 static bool isKeptBroadcast(Operation *op) {
   return isa<BroadcastOp>(op) && shapeOf(op->getResult(0)).size() > 1 &&
          tensorType(op->getResult(0)).getNumElements() >
@@ -147,8 +150,9 @@ static bool isKeptBroadcast(Operation *op) {
 }
 
 Value Emitter::tryFold(Operation *op) {
-  // Identities of the op, such as a transpose to the same order. They must not
-  // depend on operand values, so all operands are passed as unknown.
+  // Try the folds that hold for any operand values, such as a transpose to the
+  // same order. Passing null for every operand makes fold() ignore known
+  // values.
   SmallVector<OpFoldResult> results;
   SmallVector<Attribute> unknown(op->getNumOperands());
   if (op->getNumOperands() > 0 && succeeded(op->fold(unknown, results)) &&
@@ -202,7 +206,8 @@ Value Emitter::foldUniform(Operation *op) {
     if (!values.back())
       return {};
   }
-  // Evaluate the op on scalars. If it cannot be evaluated, discard the clone.
+  // Evaluate a clone of the op on scalars, and erase the clone. `scalar` is
+  // null if the clone cannot be evaluated.
   Operation *small = builder.clone(*op);
   for (auto [operand, value] : llvm::zip_equal(small->getOpOperands(), values))
     operand.set(constant(cast<DenseElementsAttr>(value)));
@@ -212,8 +217,9 @@ Value Emitter::foldUniform(Operation *op) {
   return scalar ? broadcast(scalar, type.getShape()) : Value();
 }
 
-/// Returns the boolean that all elements of `value` are known to equal, if
-/// there is one.
+/// Returns true or false if all elements of the boolean tensor `value` are
+/// known to have that value; nothing if they differ, are unknown or are not
+/// boolean.
 static std::optional<bool> truth(Emitter &emitter, Value value) {
   DenseElementsAttr scalar = emitter.uniform(value);
   if (!scalar || !scalar.getElementType().isInteger(1))
@@ -232,7 +238,8 @@ Value Emitter::foldMask(Operation *op) {
     return broadcast(*condition ? select.getOnTrue() : select.getOnFalse(),
                      shape);
   }
-  // `x and true` is x, and `x and false` is false; dually for `or`.
+  // `x and true` is x, and `x and false` is false. `x or true` is true, and `x
+  // or false` is x.
   for (auto [value, other] : {std::pair(op->getOperand(0), op->getOperand(1)),
                               std::pair(op->getOperand(1), op->getOperand(0))})
     if (auto known = truth(*this, value))

@@ -10,64 +10,67 @@
 
 namespace pcc::onnx_import {
 
-/// Limit on the number of elements of a result that the import computes itself.
-/// A larger result is computed only if its elements are known to be equal.
+/// Largest number of elements that the import evaluates to fold an op. A result
+/// with more elements is folded only if all its elements are known to be equal.
 inline constexpr int64_t foldLimit = 16384;
 
-/// Limit on the number of elements of a tensor, where dims of size 0 count as
-/// 1. Hence the product of any subset of a tensor's dims fits into an int64_t.
+/// Largest number of elements of a tensor. Dims of size 0 count as size 1 here,
+/// so the product of any subset of a tensor's dims fits into an int64_t.
 inline constexpr int64_t maxElements = int64_t{1} << 48;
 
-/// Limit on the rank of a tensor.
+/// Largest rank that a tensor may have.
 inline constexpr int64_t maxRank = 1024;
 
-/// Returns why no tensor may have the shape `shape`, such as "a dim of -1";
-/// empty if the shape is valid.
+/// Returns the reason why no tensor may have the shape `shape`, such as "a dim
+/// of -1". Returns an empty string if the shape is valid.
 std::string describeShapeError(llvm::ArrayRef<int64_t> shape);
 
 /// Formats sizes for a message, such as "[2, 3]".
 std::string sizesText(llvm::ArrayRef<int64_t> sizes);
 
-/// Returns the product of two sizes, or INT64_MAX on overflow, which is a size
-/// that describeShapeError refuses.
+/// Returns the product of two sizes, or INT64_MAX if the product overflows.
+/// describeShapeError rejects a shape with a dim of that size.
 int64_t saturatingProduct(int64_t lhs, int64_t rhs);
 
 /// Returns the shape of `value`, a ranked tensor; empty if `value` is null.
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
 
-/// An error that occurred while ops were created.
+/// First error that occurred while the ops of a node were created.
 struct EmitError {
-  /// Exit code of pcc; ImportError lists the codes.
+  /// Exit code of pcc; ImportError::exitCode lists the codes.
   int exitCode;
-  /// One line that begins in lower case and names no node.
+  /// Message of one line. It begins in lower case and does not name the ONNX
+  /// node, which the caller prepends.
   std::string message;
 };
 
-/// An operand that an op may lack. Emitter::make accepts a null value here,
-/// whereas any other null operand is an error.
+/// An operand that the created op may omit. Emitter::make accepts a null
+/// OptionalOperand, whereas a null mlir::Value among its arguments is an error.
 struct OptionalOperand {
-  /// Null if the operand is absent.
+  /// The operand; null if it is absent.
   mlir::Value value;
   operator mlir::Value() const { return value; }
 };
 
-/// Creates graph ops with inferred types at one location. After the first error
-/// every method that creates an op returns null and creates nothing, so that
-/// callers need not check each step. A caller must check failed() before it
-/// reads the type of a value; shapeOf accepts null.
+/// Builder that creates graph ops at one location and infers their result
+/// types. After the first error every method that creates an op returns null
+/// and creates nothing, so that callers need not check each step. A caller must
+/// check failed() before it reads the type of a returned value; shapeOf accepts
+/// null.
 ///
-/// Values that are known during the import are folded: constants, broadcasts of
-/// constants, and tensors of any size whose elements are all equal. A folded
-/// tensor with equal slices along a dim is kept as the broadcast of one slice,
-/// so that a mask does not grow with the batch:
+/// An op is folded if its operands are known during the import. Known values
+/// are constants, broadcasts of constants, and tensors of any size whose
+/// elements are all equal. If a folded tensor consists of equal slices along a
+/// dim, one slice becomes a constant that is broadcast, so that a mask does not
+/// grow with the batch:
 ///
 ///   iota [1, 4] <= iota [4, 1]      -> constant [4, 4]
 ///   that mask for a batch of 8      -> broadcast of constant [4, 4] to [8, 4, 4]
 class Emitter {
 public:
   /// Creates an emitter that inserts ops at the insertion point of `builder`,
-  /// which must outlive the emitter. `mismatchExitCode` is the exit code of
-  /// shapes that do not fit together: 5 if the user bound some, else 3.
+  /// which must outlive the emitter. `mismatchExitCode` is pcc's exit code if
+  /// shapes contradict each other: 5 if the user gave --dim or --shape, else 3.
   Emitter(mlir::OpBuilder &builder, mlir::Location loc,
           int mismatchExitCode = 3)
       : mismatchExitCode(mismatchExitCode), builder(builder), loc(loc) {}
@@ -76,7 +79,7 @@ public:
   // Errors
   //===--------------------------------------------------------------------===//
 
-  /// Returns whether an error has occurred.
+  /// Returns whether an error has been recorded.
   bool failed() const { return error.has_value(); }
   /// Returns the first error. Requires failed().
   const EmitError &getError() const { return *error; }
@@ -87,17 +90,18 @@ public:
   mlir::Value unsupported(const llvm::Twine &message) {
     return fail(4, message);
   }
-  /// Records an error unless one has occurred before. Returns null.
+  /// Records an error with pcc's exit code `exitCode`, unless an earlier error
+  /// is already recorded. Returns null.
   mlir::Value fail(int exitCode, const llvm::Twine &message);
 
   //===--------------------------------------------------------------------===//
   // Any op
   //===--------------------------------------------------------------------===//
 
-  /// Creates an op whose result type is inferred from its operands and
+  /// Creates an op `Op` and infers its result type from its operands and
   /// attributes. `args` are the arguments of the op's builder after the result
-  /// type. Returns the op's first result, or an equal value if the op was
-  /// folded.
+  /// type. Returns the op's first result. If the op was folded, returns the
+  /// value that replaces the result.
   template <typename Op, typename... Args> mlir::Value make(Args &&...args) {
     if (failed() || (isMissing(args) || ...))
       return missingOperand();
@@ -105,8 +109,9 @@ public:
                              std::forward<Args>(args)...));
   }
 
-  /// Creates an op whose result has the given type. `args` and the returned
-  /// value are those of make.
+  /// Creates an op `Op` whose result has the given type. `args` are the
+  /// arguments of the op's builder after the result type. Returns the op's
+  /// first result, or the value that replaces it if the op was folded.
   template <typename Op, typename... Args>
   mlir::Value makeTyped(mlir::RankedTensorType type, Args &&...args) {
     if (failed() || (isMissing(args) || ...))
@@ -120,31 +125,32 @@ public:
 
   /// Creates a `graph.constant` of `value`.
   mlir::Value constant(mlir::DenseElementsAttr value);
-  /// Creates a constant of rank 0.
+  /// Creates a constant of rank 0 that holds `value`.
   mlir::Value scalar(double value, mlir::Type elementType);
-  /// Creates a constant of rank 0 with the element type of `like`.
+  /// Creates a constant of rank 0 that holds `value` and has the element type
+  /// of `like`.
   mlir::Value scalarLike(mlir::Value like, double value);
-  /// Creates a constant [values.size()] of i64.
+  /// Creates an i64 constant of rank 1 that holds `values`.
   mlir::Value indices(llvm::ArrayRef<int64_t> values);
-  /// Creates a tensor of `type` whose elements all equal `value`, as the
-  /// broadcast of a scalar.
+  /// Creates a tensor of `type` whose elements all equal `value`: a scalar
+  /// constant that is broadcast.
   mlir::Value full(mlir::RankedTensorType type, double value);
 
-  /// Returns the elements of `value` if it is a constant or a broadcast of one,
-  /// else null. A broadcast to more than 8 · foldLimit elements counts as
-  /// unknown.
+  /// Returns the elements of `value` if it is a constant or a broadcast of a
+  /// constant, else null. Also returns null for a broadcast to more than 8 ·
+  /// foldLimit elements.
   mlir::DenseElementsAttr known(mlir::Value value);
-  /// Returns the scalar that all elements of `value` equal, as an attribute of
-  /// rank 0; null if the elements are unknown or differ. `value` may have any
-  /// size.
+  /// If all elements of `value` are known to be equal, returns that element as
+  /// an attribute of rank 0. Returns null if the elements are unknown or
+  /// differ. The size of `value` is not limited.
   mlir::DenseElementsAttr uniform(mlir::Value value);
 
   //===--------------------------------------------------------------------===//
   // Frequent ops
   //===--------------------------------------------------------------------===//
 
-  /// Creates an element-wise op, as do the next functions up to `select`. The
-  /// operands broadcast as in NumPy.
+  /// Creates `lhs + rhs`. This op and those of the functions from here to
+  /// `select` are element-wise, and their operands broadcast as in NumPy.
   mlir::Value add(mlir::Value lhs, mlir::Value rhs);
   mlir::Value sub(mlir::Value lhs, mlir::Value rhs);
   mlir::Value mul(mlir::Value lhs, mlir::Value rhs);
@@ -154,40 +160,44 @@ public:
                       mlir::Value rhs);
   mlir::Value select(mlir::Value condition, mlir::Value onTrue,
                      mlir::Value onFalse);
-  /// Converts `input` to `elementType`.
+  /// Creates a cast of `input` to the element type `elementType`.
   mlir::Value cast(mlir::Value input, mlir::Type elementType);
-  /// Reshapes `input` to `shape`, which must have as many elements.
+  /// Creates a reshape of `input` to `shape`, which must have as many elements.
   mlir::Value reshape(mlir::Value input, llvm::ArrayRef<int64_t> shape);
-  /// Broadcasts `input` to `shape`, as NumPy's broadcast_to does. A broadcast
-  /// of a broadcast becomes one op.
+  /// Broadcasts `input` to `shape`, as NumPy's broadcast_to does. If `input` is
+  /// itself the result of a broadcast, the new op broadcasts that op's input
+  /// directly.
   mlir::Value broadcast(mlir::Value input, llvm::ArrayRef<int64_t> shape);
-  /// Permutes the dims: dim i of the result is dim perm[i] of `input`.
+  /// Creates a transpose: dim i of the result is dim perm[i] of `input`.
   mlir::Value transpose(mlir::Value input, llvm::ArrayRef<int64_t> perm);
-  /// Slices the elements [start, start + size) of dim `dim`; the other dims
-  /// stay whole.
+  /// Creates a slice of the `size` elements from index `start` on along dim
+  /// `dim`. All other dims keep their size.
   mlir::Value sliceDim(mlir::Value input, int64_t dim, int64_t start,
                        int64_t size);
   /// Concatenates `inputs` along dim `dim`.
   mlir::Value concat(llvm::ArrayRef<mlir::Value> inputs, int64_t dim);
-  /// Reduces over `dims`. With `keep` the reduced dims stay with size 1.
+  /// Reduces `input` over `dims`. If `keep` is true, the reduced dims stay in
+  /// the result with size 1; otherwise they are removed.
   mlir::Value reduce(graph::ReduceKind kind, mlir::Value input,
                      llvm::ArrayRef<int64_t> dims, bool keep);
-  /// Returns the values and the i64 indices of the `k` largest elements along
-  /// `dim`, or of the smallest if `largest` is false. Both are null after an
-  /// error.
+  /// Creates a top-k op. Returns the `k` largest elements along `dim`, or the
+  /// `k` smallest if `largest` is false, and their i64 indices. Both are null
+  /// after an error.
   std::pair<mlir::Value, mlir::Value> topK(mlir::Value input, int64_t k,
                                            int64_t dim, bool largest);
-  /// Creates an i64 tensor of `shape` that holds each element's index along
-  /// `dim`.
+  /// Creates an i64 tensor of `shape` in which each element holds its own index
+  /// along `dim`.
   mlir::Value iota(llvm::ArrayRef<int64_t> shape, int64_t dim);
 
-  /// Exit code of shapes that do not fit together.
+  /// Exit code of pcc if shapes contradict each other: 5 if the user gave --dim
+  /// or --shape, else 3.
   const int mismatchExitCode;
 
   /// Completes `op`, which has just been created with placeholder result types:
-  /// infers the types, verifies the op, sinks broadcasts below it and folds it.
-  /// Returns the first result, or an equal value that replaces the op. On an
-  /// error returns null. `op` is erased if it is replaced or fails.
+  /// infers the types, verifies the op, moves broadcasts of operands below the
+  /// op and folds it. Returns the first result of `op`, or an equal value if
+  /// another op replaces it. Returns null on an error. If `op` fails or is
+  /// replaced, it is erased.
   mlir::Value finish(mlir::Operation *op);
 
   /// Returns the builder whose insertion point receives the ops.
@@ -196,45 +206,49 @@ public:
   mlir::Location getLoc() const { return loc; }
 
 protected:
-  /// Infers the result types of `op` and verifies it. On an error records it,
-  /// erases `op` and returns false.
+  /// Infers the result types of `op` and verifies it. Returns true on success.
+  /// On failure records an error, erases `op` and returns false.
   bool inferAndVerify(mlir::Operation *op);
 
   mlir::OpBuilder &builder;
   mlir::Location loc;
 
 private:
-  /// Returns whether a builder argument is a null operand. Arguments of other
-  /// types, such as attributes and OptionalOperand, are never missing.
+  /// Returns whether an argument of make is a null operand, which is an error.
+  /// An argument that is no mlir::Value, such as an attribute or an
+  /// OptionalOperand, is never missing.
   template <typename T> static bool isMissing(const T &) { return false; }
   static bool isMissing(const mlir::Value &value) { return !value; }
   static bool isMissing(const mlir::ValueRange &values) {
     return llvm::is_contained(values, mlir::Value());
   }
-  /// Records a missing operand, unless an earlier error is the cause of the
-  /// null value. Returns null.
+  /// Records the error that an operand is null, unless an earlier error is
+  /// already recorded. Returns null.
   mlir::Value missingOperand() { return invalid("lacks an operand"); }
 
-  /// Returns the placeholder for a result type that is still to be inferred.
+  /// Returns a placeholder type (a scalar i1), which type inference later
+  /// replaces.
   mlir::RankedTensorType noType();
-  /// Returns a value that equals the first result of `op` and makes `op`
-  /// redundant; null if there is none. The next three functions each try one
-  /// kind of fold.
+  /// Tries to fold `op`. Returns a value that equals the first result of `op`
+  /// and can replace it; null if `op` cannot be folded. The caller erases the
+  /// replaced op.
   mlir::Value tryFold(mlir::Operation *op);
-  /// Evaluates `op` if all operands are known and the result has at most
-  /// `foldLimit` elements.
+  /// Evaluates `op` to a constant if the elements of all operands are known and
+  /// the result has at most `foldLimit` elements. Returns null otherwise.
   mlir::Value foldKnown(mlir::Operation *op);
-  /// Folds an op whose result has equal elements: an element-wise op on uniform
-  /// operands, or a data movement such as a gather of a uniform first operand.
+  /// Folds an op whose result has equal elements only: an element-wise op whose
+  /// operands are each uniform (all elements equal), or a data movement, such
+  /// as a gather, of a uniform first operand. Returns null for other ops.
   mlir::Value foldUniform(mlir::Operation *op);
-  /// Folds And, Or and Select if one operand, or the condition, is uniformly
-  /// true or false.
+  /// Folds an And or Or with an operand that is true everywhere or false
+  /// everywhere, and a Select with such a condition. Returns null for other
+  /// ops.
   mlir::Value foldMask(mlir::Operation *op);
-  /// Creates `value` as a constant, or as the broadcast of a smaller constant
-  /// if slices repeat.
+  /// Creates a constant that holds `value`. If equal slices repeat along a dim,
+  /// creates a constant of one slice and broadcasts it.
   mlir::Value compact(mlir::DenseElementsAttr value);
 
-  /// The first error.
+  /// The first recorded error; empty if there was none.
   std::optional<EmitError> error;
 };
 

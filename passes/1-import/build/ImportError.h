@@ -8,15 +8,15 @@
 
 namespace pcc {
 
-/// An ONNX op with nodes that pcc cannot import, because pcc lacks the op or
-/// the form that a node uses.
+/// An ONNX op type that pcc cannot import for some nodes: either pcc lacks the
+/// op, or the nodes use attributes or operands that pcc does not support.
 struct UnsupportedOp {
   /// Type of the op, such as "Einsum".
   std::string op;
   /// Domain of the op; "" for the standard ops.
   std::string domain;
-  /// Names of the nodes, in the order of the graph; "#12" for node 12 without a
-  /// name.
+  /// Names of the nodes that cannot be imported, in the order of the graph.
+  /// Node 12, if it has no name, is listed as "#12".
   std::vector<std::string> nodes;
 };
 
@@ -35,8 +35,9 @@ struct ImportError {
   std::string message;
   /// Further lines, each of which names a cause or a remedy.
   std::vector<std::string> notes;
-  /// All unsupported ops, if they are the reason of exit code 4. Empty if exit
-  /// code 4 is due to an input or initializer; `message` then names it.
+  /// All unsupported ops of the model, if they are why the exit code is 4.
+  /// Empty if exit code 4 is due to an input or initializer; `message` then
+  /// names that input or initializer.
   std::vector<UnsupportedOp> unsupported;
 };
 

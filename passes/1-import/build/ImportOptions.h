@@ -12,15 +12,14 @@
 
 namespace pcc {
 
-/// Options of importOnnx. The comments name the command-line options that set
-/// them.
+/// Options of importOnnx. Each member's comment names its command-line option.
 struct ImportOptions {
   /// Sizes of dynamic dims by name (--dim batch=8).
   std::map<std::string, int64_t> dims;
-  /// Shapes of inputs by name (--shape ids=8x32).
+  /// Shapes of model inputs by the input's name (--shape ids=8x32).
   std::map<std::string, std::vector<int64_t>> shapes;
-  /// Additional directory in which external data may lie
-  /// (--external-data-root); empty for none.
+  /// Directory in which external weight files may lie besides the model's own
+  /// directory (--external-data-root). Empty for none.
   std::string externalDataRoot;
   /// Treatment of Dropout nodes (--dropout):
   ///
@@ -32,26 +31,27 @@ struct ImportOptions {
   Dropout dropout = Dropout::Inference;
   /// Seed of the random numbers of Dropout nodes (--seed).
   uint64_t seed = 0;
-  /// Whether to import the training step that the model's TrainingInfo
-  /// describes. The option has no effect on a model without TrainingInfo.
+  /// Whether to import the training step that the model's ONNX TrainingInfo
+  /// describes. Without effect if the model has no TrainingInfo.
   bool trainingInfo = false;
-  /// Whether weight files may be missing, because the runtime generates the
+  /// Whether weight files may be missing. The runtime then generates random
   /// weights (--random-weights).
   bool allowAbsentWeights = false;
-  /// Names and sizes of the axes that split tensors, major to minor. Empty if
-  /// the user leaves the axes to the model's annotations.
+  /// Names and sizes of the mesh axes, major to minor; pipeline positions are
+  /// not among them. Empty if the user gives no axes, so that the model's
+  /// annotations decide.
   std::optional<std::vector<std::pair<std::string, int64_t>>> mesh;
-  /// Number of pipeline positions (--pp). Empty if the user leaves it to the
-  /// annotations.
+  /// Number of pipeline positions, the virtual pipeline ranks (--pp). Empty if
+  /// the user gives none, so that the model's annotations decide.
   std::optional<int64_t> pipeline;
-  /// Number of stages per position (--virtual-stages).
+  /// Number of pipeline stages that each position runs (--virtual-stages).
   int64_t virtualStages = 1;
-  /// Name of the device configuration of the model to use (--configuration), or
-  /// "none" to ignore all annotations. If empty, the model decides (see
-  /// DevicePlan.h).
+  /// Name of the ONNX device configuration to use (--configuration), or "none"
+  /// to ignore all device annotations of the model. If empty, the import
+  /// chooses a configuration as described in DevicePlan.h.
   std::string configuration;
-  /// The user's command without its --dim options, such as "pcc m.onnx". The
-  /// error for unbound dims completes it.
+  /// The user's command line without its --dim options, such as "pcc m.onnx".
+  /// The error about dims without a size appends example options to it.
   std::string command;
 };
 

@@ -8,7 +8,8 @@ using namespace mlir;
 
 namespace pcc::onnx_import {
 
-/// Parses one frame of a stack trace: `File "model.py", line 26, in forward`.
+/// Parses one frame of a Python stack trace: `File "model.py", line 26, in
+/// forward`. Returns nothing if `text` has another form.
 static std::optional<PythonLine> parseFrame(StringRef text) {
   text = text.ltrim();
   unsigned line;

@@ -17,17 +17,18 @@ struct PythonLine {
   unsigned line;
 };
 
-/// Returns the innermost line of the stack trace that torch.onnx stored with
-/// `node`; nothing if there is no stack trace.
+/// Returns the innermost Python line of the stack trace that torch.onnx stored
+/// in the metadata of `node`. Returns nothing if there is no stack trace.
 std::optional<PythonLine> pythonLine(const onnx::Node &node);
 
-/// Returns the name of `node` in locations: the node's name, or `Op#index` if
-/// the node has none.
+/// Returns the name that MLIR locations use for `node`: the node's own name, or
+/// `Op#index`, such as "Add#12", if the node has none.
 std::string nameInLocations(const onnx::Node &node);
 
-/// Returns the location of the ops that `node` becomes: a NameLoc of
-/// nameInLocations. If the node has a stack trace, the result is a CallSiteLoc
-/// of this name, called from the innermost Python line.
+/// Returns the location for the ops that `node` becomes: a NameLoc with the
+/// name from nameInLocations. If the node has a Python stack trace, returns a
+/// CallSiteLoc whose callee is that NameLoc and whose caller is the innermost
+/// Python line.
 mlir::Location locationOf(const onnx::Node &node, mlir::MLIRContext *context);
 
 } // namespace pcc::onnx_import

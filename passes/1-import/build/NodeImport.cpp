@@ -94,7 +94,8 @@ bool NodeImport::hasAttribute(StringRef name) const {
   return node.attribute(std::string_view(name)) != nullptr;
 }
 
-/// Returns ONNX's name of an attribute type, for messages.
+/// Returns the ONNX name of the attribute type `type`, such as "ints", for
+/// error messages.
 static StringRef wordFor(onnx::AttributeType type) {
   static constexpr StringLiteral words[] = {
       "undefined",      "float",   "int",    "string",
@@ -156,8 +157,8 @@ const onnx::Tensor *NodeImport::tensor(StringRef name) {
   return found ? &found->tensors.front() : nullptr;
 }
 
-/// A large tensor becomes a weight, which needs a name. If the tensor has none,
-/// the weight is named after the node's output.
+/// A large tensor becomes a weight, and weights need a name. If the tensor has
+/// none, the weight gets the name of the node's first output.
 Value NodeImport::constantTensor(const onnx::Tensor &tensor) {
   if (!tensor.name.empty() || node.outputs.empty())
     return values.weights.makeConstantNode(tensor, *this);
@@ -218,8 +219,8 @@ void NodeImport::set(size_t i, Value value) {
   StringRef name = asRef(node.outputs[i]);
   values.define(name, value);
   Operation *op = value.getDefiningOp();
-  // Several names may stand for one constant, weight or pin, so these get no
-  // name.
+  // Leave `graph.name` unset on a constant, weight or pin: several ONNX names
+  // may stand for the same op.
   bool named = !op ||
                isa<graph::ConstantOp, graph::GetParameterOp, dist::PinOp>(op) ||
                op->hasAttr(graph::nameName);

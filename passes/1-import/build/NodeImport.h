@@ -12,62 +12,68 @@
 
 namespace pcc::onnx_import {
 
-/// Gives a normalizer checked access to the operands and attributes of one ONNX
-/// node, and receives the values of the node's outputs. The op table has
-/// checked the number of operands before a normalizer runs.
+/// Gives a normalizer (the function that creates the graph ops of one ONNX
+/// node) checked access to the node's operands and attributes, and receives the
+/// values of the node's outputs. The number of operands has been checked
+/// against the op table before the normalizer runs.
 ///
-/// The inherited error handling applies: after the first error nothing is
-/// created, and getters return a harmless default.
+/// Errors work as in Emitter: after the first error no op is created, and
+/// getters return a harmless default.
 class NodeImport : public Emitter {
 public:
-  /// Prepares the import of `node` at the insertion point of `builder`. All
-  /// references must outlive the object.
+  /// Prepares the import of `node`. Ops are created at the insertion point of
+  /// `builder`. All references must outlive the object. `mismatchExitCode` is
+  /// pcc's exit code if shapes contradict each other.
   NodeImport(const onnx::Node &node, const ImportOptions &options,
              ValueTable &values, mlir::OpBuilder &builder, mlir::Location loc,
              int mismatchExitCode);
 
   /// The node that is imported.
   const onnx::Node &node;
-  /// Options of the whole import.
+  /// Options of the import, which are the same for all nodes.
   const ImportOptions &options;
-  /// Returns the opset version of the node's domain that applies to the node.
+  /// Returns the opset version that the model declares for the domain of the
+  /// node's op.
   int64_t opset() const { return node.opset; }
 
   //===--------------------------------------------------------------------===//
   // Operands
   //===--------------------------------------------------------------------===//
 
-  /// Returns whether operand `i` is present. An optional operand is absent if
-  /// its name is empty or the operand list is shorter.
+  /// Returns whether operand `i` is present. An operand is absent if its name
+  /// is empty or if the operand list has at most `i` entries.
   bool has(size_t i) const;
-  /// Returns the number of operands, including omitted ones in the middle.
+  /// Returns the length of the operand list. Omitted operands, whose names are
+  /// empty, are counted.
   size_t numOperands() const { return node.inputs.size(); }
-  /// Returns operand `i`; null if it is absent or cannot be created.
+  /// Returns the value of operand `i`. Returns null if the operand is absent,
+  /// or if its value cannot be created, which is an error.
   mlir::Value operand(size_t i);
-  /// Returns the operands from index `first` on; absent ones are null.
+  /// Returns the values of operand `first` and all later ones; null for an
+  /// absent operand.
   llvm::SmallVector<mlir::Value> operands(size_t first = 0);
-  /// Returns the value called `name`, for attributes that refer to values by
-  /// name.
+  /// Returns the value that the model calls `name`. Some attributes refer to
+  /// values by name instead of using an operand.
   mlir::Value named(llvm::StringRef name);
   /// Returns the element type of operand `i`; f32 if the operand is null.
   mlir::Type elementType(size_t i);
-  /// Returns the elements of operand `i`, which must be a sequence of known
-  /// length. Otherwise the node is unsupported, and the result is empty.
+  /// Returns the elements of operand `i`, which must be an ONNX sequence of
+  /// known length. If it is not, records that the node is unsupported and
+  /// returns an empty vector.
   llvm::SmallVector<mlir::Value> sequence(size_t i);
 
-  /// Returns the elements of operand `i`, which the normalizer needs at import
-  /// time, such as a shape. If they are not known, the node is unsupported, and
-  /// the result is null.
+  /// Returns the elements of operand `i`, such as a shape, which the normalizer
+  /// needs at import time. If the elements are unknown, records that the node
+  /// is unsupported and returns null.
   mlir::DenseElementsAttr constantOperand(size_t i);
-  /// Returns the elements of constantOperand(i) as integers; empty after an
-  /// error.
+  /// Returns the elements of operand `i` as integers. The import must know
+  /// them, as constantOperand describes; otherwise the result is empty.
   llvm::SmallVector<int64_t> integers(size_t i);
-  /// Returns the elements of constantOperand(i) as doubles; empty after an
-  /// error.
+  /// Returns the elements of operand `i` as doubles. The import must know them,
+  /// as constantOperand describes; otherwise the result is empty.
   llvm::SmallVector<double> doubles(size_t i);
-  /// Returns the attribute `name` if the node has it, else the elements of
-  /// operand `i`; nothing if both are absent. Older opsets use the attribute
-  /// where newer opsets use the operand.
+  /// Returns a list of integers that older opsets pass as the attribute `name`
+  /// and newer opsets as operand `i`. Returns nothing if both are absent.
   std::optional<llvm::SmallVector<int64_t>> integersOf(llvm::StringRef name,
                                                        size_t i);
 
@@ -88,55 +94,57 @@ public:
   /// Returns the string list attribute `name`, or an empty list if it is
   /// absent. The strings live as long as the model.
   llvm::SmallVector<std::string_view> textList(llvm::StringRef name);
-  /// Returns whether the node has the attribute `name`, of any type.
+  /// Returns whether the node has the attribute `name`, whatever its type.
   bool hasAttribute(llvm::StringRef name) const;
   /// Returns the tensor in attribute `name`; null if it is absent.
   const onnx::Tensor *tensor(llvm::StringRef name);
-  /// Creates the value of a tensor that an attribute of the node holds: a
-  /// constant, or a weight if it has more than `foldLimit` elements.
+  /// Creates the value of `tensor`, which an attribute of the node holds: a
+  /// constant, or a weight if the tensor has more than `foldLimit` elements.
   mlir::Value constantTensor(const onnx::Tensor &tensor);
-  /// Returns the dim that attribute `name` selects, or the dim `otherwise` if
-  /// the attribute is absent. A negative dim counts from `rank`; the result
-  /// lies in [0, rank).
+  /// Returns the dim whose index is the attribute `name`, or `otherwise` if the
+  /// node lacks the attribute. A negative index counts from the end of `rank`
+  /// dims. The result lies in [0, rank).
   int64_t dim(llvm::StringRef name, int64_t otherwise, int64_t rank);
 
   //===--------------------------------------------------------------------===//
   // Checks
   //===--------------------------------------------------------------------===//
 
-  /// Returns `dim` as an index in [0, rank), where a negative `dim` counts from
-  /// the end. A `dim` outside of [-rank, rank) is an error, and the result is
-  /// 0.
+  /// Converts `dim` to an index in [0, rank). A negative `dim` counts from the
+  /// end: -1 is rank - 1. If `dim` lies outside of [-rank, rank), records an
+  /// error and returns 0.
   int64_t normalizeDim(int64_t dim, int64_t rank);
-  /// Applies normalizeDim to each of `dims` and sorts the result. A repeated
-  /// dim is an error.
+  /// Converts each of `dims` with normalizeDim and returns them in ascending
+  /// order. Records an error if a dim appears twice.
   llvm::SmallVector<int64_t> normalizeDims(llvm::ArrayRef<int64_t> dims,
                                            int64_t rank);
-  /// Returns the element type for an ONNX TensorProto.DataType number. A type
-  /// that pcc lacks makes the node unsupported, and the result is f32.
+  /// Returns the element type for `dataType`, a number of ONNX's
+  /// TensorProto.DataType. If pcc lacks the type, records that the node is
+  /// unsupported and returns f32.
   mlir::Type typeOf(int64_t dataType);
 
   //===--------------------------------------------------------------------===//
   // Results
   //===--------------------------------------------------------------------===//
 
-  /// Returns whether output `i` has a name, so that another node or the graph's
-  /// outputs may use it.
+  /// Returns whether output `i` may be used by another node or by the graph's
+  /// outputs: it exists and has a name.
   bool isOutputUsed(size_t i) const;
-  /// Defines output `i` as `value`. Does nothing after an error, for a null
-  /// value or for an unnamed output. If `value` is the only result of an op
-  /// that has no `graph.name`, the op gets the output's name. Constants,
-  /// weights and pins get no name.
+  /// Defines output `i` of the node as `value`. Does nothing if an error is
+  /// recorded, if `value` is null or if the output is unnamed. If `value` is
+  /// the only result of an op without `graph.name`, the op gets the output's
+  /// name as `graph.name`. Constants, weights and pins get no name.
   void set(size_t i, mlir::Value value);
-  /// Defines output `i` as the sequence of `elements`.
+  /// Defines output `i` of the node as the ONNX sequence of `elements`. Does
+  /// nothing after an error or if the output is unnamed.
   void setSequence(size_t i, llvm::ArrayRef<mlir::Value> elements);
 
 private:
-  /// Returns the attribute `name`; null if it is absent or, with an error, not
-  /// of type `type`.
+  /// Returns the attribute `name`. Returns null if the node lacks it. If the
+  /// attribute's type is not `type`, records an error and returns null.
   const onnx::Attribute *attribute(llvm::StringRef name,
                                    onnx::AttributeType type);
-  /// Values of all names of the model that are defined so far.
+  /// Values of the model's ONNX names that the import has defined so far.
   ValueTable &values;
 };
 

@@ -6,7 +6,8 @@
 
 namespace pcc::onnx_import {
 
-/// Returns the key of an op in the table.
+/// Returns the key of an op in `table`, such as "com.microsoft:Gelu"; ":Add"
+/// for the standard domain.
 static std::string key(llvm::StringRef domain, llvm::StringRef op) {
   return (domain + ":" + op).str();
 }

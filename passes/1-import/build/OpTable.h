@@ -8,70 +8,73 @@
 
 namespace pcc::onnx_import {
 
-/// A function that creates the canonical graph ops for one form of an ONNX op.
-/// Returns the value of the node's first output. A normalizer of a node with
-/// several outputs may instead define each output by NodeImport::set and return
-/// null. After an error it returns null as well.
+/// A function that creates the graph ops for a node of one ONNX op form, and
+/// returns the value of the node's first output. If the node has several
+/// outputs, the function may instead define each of them with NodeImport::set
+/// and return null. Returns null after an error, too.
 using Normalizer = mlir::Value (*)(NodeImport &node);
 
-/// One form of an op, which holds from version `since` of the op's domain up to
-/// the next form in the table.
+/// One form of an ONNX op: its operands and attributes from opset version
+/// `since` of its domain up to the version before the op's next form.
 struct OpForm {
   /// Type of the op, such as "Reshape".
   llvm::StringLiteral op;
-  /// First version of the domain in which this form holds.
+  /// First opset version of the op's domain in which this form holds.
   int64_t since;
-  /// Number of leading operands that must be present.
+  /// Number of operands that must be present: those at the indices below this
+  /// number.
   size_t minOperands;
-  /// Most operands that a node may have, or `anyNumber`.
+  /// Largest number of operands that a node may have; `anyNumber` if unlimited.
   size_t maxOperands;
   /// Function that imports nodes of this form, never null.
   Normalizer normalize;
 };
 
-/// Value of `maxOperands` for a variadic op.
+/// Value of `OpForm::maxOperands` for an op with any number of operands.
 inline constexpr size_t anyNumber = SIZE_MAX;
 
-/// Maps a domain, an op and a version to a form of the op. For Tile, whose
-/// forms start at the versions 1 and 6:
+/// Table of all ONNX ops that pcc imports. It maps a domain, an op type and an
+/// opset version to the form of the op that holds in this version. For Tile,
+/// whose forms start at the versions 1 and 6:
 ///
 ///   a node in opset 5     form 1
 ///   a node in opset 6     form 6
 ///   a node in opset 26    form 6, as in every later version
 class OpTable {
 public:
-  /// Returns the table of all ops, which is built at the first call.
+  /// Returns the table of all ops that pcc imports. The first call builds it.
   /// Thread-safe.
   static const OpTable &get();
 
-  /// Adds the forms of ops of one domain ("" for the standard ops). The forms
-  /// of an op must come in ascending order of `since`.
+  /// Adds forms of the ops of one domain; `domain` is "" for the standard ops.
+  /// The forms of each op must be in ascending order of `since`.
   void add(llvm::StringRef domain, llvm::ArrayRef<OpForm> forms);
 
-  /// Returns whether the table has the op of `node`, in any version.
+  /// Returns whether the table has the op type of `node`, in any opset version.
   bool knows(const onnx::Node &node) const;
-  /// Returns the first version of the domain that has the op of `node`; 0 if
-  /// the table lacks the op.
+  /// Returns the lowest opset version that has the op type of `node`; 0 if the
+  /// table lacks the op.
   int64_t firstVersion(const onnx::Node &node) const;
-  /// Returns the form that holds for the op and opset of `node`: the newest one
-  /// that is not newer than the opset. Null if the table lacks the op, or if
-  /// the opset is older than the op.
+  /// Returns the form of the op of `node` in the node's opset: the form with
+  /// the highest `since` that is not above the opset version. Returns null if
+  /// the table lacks the op, or if the opset is older than the op's first form.
   const OpForm *find(const onnx::Node &node) const;
 
-  /// Calls `f` with the domain and each form of all ops, sorted by domain and
-  /// op.
+  /// Calls `f` with the domain and the form, for each form of each op. The ops
+  /// are visited in the order of domain and op type.
   void visit(llvm::function_ref<void(llvm::StringRef, const OpForm &)> f) const;
 
 private:
-  /// Returns all forms of the op of `node`, oldest first; null if there are
-  /// none.
+  /// Returns all forms of the op of `node`, oldest first; null if the table
+  /// lacks the op.
   const llvm::SmallVector<OpForm, 1> *forms(const onnx::Node &node) const;
 
-  /// Forms by the key "domain:op", oldest first.
+  /// Forms of each op, oldest first. The key is "domain:op"; see `key`.
   llvm::StringMap<llvm::SmallVector<OpForm, 1>> table;
 };
 
-// Functions that add the ops of one family. Each is defined in a file of ops/.
+// Functions that add one family of ops each to `table`. A file of ops/ defines
+// each function.
 void addElementWiseOps(OpTable &table);
 void addActivationOps(OpTable &table);
 void addContractionOps(OpTable &table);

@@ -19,15 +19,15 @@ bool isElementWise(Operation *op) {
 
 using Shape = SmallVector<int64_t>;
 
-/// Returns the operand of the broadcast that defines `value`, or `value`
-/// itself.
+/// If a broadcast op defines `value`, returns that op's operand. Otherwise
+/// returns `value`.
 static Value sourceOf(Value value) {
   auto repeated = value.getDefiningOp<BroadcastOp>();
   return repeated ? repeated.getInput() : value;
 }
 
-/// Returns the shape of sourceOf(value), padded with leading dims of size 1 to
-/// the rank of `value`.
+/// Returns the shape of sourceOf(value), with dims of size 1 prepended so that
+/// it has the rank of `value`.
 static Shape sourceShape(Value value) {
   ArrayRef<int64_t> source = shapeOf(sourceOf(value));
   Shape shape(shapeOf(value).size() - source.size(), 1);
@@ -35,14 +35,15 @@ static Shape sourceShape(Value value) {
   return shape;
 }
 
-/// Returns whether `value` is broadcast along `dim`, so that all its slices
-/// along `dim` are equal.
+/// Returns whether a broadcast op repeats `value` along `dim`, so that all its
+/// slices along `dim` are equal.
 static bool repeats(Value value, size_t dim) {
   return shapeOf(value)[dim] > 1 && sourceShape(value)[dim] == 1;
 }
 
-/// Returns `value` reduced to one slice along each of `dims`, along all of
-/// which `value` is broadcast.
+/// Returns one slice of `value` along each of `dims`: these dims get size 1,
+/// all other dims keep their size. A broadcast op must repeat `value` along all
+/// of `dims`.
 static Value narrow(Value value, ArrayRef<size_t> dims, Emitter &emitter) {
   Shape shape(shapeOf(value));
   for (size_t dim : dims)
@@ -51,8 +52,8 @@ static Value narrow(Value value, ArrayRef<size_t> dims, Emitter &emitter) {
                            shape);
 }
 
-/// Returns the dims along which all of `values` are broadcast. The values have
-/// the same rank.
+/// Returns the dims along which each of `values` is repeated by a broadcast op.
+/// All values must have the same rank.
 static SmallVector<size_t> commonRepeats(ValueRange values) {
   SmallVector<size_t> dims;
   for (size_t dim = 0; dim < shapeOf(values.front()).size(); ++dim)
@@ -65,8 +66,9 @@ static SmallVector<size_t> commonRepeats(ValueRange values) {
 // Sinking below one op: each function returns null if nothing gets smaller
 //===----------------------------------------------------------------------===//
 
-/// Applies `op` to the sources of its operands. This pays only if the broadcast
-/// shape of the sources is smaller than the result.
+/// Applies the element-wise `op` to the values before its operands' broadcasts,
+/// and broadcasts the result. Returns null if this result would have as many
+/// elements as the result of `op`, because nothing is saved then.
 static Value sinkElementWise(Operation *op, Emitter &emitter) {
   SmallVector<Value> sources = llvm::map_to_vector(op->getOperands(), sourceOf);
   Shape inner;
@@ -81,8 +83,9 @@ static Value sinkElementWise(Operation *op, Emitter &emitter) {
   return emitter.broadcast(emitter.finish(small), whole.getShape());
 }
 
-/// Returns the concatenation without the dims along which all inputs are
-/// broadcast. The concatenated dim itself stays.
+/// Concatenates one slice of each input along the dims that every input
+/// repeats, other than the concatenated dim. Returns null if there is no
+/// repeated dim.
 static Value sink(ConcatOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInputs());
   llvm::erase(dims, op.getDim());
@@ -94,8 +97,8 @@ static Value sink(ConcatOp op, Emitter &emitter) {
   return emitter.concat(parts, op.getDim());
 }
 
-/// Returns the slice of one element along each broadcast dim. A result without
-/// elements is left alone.
+/// Slices the input after reducing each of its repeated dims to size 1. Returns
+/// null if there is no repeated dim or if the result has no elements.
 static Value sink(SliceOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   if (dims.empty() || tensorType(op.getResult()).getNumElements() == 0)
@@ -109,7 +112,8 @@ static Value sink(SliceOp op, Emitter &emitter) {
                                sizes, steps);
 }
 
-/// Returns the transpose of one slice along each broadcast dim.
+/// Transposes the input after reducing each of its repeated dims to size 1.
+/// Returns null if there is no repeated dim.
 static Value sink(TransposeOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   return dims.empty() ? Value()
@@ -117,7 +121,8 @@ static Value sink(TransposeOp op, Emitter &emitter) {
                                           op.getPerm());
 }
 
-/// Returns the running sum without the broadcast dims, except for the summed
+/// Computes the running sum after reducing each repeated dim of the input,
+/// other than the summed dim, to size 1. Returns null if there is no repeated
 /// dim.
 static Value sink(CumSumOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
@@ -129,9 +134,10 @@ static Value sink(CumSumOp op, Emitter &emitter) {
                                 op.getReverse());
 }
 
-/// Returns the reshape of one slice along each broadcast dim, if the reshape
-/// only adds or removes dims of size 1. Other reshapes may merge a broadcast
-/// dim with another dim.
+/// Reshapes the input after reducing each of its repeated dims to size 1.
+/// Returns null if the reshape does more than add or remove dims of size 1: it
+/// may then merge a repeated dim with another one. Also returns null if there
+/// is no repeated dim or no element.
 static Value sink(ReshapeOp op, Emitter &emitter) {
   Value input = op.getInput();
   SmallVector<size_t> dims = commonRepeats(input);

@@ -7,21 +7,23 @@
 
 namespace pcc::onnx_import {
 
-/// Returns whether each element of `op`'s result depends only on the operand
-/// elements at the same index, broadcasting aside.
+/// Returns whether `op` is element-wise: each element of its result depends
+/// only on the operand elements at the same index, after the operands are
+/// broadcast to the shape of the result.
 bool isElementWise(mlir::Operation *op);
 
-/// Rewrites an op on broadcast operands as the broadcast of the op on smaller
-/// operands, where the op treats all repeated slices alike:
+/// Moves broadcasts of operands below `op`, so that `op` works on smaller
+/// operands:
 ///   add(broadcast a, broadcast b) -> broadcast(add(a, b))
-/// As a result, masks and positions are computed without the batch dim. Returns
-/// the new value, or null if no operand can be made smaller. `op` itself stays;
-/// the caller erases it if it is replaced. Handles element-wise ops, concat,
-/// slice, transpose, cumsum and reshape.
+/// Masks and positions are therefore computed without the batch dim. Returns
+/// the value of the new broadcast; null if no operand can be made smaller. `op`
+/// itself stays, and the caller erases it. Supports element-wise ops, concat,
+/// slice, transpose, cumsum and reshape; returns null for other ops.
 mlir::Value sinkBroadcasts(mlir::Operation *op, Emitter &emitter);
 
-/// Replaces broadcast operands of an element-wise op by their sources where the
-/// op's implicit broadcasting still gives the same result shape:
+/// Removes explicit broadcasts from the operands of an element-wise op. An
+/// operand's broadcast is skipped if the op's implicit NumPy broadcasting gives
+/// the same result shape without it:
 ///   add(x [8, 4], broadcast b [4] to [8, 4]) -> add(x [8, 4], b [4])
 void absorbBroadcasts(mlir::Operation *op);
 

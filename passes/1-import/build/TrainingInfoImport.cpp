@@ -55,8 +55,9 @@ ParameterOp TrainingInfoImport::parameterOf(StringRef name,
       module, get.getParameterAttr());
 }
 
-/// Marks the parameter as trained. A parameter with a `fill` needs no mark,
-/// because `graph.set_parameter` may write it anyway.
+/// Sets `trained` on the parameter, which allows `graph.set_parameter` to write
+/// it. A parameter with a `fill` (an initial value instead of a weight file)
+/// needs no mark.
 Value TrainingInfoImport::write(const onnx::MetadataEntry &binding,
                                 Emitter &emitter) const {
   ParameterOp parameter = parameterOf(asRef(binding.key), emitter);
@@ -74,8 +75,8 @@ Value TrainingInfoImport::write(const onnx::MetadataEntry &binding,
   return next;
 }
 
-/// The initialization graph has no inputs, so its outputs are already folded to
-/// constants.
+/// The output of the initialization graph is a constant here: that graph has no
+/// inputs, so the import has folded all its ops.
 Value TrainingInfoImport::writeInitialValue(const onnx::MetadataEntry &binding,
                                             Emitter &emitter) const {
   ParameterOp parameter = parameterOf(asRef(binding.key), emitter);

@@ -9,12 +9,12 @@
 
 namespace pcc::onnx_import {
 
-/// Turns the bindings of a model's TrainingInfo into results and weight updates
-/// of @main, after the nodes have been imported. The value that the Gradient
-/// nodes differentiate is the loss, which becomes the only result. Each update
-/// binding becomes a `graph.set_parameter`. Phase 2-prepare builds the
-/// gradients (graph::gradientOfName), because they depend on the ops that will
-/// run.
+/// Imports the training step that a model's ONNX TrainingInfo describes, after
+/// the model's nodes have been imported. The value that the Gradient nodes
+/// differentiate is the loss; it becomes the only result of @main. Each entry
+/// of update_binding, which assigns a value to an initializer, becomes a
+/// `graph.set_parameter`. Gradients are not built here: phase 2-prepare derives
+/// them from the ops that will run.
 class TrainingInfoImport {
 public:
   /// Prepares the import of the first TrainingInfo of `model`, which must have
@@ -24,31 +24,37 @@ public:
       : model(model), info(model.training.front()), values(values),
         module(module) {}
 
-  /// Tells `weights` which initializers a training step writes, so that these
-  /// initializers become parameters rather than constants. Must be called
-  /// before the first initializer becomes a value.
+  /// Tells `weights` which initializers a training step writes (the keys of
+  /// update_binding). These initializers become parameters even if they are
+  /// small enough for constants. Must be called before any initializer gets an
+  /// SSA value.
   void markWrittenWeights(Weights &weights) const;
 
-  /// Returns the name of the loss. An error of `emitter` results if the model
-  /// has no Gradient node, if Gradient nodes differentiate different values, or
-  /// if the loss is not a single float.
+  /// Returns the ONNX name of the loss, the value that all Gradient nodes
+  /// differentiate. Records an error in `emitter` if there is no Gradient node,
+  /// if Gradient nodes differentiate different values, or if the loss is not a
+  /// single float.
   llvm::StringRef findLoss(Emitter &emitter) const;
 
-  /// Sets the initial values of the initialization bindings and creates the
-  /// weight updates at the insertion point of `emitter`.
+  /// Sets the initial values of parameters that initialization_binding gives,
+  /// and creates the weight updates that update_binding gives, at the insertion
+  /// point of `emitter`.
   void makeWrites(Emitter &emitter) const;
 
 private:
-  /// Creates the update of the parameter `binding.key` by the value
-  /// `binding.value`. Returns that value; null after an error.
+  /// Creates the op that writes the value `binding.value` to the parameter
+  /// `binding.key` at the end of a training step. Returns the written value;
+  /// null after an error.
   mlir::Value write(const onnx::MetadataEntry &binding, Emitter &emitter) const;
-  /// Makes the parameter `binding.key` start from the output `binding.value` of
-  /// the initialization graph. The elements of that output must be known and
-  /// equal. Returns the output; null after an error.
+  /// Sets the initial value of the parameter `binding.key` to the output
+  /// `binding.value` of the initialization graph. The elements of that output
+  /// must be known during the import and all be equal. Returns the output; null
+  /// after an error.
   mlir::Value writeInitialValue(const onnx::MetadataEntry &binding,
                                 Emitter &emitter) const;
-  /// Returns the parameter of the initializer `name`; null, with an error, if
-  /// `name` is not an initializer that training writes.
+  /// Returns the parameter that the initializer `name` has become. Records an
+  /// error and returns null if `name` is not an initializer that training
+  /// writes.
   graph::ParameterOp parameterOf(llvm::StringRef name, Emitter &emitter) const;
 
   const onnx::Model &model;

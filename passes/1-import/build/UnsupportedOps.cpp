@@ -6,8 +6,8 @@
 
 namespace pcc::onnx_import {
 
-/// Most nodes of one op that the message names, and most reasons in the notes.
-/// The message also gives the total count.
+/// Largest number of node names per op in the error message, and of reasons in
+/// its notes. The message also gives the total number of nodes.
 static constexpr size_t namedNodes = 8;
 
 void UnsupportedOps::add(const onnx::Node &node, const std::string &reason) {
@@ -26,7 +26,9 @@ void UnsupportedOps::add(const onnx::Node &node, const std::string &reason) {
     reasons.push_back({node.label(), reason});
 }
 
-/// Formats one op for the message: `3 of org.example.Frob ('a', 'b', 'c')`.
+/// Formats an op and its nodes for the error message: `3 of org.example.Frob
+/// ('a', 'b', 'c')`. Node names after the first `namedNodes` are replaced by
+/// "…".
 static std::string describe(const UnsupportedOp &op) {
   std::string text = std::to_string(op.nodes.size()) + " of " +
                      (op.domain.empty() ? "" : op.domain + ".") + op.op + " (";

@@ -8,27 +8,30 @@
 
 namespace pcc::onnx_import {
 
-/// Collects nodes that cannot be imported, so that one error names all of them.
+/// Collects the nodes of a model that pcc cannot import, so that one error
+/// lists all of them.
 class UnsupportedOps {
 public:
-  /// Records `node`. An empty `reason` means that pcc lacks the op; otherwise
-  /// `reason` describes the unsupported form.
+  /// Records that `node` cannot be imported. An empty `reason` means that pcc
+  /// lacks the op; otherwise `reason` says which form of the op is unsupported.
   void add(const onnx::Node &node, const std::string &reason = "");
 
-  /// Returns whether any node was recorded. If so, `error` gets exit code 4 and
-  /// lists the ops with counts and node names; the notes give the first
-  /// reasons.
+  /// Returns whether any node was recorded. If so, fills `error` with exit code
+  /// 4 and a message that lists the ops, each with the number and names of its
+  /// nodes. The error's notes give the first reasons.
   bool report(ImportError &error) const;
 
 private:
-  /// The unsupported form of one node.
+  /// The reason why one node cannot be imported.
   struct Reason {
-    /// Label of the node, and what pcc does not support about it.
+    /// Label of the node, such as "'a' (Einsum)" or "#12 (Einsum)", and the
+    /// reason given to `add`.
     std::string node, text;
   };
   /// Unsupported ops, each with its nodes, in the order of first occurrence.
   std::vector<UnsupportedOp> ops;
-  /// Reasons, in the order of the nodes.
+  /// Reasons given to `add`, in the order of the nodes; nodes without a reason
+  /// have no entry.
   std::vector<Reason> reasons;
 };
 

@@ -10,87 +10,95 @@
 
 namespace pcc::onnx_import {
 
-/// Maps each value name of a model to an SSA value, an initializer or a
-/// sequence of SSA values. An initializer becomes an SSA value at its first
-/// use. Outputs of nodes that could not be imported have no entry.
+/// Maps each ONNX value name of a model to what it stands for: an SSA value, an
+/// initializer that has no SSA value yet, or a sequence of SSA values. An
+/// initializer gets its SSA value at its first use. Outputs of nodes that could
+/// not be imported have no entry.
 ///
 /// The names are views of the model, which must outlive the table.
 class ValueTable {
 public:
-  /// Creates an empty table; `weights` must outlive it.
+  /// Creates an empty table. `weights`, which creates the SSA values of
+  /// initializers, must outlive the table.
   explicit ValueTable(Weights &weights) : weights(weights) {}
 
-  /// Defines `name` as `value`, and drops an earlier definition.
+  /// Defines the ONNX name `name` as the SSA value `value`. An earlier
+  /// definition of the name is dropped.
   void define(llvm::StringRef name, mlir::Value value) {
     forget(name);
     known[name] = value;
   }
-  /// Defines the name of `tensor` as an initializer. `tensor` must outlive the
-  /// table.
+  /// Defines the name of the initializer `tensor`; its SSA value is created at
+  /// the first use. `tensor` must outlive the table.
   void defineWeight(const onnx::Tensor &tensor) {
     forget(asRef(tensor.name));
     initializers[asRef(tensor.name)] = &tensor;
   }
-  /// Defines `name` as a sequence of tensors. The length of the sequence is
-  /// known, so no op represents the sequence.
+  /// Defines `name` as an ONNX sequence of the tensors `elements`. No op
+  /// represents the sequence, because its length is known during the import.
   void defineSequence(llvm::StringRef name,
                       llvm::ArrayRef<mlir::Value> elements) {
     forget(name);
     sequences[name].assign(elements.begin(), elements.end());
   }
-  /// Returns the elements of the sequence `name`; null if `name` is no
-  /// sequence.
+  /// Returns the elements of the ONNX sequence `name`; null if `name` is not
+  /// defined as a sequence.
   const llvm::SmallVector<mlir::Value> *sequence(llvm::StringRef name) const {
     auto found = sequences.find(name);
     return found == sequences.end() ? nullptr : &found->second;
   }
-  /// Returns the value `name`. An initializer is created at the insertion point
-  /// of `emitter` at its first use. Returns null, with an error in `emitter`,
-  /// if `name` is undefined or cannot be created.
+  /// Returns the SSA value for the ONNX name `name`. For an initializer without
+  /// an SSA value, creates it at the insertion point of `emitter`. Returns
+  /// null, with an error in `emitter`, if `name` is undefined or its value
+  /// cannot be created.
   mlir::Value get(llvm::StringRef name, Emitter &emitter);
-  /// Returns the elements of `name` if they are known during the import, else
-  /// null. An initializer is read without becoming a weight.
+  /// Returns the elements of the tensor `name` if the import knows them, else
+  /// null. The elements of an initializer are read from the model without
+  /// creating an SSA value or a parameter.
   mlir::DenseElementsAttr elements(llvm::StringRef name, Emitter &emitter);
-  /// Returns the value `name` if it exists already, else null.
+  /// Returns the SSA value for the ONNX name `name` if one exists already, else
+  /// null.
   mlir::Value lookup(llvm::StringRef name) const { return known.lookup(name); }
-  /// Returns the initializer `name`, whether or not it has been used; null if
-  /// there is none.
+  /// Returns the initializer called `name`, whether or not it has an SSA value;
+  /// null if no initializer has this name.
   const onnx::Tensor *initializer(llvm::StringRef name) const {
     return initializers.lookup(name);
   }
-  /// Redefines `name` as `value`, which equals the earlier value but has
-  /// another form, such as a `dist.pin` of it. Unlike `define`, keeps an
-  /// initializer of the name.
+  /// Redefines `name` as another SSA value that equals the earlier one, such as
+  /// a `dist.pin` of it. Unlike `define`, keeps the entry of an initializer
+  /// with this name.
   void replace(llvm::StringRef name, mlir::Value value) { known[name] = value; }
-  /// Returns whether `name` is defined as a value, an initializer or a
+  /// Returns whether `name` is defined as an SSA value, an initializer or a
   /// sequence.
   bool has(llvm::StringRef name) const {
     return known.contains(name) || initializers.contains(name) ||
            sequences.contains(name);
   }
 
-  /// Converts a name of the model to a StringRef of the same bytes.
+  /// Converts `text`, a view of the model's bytes, to a StringRef of the same
+  /// bytes.
   static llvm::StringRef asRef(std::string_view text) {
     return llvm::StringRef(text.data(), text.size());
   }
 
-  /// Creator of the values of initializers.
+  /// Creates the SSA values of initializers.
   Weights &weights;
 
 private:
-  /// Drops all definitions of `name`. A branch of an If may reuse a name that
-  /// an earlier branch has defined.
+  /// Drops all definitions of `name`. Needed because a branch of an If may
+  /// define a name that an earlier branch has defined, too.
   void forget(llvm::StringRef name) {
     known.erase(name);
     initializers.erase(name);
     sequences.erase(name);
   }
 
-  /// Values that exist, by name.
+  /// SSA values that exist so far, by ONNX name.
   llvm::DenseMap<llvm::StringRef, mlir::Value> known;
-  /// Initializers by name, including those that are values already.
+  /// Initializers by ONNX name, whether or not they have an SSA value in
+  /// `known`.
   llvm::DenseMap<llvm::StringRef, const onnx::Tensor *> initializers;
-  /// Elements of sequences, by name.
+  /// Elements of each ONNX sequence, by the sequence's name.
   llvm::DenseMap<llvm::StringRef, llvm::SmallVector<mlir::Value>> sequences;
 };
 

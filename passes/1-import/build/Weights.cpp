@@ -37,8 +37,8 @@ Type builtinType(onnx::DataType type, MLIRContext *context) {
   // clang-format on
 }
 
-/// Returns the kind that torch.export gives an initializer, such as PARAMETER
-/// or BUFFER; empty if the metadata has none.
+/// Returns the kind of an initializer that torch.export stored in `metadata`,
+/// such as PARAMETER or BUFFER. Returns an empty string if there is none.
 static StringRef inputKind(const onnx::Metadata &metadata) {
   for (const onnx::MetadataEntry &entry : metadata)
     if (entry.key == "pkg.torch.export.graph_signature.InputSpec.kind")
@@ -74,7 +74,7 @@ RankedTensorType Weights::typeOf(const onnx::Tensor &tensor, Emitter &emitter) {
 }
 
 /// Returns whether `tensor` has a single element. A single element cannot be
-/// sharded, so its value becomes part of the program.
+/// sharded, so the import makes it a constant of the program, not a parameter.
 static bool isScalar(const onnx::Tensor &tensor) {
   return ShapedType::getNumElements(tensor.dims) == 1;
 }
@@ -93,8 +93,9 @@ bool Weights::becomesParameter(const onnx::Tensor &tensor) const {
          (tensor.external || model.fileOffset(tensor.raw));
 }
 
-/// Elements that the reader had to decode are not in the file in raw form, so
-/// no reference can name them. They become a constant, whatever their number.
+/// A parameter refers to raw bytes in a file. Elements that the model reader
+/// had to decode (ONNX stores some in fields other than raw_data) are nowhere
+/// in that form, so they become a constant of any size.
 Value Weights::make(const onnx::Tensor &tensor, Emitter &emitter) {
   RankedTensorType type = typeOf(tensor, emitter);
   if (!type)
@@ -116,8 +117,8 @@ Value Weights::makeConstantNode(const onnx::Tensor &tensor, Emitter &emitter) {
   return value ? emitter.constant(value) : Value();
 }
 
-/// Returns the bytes of a tensor in an external file; null, with an error, if
-/// they cannot be read.
+/// Reads the bytes of a tensor from the external file root/reference.path.
+/// Returns null, with an error in `emitter`, if they cannot be read.
 static std::unique_ptr<llvm::MemoryBuffer>
 readSlice(const std::string &root, const onnx::DataReference &reference,
           Emitter &emitter) {
@@ -165,7 +166,7 @@ Value Weights::makeFilled(const onnx::Tensor &tensor, RankedTensorType type,
                                "are not where they can be read from");
   auto name = StringAttr::get(context, symbolFor(tensor));
   OpBuilder builder(context);
-  // Insert in front of @main, which is the last op of the module.
+  // Insert the parameter before @main, which is the module's last op.
   builder.setInsertionPoint(&module.getBody()->back());
   auto parameter = ParameterOp::create(builder, emitter.getLoc(), name, type);
   parameter.setFillAttr(builder.getF64FloatAttr(toDoubles(value).front()));

@@ -12,13 +12,13 @@
 
 namespace pcc::onnx_import {
 
-/// Returns the builtin type for the ONNX element type `type`. Signed integers
-/// are signless, unsigned integers are unsigned, and booleans are i1. Returns
-/// null for strings and for types that pcc lacks.
+/// Returns the builtin type for the ONNX element type `type`: i1 for booleans,
+/// signless integers for signed types such as INT32, and unsigned integers for
+/// UINT32 and the like. Returns null for strings and for types that pcc lacks.
 mlir::Type builtinType(onnx::DataType type, mlir::MLIRContext *context);
 
-/// Turns tensors of a model into `graph.parameter` symbols, whose bytes are
-/// never read, or into constants:
+/// Turns initializers and other tensors of an ONNX model into `graph.parameter`
+/// symbols, whose bytes the import never reads, or into constants:
 ///
 ///   parameter  a float tensor with a dim and more than one element, and every
 ///              tensor with more than `foldLimit` elements, if a file holds the
@@ -26,70 +26,77 @@ mlir::Type builtinType(onnx::DataType type, mlir::MLIRContext *context);
 ///   constant   all other tensors
 class Weights {
 public:
-  /// Prepares the creation of parameters in `module`. `model` must outlive the
-  /// object. The constructor notes which initializers the exporter calls
-  /// buffers.
+  /// Prepares the creation of parameters in `module`. Reads from the model's
+  /// metadata which initializers torch.export calls buffers (not trained).
+  /// `model` must outlive the object.
   Weights(const onnx::Model &model, const ImportOptions &options,
           mlir::ModuleOp module);
 
-  /// Returns the canonical directory to which weight references are relative.
+  /// Returns the canonical path of the directory to which the file names in
+  /// weight references are relative.
   const std::string &root() const { return data.root(); }
 
-  /// Returns whether `tensor` becomes a parameter whose bytes are read from a
-  /// file. Any other initializer that training writes becomes a parameter with
-  /// a `fill` value.
+  /// Returns whether `tensor` becomes a parameter that refers to bytes in a
+  /// file. Does not cover initializers that training writes but that have no
+  /// such bytes: they become parameters with a `fill`, one initial value for
+  /// all elements.
   bool becomesParameter(const onnx::Tensor &tensor) const;
-  /// Declares that training steps write the initializer `name`, so that its
-  /// elements are not known during the import.
+  /// Declares that training steps write the initializer `name`. Its elements
+  /// then count as unknown during the import.
   void markWritten(llvm::StringRef name) { written.insert(name); }
-  /// Creates the value of `tensor` at the insertion point of `emitter`. Returns
-  /// null, with an error in `emitter`, on failure.
+  /// Creates the SSA value of `tensor` (a constant, or the read of a new
+  /// parameter) at the insertion point of `emitter`. Returns null, with an
+  /// error in `emitter`, on failure.
   mlir::Value make(const onnx::Tensor &tensor, Emitter &emitter);
   /// Returns the elements of `tensor`, read from its file if necessary. Returns
-  /// null if training writes the tensor or if it has more than `foldLimit`
-  /// elements. Also returns null, with an error in `emitter`, if the type is
-  /// unsupported or the file cannot be read.
+  /// null without an error if training writes the tensor or if it has more than
+  /// `foldLimit` elements. Returns null with an error in `emitter` if pcc lacks
+  /// the element type or the file cannot be read.
   mlir::DenseElementsAttr elements(const onnx::Tensor &tensor,
                                    Emitter &emitter);
-  /// Creates the value of a tensor that an attribute of a node holds. Up to
-  /// `foldLimit` elements make a constant, even of floats; a larger tensor is
-  /// created as by `make`.
+  /// Creates the SSA value of a tensor that a node holds in an attribute. A
+  /// tensor of up to `foldLimit` elements becomes a constant, even if its
+  /// elements are floats. `make` creates the value of a larger tensor.
   mlir::Value makeConstantNode(const onnx::Tensor &tensor, Emitter &emitter);
 
 private:
-  /// Returns whether the type and the size of `tensor` are those of a weight
-  /// rather than those of a constant.
+  /// Returns whether `tensor` is large enough for a parameter: it has more than
+  /// `foldLimit` elements, or it holds two or more floats. Other tensors become
+  /// constants.
   bool isWeight(const onnx::Tensor &tensor) const;
-  /// Implements `elements`, but also reads tensors that training writes.
+  /// Does the work of `elements`, but also reads the elements of tensors that
+  /// training writes.
   mlir::DenseElementsAttr elementsOf(const onnx::Tensor &tensor,
                                      Emitter &emitter);
-  /// Creates a parameter without a weight file, all of whose elements start as
-  /// the single value that `tensor` holds everywhere. Null, with an error, if
-  /// the elements of `tensor` differ.
+  /// Creates a parameter without bytes in a file, for a `tensor` whose elements
+  /// are all equal: its `fill` attribute holds that element. Returns null, with
+  /// an error, if the elements differ.
   mlir::Value makeFilled(const onnx::Tensor &tensor,
                          mlir::RankedTensorType type, Emitter &emitter);
-  /// Creates a parameter that refers to the bytes of `tensor` in its file. If
-  /// the file is absent, and may be, the reference has an empty path.
+  /// Creates a parameter that refers to the bytes of `tensor` in their file. If
+  /// the file is missing and --random-weights allows that, the reference has an
+  /// empty path.
   mlir::Value makeParameter(const onnx::Tensor &tensor,
                             mlir::RankedTensorType type, Emitter &emitter);
-  /// Returns an unused symbol name for `tensor`: its name, or NAME.1, NAME.2, …
-  /// if the name is taken. Branches and constants may repeat names.
+  /// Returns a symbol name for `tensor` that the module does not use yet: its
+  /// ONNX name, or NAME.1, NAME.2, … if that name is taken. Branches of an If
+  /// and Constant nodes may repeat names.
   std::string symbolFor(const onnx::Tensor &tensor);
-  /// Returns the type of `tensor`; null, with an error, if pcc lacks the
-  /// element type or refuses the shape.
+  /// Returns the tensor type of `tensor`. Returns null, with an error in
+  /// `emitter`, if pcc lacks the element type or the shape is invalid.
   mlir::RankedTensorType typeOf(const onnx::Tensor &tensor, Emitter &emitter);
 
   const onnx::Model &model;
-  /// Locator of the bytes of tensors.
+  /// Finds the file, offset and length of each tensor's bytes.
   onnx::ExternalData data;
   mlir::ModuleOp module;
   mlir::MLIRContext *context;
-  /// Names of the weights that torch.export calls buffers, which are not
-  /// trained.
+  /// Names of the weights that torch.export calls buffers. Training does not
+  /// change buffers.
   llvm::StringSet<> buffers;
   /// Names of the initializers that training steps write.
   llvm::StringSet<> written;
-  /// Symbol names in use.
+  /// Names of the parameters created so far.
   llvm::StringSet<> symbols;
 };
 

@@ -8,9 +8,10 @@ using namespace mlir;
 
 namespace pcc::onnx_import {
 
-/// Reads the list attribute `name`, which must have `count` entries of at least
-/// `least`. An absent attribute gives `count` times `otherwise`. Wrong entries
-/// are errors and are replaced by valid ones.
+/// Reads the integer list attribute `name` of `node`. If the attribute is
+/// absent, all `count` entries are `otherwise`. Another length than `count`, or
+/// an entry below `least`, is an error of `node`; the returned list is then
+/// made valid.
 static SmallVector<int64_t> readList(NodeImport &node, StringRef name,
                                      size_t count, int64_t otherwise,
                                      int64_t least) {
@@ -28,8 +29,8 @@ static SmallVector<int64_t> readList(NodeImport &node, StringRef name,
   return list;
 }
 
-/// Checks that all sizes are below 2^31, so that a product of a size and a
-/// stride or dilation fits into an int64_t.
+/// Checks that all sizes are below 2^31. The product of a size and a stride or
+/// dilation then fits into an int64_t.
 static void boundSizes(NodeImport &node, ArrayRef<int64_t> sizes) {
   for (int64_t size : sizes)
     if (size > INT32_MAX)
@@ -37,9 +38,10 @@ static void boundSizes(NodeImport &node, ArrayRef<int64_t> sizes) {
                    " elements");
 }
 
-/// Resolves auto_pad SAME_UPPER and SAME_LOWER: pads such that ceil(input /
-/// stride) windows fit. If the padding is odd, `upper` puts the extra element
-/// at the high end.
+/// Computes the pads for auto_pad SAME_UPPER and SAME_LOWER: with them,
+/// ceil(input / stride) windows fit along each spatial dim. An odd total of
+/// padding has one element more at the high end if `upper`, else at the low
+/// end.
 static void padSame(WindowSpec &window, ArrayRef<int64_t> spatial, bool upper) {
   for (auto [i, input] : llvm::enumerate(spatial)) {
     int64_t windows = llvm::divideCeil(input, window.strides[i]);
@@ -52,9 +54,10 @@ static void padSame(WindowSpec &window, ArrayRef<int64_t> spatial, bool upper) {
 }
 
 /// Applies ceil_mode: adds one more window per dim if elements are left over
-/// and the window starts within the input or the low pad. The high pad grows by
-/// the elements that this window needs beyond the padded input. For 6 elements,
-/// a window of 3 and a stride of 2:
+/// and the window would start within the input or the low pad. The high pad
+/// grows by the elements that this window needs beyond the padded input.
+/// `overhang` records this growth. For 6 elements, a window of 3 and a stride
+/// of 2:
 ///
 ///   starts 0, 2      the floor of (6 - 3) / 2 gives two windows
 ///   starts 0, 2, 4   ceil_mode: one more element is needed, so overhang is 1

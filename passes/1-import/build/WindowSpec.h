@@ -7,28 +7,29 @@
 
 namespace pcc::onnx_import {
 
-/// The sliding window of a convolution or pool, with automatic padding resolved
-/// to numbers. The lists have one entry per spatial dim. `pads` has two: the
-/// low pads of all dims, then the high pads.
+/// The sliding window of a convolution or pool; auto_pad has been resolved to
+/// numbers. Each list has one entry per spatial dim, except for `pads`, which
+/// has two: first the low pads of all dims, then the high pads.
 struct WindowSpec {
-  /// Extent, step, spacing of elements, and padding, in elements.
+  /// Window extent, step between windows, spacing of a window's elements, and
+  /// padding of the input. All are in elements.
   llvm::SmallVector<int64_t> size, strides, dilations, pads;
-  /// The part of each high pad that ceil_mode adds, which an average does not
-  /// count.
+  /// The part of each dim's high pad that ceil_mode adds. An average pool does
+  /// not count these elements in its divisor.
   llvm::SmallVector<int64_t> overhang;
 
-  /// Returns the number of elements from the first to the last element of the
-  /// dilated window along spatial dim `i`.
+  /// Returns how many input elements one window spans along spatial dim `i`,
+  /// gaps between dilated elements included.
   int64_t span(size_t i) const { return (size[i] - 1) * dilations[i] + 1; }
 };
 
 /// Reads the window attributes of `node`: kernel_shape, strides, dilations,
-/// pads, auto_pad and ceil_mode. `spatial` holds the spatial dims of the
-/// operand. `size` is the window's size if the filter determines it, else
-/// empty.
+/// pads, auto_pad and ceil_mode. `spatial` holds the sizes of the operand's
+/// spatial dims. `size` is the shape of a convolution's filter, or empty for a
+/// pool, whose size is in kernel_shape.
 ///
 /// A list of the wrong length, an entry out of range or a dim of 2^31 or more
-/// elements is an error of `node`. All lists of the result then still have the
+/// elements is an error of `node`. Even then, all lists of the result have the
 /// right length.
 WindowSpec readWindow(NodeImport &node, llvm::ArrayRef<int64_t> spatial,
                       llvm::ArrayRef<int64_t> size);

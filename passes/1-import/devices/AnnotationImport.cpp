@@ -25,8 +25,8 @@ Value AnnotationImport::pin(const onnx::Node &node, Value value,
                              builder.getStringAttr(asRef(name)));
 }
 
-/// An initializer may not be a value yet. It becomes one only if a pin is
-/// needed, so that annotations alone do not create weights.
+/// If the operand is an initializer without an SSA value, the value is created
+/// only if a pin is needed: annotations alone must not create weights.
 bool AnnotationImport::pinOperand(const onnx::Node &node, std::string_view name,
                                   Emitter &emitter) {
   Value value = values.lookup(asRef(name));
@@ -39,8 +39,9 @@ bool AnnotationImport::pinOperand(const onnx::Node &node, std::string_view name,
                                         error) ||
       !annotations.shardingAtUse(node, name, shape, shardingAtUse, error))
     return false;
-  // An input, a weight or a result has its sharding where it is defined. A
-  // constant has no such place, so each use gets a pin.
+  // Inputs, weights and results of ops carry their sharding where they are
+  // defined, so a use needs a pin only if it asks for another sharding. A
+  // constant carries no sharding, so every use that asks for one gets a pin.
   const bool isConstant =
       value ? isa_and_present<graph::ConstantOp>(value.getDefiningOp())
             : !values.weights.becomesParameter(*tensor);
@@ -76,7 +77,7 @@ bool AnnotationImport::pinResult(const onnx::Node &node,
   ShardingAnnotations::RequestedSharding asked;
   if (!annotations.shardingAtDefinition(name, sizesOf(value), asked, error))
     return false;
-  // A constant is replicated by itself.
+  // A constant is replicated without a pin.
   const bool isMet = asked && value.getDefiningOp<graph::ConstantOp>() &&
                      dist::isReplicated(*asked);
   if (asked && !isMet)

@@ -9,51 +9,58 @@
 
 namespace pcc::onnx_import {
 
-/// Writes the shardings that annotations request into the module while its
-/// nodes are imported:
+/// Writes the shardings that a model's annotations request into the module
+/// while the model's nodes are imported:
 ///
-///   dist.pin       after a node's result, or before a use that requests another
-///                  sharding than the definition
-///   dist.sharding  on inputs, outputs and weights
+///   dist.pin       an op that fixes a value's sharding: after a node's result,
+///                  or before a use that requests another sharding than the
+///                  definition
+///   dist.sharding  an attribute on inputs, outputs and weights
 ///
-/// Every method returns false, with `error` filled, if an annotation cannot be
-/// met.
+/// Every method that returns bool returns false, with `error` filled, if an
+/// annotation cannot be met.
 class AnnotationImport {
 public:
-  /// Prepares the annotation of the ops that `builder` inserts. All arguments
-  /// must outlive the object.
+  /// Prepares the object. The pins are created at the insertion point of
+  /// `builder`. All arguments must outlive the object.
   AnnotationImport(const ShardingAnnotations &annotations, ValueTable &values,
                    mlir::OpBuilder &builder, ImportError &error)
       : annotations(annotations), values(values), builder(builder),
         error(error) {}
 
-  /// Makes the names of the operands of `node` stand for pinned values, where
-  /// the node requests shardings. Must be called before `node` is imported.
+  /// Creates a `dist.pin` for each operand of `node` for which the node's
+  /// annotations request a sharding. Until pinResults is called, the operand's
+  /// name stands for the pinned value. Must be called before `node` is
+  /// imported.
   bool pinOperands(const onnx::Node &node, Emitter &emitter);
-  /// Restores the names that pinOperands changed and pins the results of
-  /// `node`. Must be called after `node` is imported.
+  /// Makes the operand names that pinOperands redefined stand for the original
+  /// values again, and creates pins for the results of `node`. Must be called
+  /// after `node` is imported.
   bool pinResults(const onnx::Node &node);
 
-  /// Sets `dist.sharding` on argument `input` of `function`, which is the
-  /// model's input `name`, if a sharding is requested.
+  /// Sets `dist.sharding` on argument `input` of `function`, if the model
+  /// requests a sharding for its input `name`.
   bool markInput(mlir::func::FuncOp function, unsigned input,
                  std::string_view name);
-  /// Sets `dist.sharding` on result `output` of `function`, which is the
-  /// model's output `name`, if a sharding is requested.
+  /// Sets `dist.sharding` on result `output` of `function`, if the model
+  /// requests a sharding for its output `name`.
   bool markOutput(mlir::func::FuncOp function, unsigned output,
                   std::string_view name);
-  /// Sets `dist.sharding` on the parameters of `module` for which a sharding is
-  /// requested.
+  /// Sets `dist.sharding` on each parameter of `module` for which the model
+  /// requests a sharding.
   bool markWeights(mlir::ModuleOp module);
 
 private:
-  /// Pins the operand `name` for its use by `node`, unless the value already
-  /// has the requested sharding where it is defined.
+  /// Creates a pin of the operand `name` for its use by `node`, if the node
+  /// requests a sharding that the value does not already have where it is
+  /// defined.
   bool pinOperand(const onnx::Node &node, std::string_view name,
                   Emitter &emitter);
-  /// Pins the result `name` of `node`, if a sharding is requested.
+  /// Creates a pin of the result `name` of `node`, if the model requests a
+  /// sharding for it.
   bool pinResult(const onnx::Node &node, std::string_view name);
-  /// Creates a `dist.pin` of `value` at the location of `node`.
+  /// Creates a `dist.pin` of `value`, which the model calls `name`, at the
+  /// location of `node`.
   mlir::Value pin(const onnx::Node &node, mlir::Value value,
                   std::string_view name, const dist::Sharding &sharding);
 
@@ -61,8 +68,8 @@ private:
   ValueTable &values;
   mlir::OpBuilder &builder;
   ImportError &error;
-  /// Operands of the current node that are pinned for its use: the name and the
-  /// value that the name stands for in other nodes.
+  /// Operands of the current node that pinOperand has pinned: the ONNX name and
+  /// the value before the pin, which pinResults restores.
   llvm::SmallVector<std::pair<std::string_view, mlir::Value>> unpinned;
 };
 

@@ -9,7 +9,8 @@
 using namespace pcc;
 using namespace pcc::onnx_import;
 
-/// Formats the first 16 of `numbers` for messages: "0, 1, 2, …".
+/// Formats the first 16 of `numbers` for messages: "0, 1, 2". If there are
+/// more, ", …" follows.
 static std::string listOf(const std::vector<int64_t> &numbers) {
   std::string text;
   for (size_t i = 0; i < std::min<size_t>(numbers.size(), 16); ++i)
@@ -31,8 +32,9 @@ static int64_t product(const std::vector<int64_t> &sizes) {
                          std::multiplies<>());
 }
 
-/// Returns the devices for one entry of a device list: those of the group with
-/// that key, or the single device of that number.
+/// Returns the devices that one entry of an ONNX device list stands for: the
+/// members of the device group whose key is `entry`, or device `entry` itself
+/// if no group has this key.
 static std::vector<int64_t> devicesOf(const onnx::ShardingSpec &spec,
                                       int64_t entry) {
   for (const onnx::DeviceGroup &group : spec.groups)
@@ -75,9 +77,10 @@ std::optional<ShardLayout> onnx_import::layoutOf(const onnx::ShardingSpec &spec,
   return std::nullopt;
 }
 
-/// Returns for each factor, in order, the part of the factor that each device
-/// holds. For counts {2, 2} and shards {0 1 2 3} the result is {0 0 1 1} and {0
-/// 1 0 1}.
+/// Splits each device's shard number into one part number per factor, where the
+/// last factor varies fastest. Entry [f][d] of the result is the part of factor
+/// f that device d holds. For counts {2, 2} and shards {0 1 2 3} the result is
+/// {0 0 1 1} and {0 1 0 1}.
 static std::vector<std::vector<int64_t>> partsOf(const ShardLayout &layout) {
   std::vector<std::vector<int64_t>> parts(
       layout.counts.size(), std::vector<int64_t>(layout.shards.size()));
@@ -91,8 +94,8 @@ static std::vector<std::vector<int64_t>> partsOf(const ShardLayout &layout) {
   return parts;
 }
 
-/// Returns whether `part` grows by equal steps from 0 over the `count` devices
-/// 0, `stride`, 2 · `stride`, …; a step of 0 is allowed.
+/// Returns whether the part numbers of the `count` devices 0, `stride`, 2 ·
+/// `stride`, … grow by equal steps from 0: 0 1 2 3, 0 2 4 6 or 0 0 0 0.
 static bool isLinear(const std::vector<int64_t> &part, int64_t stride,
                      int64_t count) {
   for (int64_t i = 2; i < count; ++i)
@@ -110,8 +113,9 @@ onnx_import::commonAxes(const std::vector<ShardLayout> &layouts,
       for (std::vector<int64_t> &part : partsOf(layout))
         if (std::find(parts.begin(), parts.end(), part) == parts.end())
           parts.push_back(std::move(part));
-  // Find the axes from the minor end. Each axis is the longest run of devices
-  // along which every part grows linearly or stays constant.
+  // Find the axis sizes from the minor end. Each axis takes the longest run of
+  // devices along which every factor's part number grows by equal steps or
+  // stays 0.
   std::vector<int64_t> sizes;
   for (int64_t stride = 1; stride < numDevices; stride *= sizes.back()) {
     int64_t size = numDevices / stride;
@@ -131,8 +135,8 @@ onnx_import::commonAxes(const std::vector<ShardLayout> &layouts,
   return sizes;
 }
 
-/// Splits `axis` into sub-axes of prime size, major first. Every sub-axis of
-/// `axis` is made of such parts.
+/// Splits `axis` into sub-axes of prime size, major first: 12 into 2, 2 and 3.
+/// Every sub-axis that pcc uses is a product of these.
 static dist::SubAxes primeParts(const dist::Axis &axis) {
   dist::SubAxes parts;
   int64_t rest = axis.size, before = 1;
@@ -142,8 +146,9 @@ static dist::SubAxes primeParts(const dist::Axis &axis) {
   return parts;
 }
 
-/// Returns the prime parts of the axes of `mesh`, minor first, each with the
-/// distance between devices that differ by 1 along that part alone.
+/// Splits all axes of `mesh` into sub-axes of prime size and returns them,
+/// minor first. With each comes its stride: how much the device number grows if
+/// only the coordinate along this sub-axis grows by 1.
 static std::vector<std::pair<dist::SubAxis, int64_t>>
 stridesOf(const dist::Mesh &mesh) {
   std::vector<std::pair<dist::SubAxis, int64_t>> strides;
@@ -158,9 +163,10 @@ stridesOf(const dist::Mesh &mesh) {
   return strides;
 }
 
-/// Returns the axes whose combined coordinate equals `part` on every device,
-/// major first; no axes if there are none. The part's step along each prime
-/// part of the mesh gives the order of the axes. The final loop verifies them.
+/// Returns the axes, major first, whose combined coordinate equals part[d] on
+/// every device d. Returns no axes if there are none. The candidates are the
+/// prime sub-axes along which `part` changes; a larger step means more major.
+/// The final loop checks them.
 static dist::SubAxes countedBy(const std::vector<int64_t> &part,
                                const dist::Mesh &mesh) {
   std::vector<std::pair<int64_t, dist::SubAxis>> steps;
@@ -179,9 +185,9 @@ static dist::SubAxes countedBy(const std::vector<int64_t> &part,
   return axes;
 }
 
-/// Returns for each factor of `layout` the only axis of `mesh` with as many
-/// coordinates as the factor has parts. An ambiguous or missing axis is an
-/// error.
+/// Returns for each factor of `layout` the axis of `mesh` whose size is the
+/// factor's number of parts. Returns nothing, with `error` filled, if no axis
+/// or several axes have that size.
 static std::optional<std::vector<dist::SubAxes>>
 axesBySize(const ShardLayout &layout, const dist::Mesh &mesh,
            std::string &error) {

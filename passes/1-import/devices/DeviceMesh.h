@@ -27,43 +27,44 @@
 
 namespace pcc::onnx_import {
 
-/// The shard of one tensor that each device of a stage holds. Shards are
-/// numbered row-major over `counts`.
+/// Which shard of one tensor each device of a stage holds. A factor is one
+/// split of a dim; shards are numbered row-major over the parts of all factors.
 struct ShardLayout {
-  /// Number of parts of each factor, in the order of the annotation.
+  /// Number of parts of each factor, in the order of the annotation. Their
+  /// product is the number of shards.
   std::vector<int64_t> counts;
-  /// First device of the stage. Entry i of `shards` belongs to device
+  /// Number of the stage's first device. Entry i of `shards` belongs to device
   /// firstDevice + i.
   int64_t firstDevice = 0;
-  /// Shard number per device of the stage; empty if the annotation lists no
-  /// devices.
+  /// Number of the shard that each device of the stage holds; empty if the
+  /// annotation lists no devices.
   std::vector<int64_t> shards;
 
-  /// Compares all members.
+  /// Returns whether all members are equal.
   bool operator==(const ShardLayout &) const = default;
 };
 
-/// Returns the layout that `spec` requests in a pipeline whose stages have
-/// `devicesPerStage` devices each. `spec` must have passed checkDevices.
-/// Returns nothing, with `error` filled, if the listed devices are not exactly
-/// those of one stage.
+/// Converts the ONNX annotation `spec` to a layout. Each stage of the pipeline
+/// has `devicesPerStage` devices. `spec` must have passed checkDevices. Returns
+/// nothing, with `error` filled, if the listed devices are not exactly those of
+/// one stage.
 std::optional<ShardLayout> layoutOf(const onnx::ShardingSpec &spec,
                                     int64_t devicesPerStage,
                                     std::string &error);
 
-/// Returns the axis sizes, major to minor, of the coarsest mesh that expresses
-/// all `layouts` with device lists. The product of the sizes is `numDevices`.
-/// If a layout is irregular, the mesh does not express it, and axesOf reports
-/// the error.
-///   {0 0 1 1}, {0 1 0 1} -> 2, 2     {0 1 2 3} -> 4
+/// Returns the axis sizes, major to minor, of the mesh with the fewest axes on
+/// which all `layouts` can be written as dims split over axes. Layouts without
+/// a device list are ignored. The product of the sizes is `numDevices`. An
+/// irregular layout may fit no mesh; axesOf then reports the error.
+///   shards {0 0 1 1} and {0 1 0 1} -> 2, 2     shards {0 1 2 3} -> 4
 std::vector<int64_t> commonAxes(const std::vector<ShardLayout> &layouts,
                                 int64_t numDevices);
 
-/// Returns for each factor of `layout` the axes of `mesh` that split it, major
-/// first. A layout without a device list takes the devices in order if it has
-/// one shard per device. Otherwise each of its factors takes the only axis of
-/// its size. Returns nothing, with `error` filled, if no axes express the
-/// layout.
+/// Returns for each factor (split of a dim) of `layout` the axes of `mesh` over
+/// which it is split, major first. A layout without a device list assigns shard
+/// i to device i if there are as many shards as devices. Otherwise each of its
+/// factors takes the only axis that has the factor's number of parts. Returns
+/// nothing, with `error` filled, if no axes express the layout.
 std::optional<std::vector<dist::SubAxes>>
 axesOf(const ShardLayout &layout, const dist::Mesh &mesh, std::string &error);
 
@@ -71,10 +72,10 @@ axesOf(const ShardLayout &layout, const dist::Mesh &mesh, std::string &error);
 /// larger than 1.
 std::string textOf(const dist::Mesh &mesh);
 
-/// Fills the device list of `spec` for a tensor whose factors are split over
-/// `axes`. The devices are numbered from `firstDevice`. Devices that hold the
-/// same shard form a group, unless each shard has a single device. This is the
-/// inverse of axesOf.
+/// Fills the device list of `spec`, the ONNX annotation of a tensor whose
+/// factors are split over `axes`. The mesh's first device has the number
+/// `firstDevice`. Devices that hold the same shard form a group; there are no
+/// groups if every shard has one device. axesOf is the inverse.
 void setDevices(const std::vector<dist::SubAxes> &axes, const dist::Mesh &mesh,
                 int64_t firstDevice, onnx::ShardingSpec &spec);
 

@@ -43,8 +43,8 @@ std::string_view onnx_import::metadataOf(const onnx::Metadata &metadata,
 // The configuration
 //===----------------------------------------------------------------------===//
 
-/// Adds to `names` the configurations that `nodes` and their subgraphs refer
-/// to.
+/// Adds to `names` the names of the device configurations that `nodes`, or
+/// nodes of their subgraphs, have annotations for.
 static void addConfigurations(const std::vector<onnx::Node> &nodes,
                               std::set<std::string_view> &names) {
   for (const onnx::Node &node : nodes) {
@@ -56,7 +56,8 @@ static void addConfigurations(const std::vector<onnx::Node> &nodes,
   }
 }
 
-/// Returns the configuration of `model` called `name`; null if there is none.
+/// Returns the device configuration of `model` called `name`; null if there is
+/// none.
 static const onnx::DeviceConfiguration *find(const onnx::Model &model,
                                              std::string_view name) {
   for (const onnx::DeviceConfiguration &configuration : model.configurations)
@@ -65,8 +66,8 @@ static const onnx::DeviceConfiguration *find(const onnx::Model &model,
   return nullptr;
 }
 
-/// Returns the number of ranks that the user asks for: the pipeline positions
-/// times the size of the mesh. Requires options.mesh.
+/// Returns the number of ranks that the user's options give: pipeline positions
+/// times the size of the mesh. `options.mesh` must be set.
 static int64_t worldOf(const ImportOptions &options) {
   int64_t world = options.pipeline.value_or(1);
   for (const auto &[name, size] : *options.mesh)
@@ -74,8 +75,8 @@ static int64_t worldOf(const ImportOptions &options) {
   return world;
 }
 
-/// A configuration that no node refers to has no effect, so it is chosen only
-/// by name.
+/// A configuration for which no node has an annotation has no effect, so it is
+/// never chosen unless the user or the metadata names it.
 bool DevicePlan::chooseConfiguration(const ImportOptions &options,
                                      ImportError &error) {
   std::set<std::string_view> used;
@@ -119,9 +120,10 @@ void DevicePlan::collect(const std::vector<onnx::Node> &nodesOfGraph) {
 // Stages
 //===----------------------------------------------------------------------===//
 
-/// With V stages per position, stage s runs on position s modulo the number of
-/// positions. The number of positions is --pp if given, else the number of
-/// stages over V, and at least 1. It must divide the number of devices.
+/// With V = --virtual-stages stages per position (virtual pipeline rank), stage
+/// s runs on position s modulo the number of positions. The number of positions
+/// is --pp if given, else the number of stages divided by V, and at least 1. It
+/// must divide the number of devices.
 bool DevicePlan::findStages(const ImportOptions &options, ImportError &error) {
   const int64_t perPosition = options.virtualStages;
   for (const auto &[node, own] : nodes)
@@ -164,8 +166,9 @@ bool DevicePlan::setStage(const onnx::Node &node, int64_t stage,
                 error);
 }
 
-/// Devices determine the position, and so the stage only if each position has
-/// one stage. With virtual stages a node must name its stage.
+/// The devices of `layout` tell the position of `node`. If each position has
+/// one stage, they tell the stage, too. With several stages per position, the
+/// node's annotation must give the stage.
 bool DevicePlan::placeNode(const onnx::Node &node, const ShardLayout &layout,
                            ImportError &error) {
   if (layout.shards.empty() || numPositions == 1)
@@ -194,8 +197,8 @@ bool DevicePlan::placeNode(const onnx::Node &node, const ShardLayout &layout,
 //===----------------------------------------------------------------------===//
 
 size_t DevicePlan::indexOf(ShardLayout layout) {
-  // The mesh is the same on every stage, so layouts are compared without the
-  // stage.
+  // Every stage has the same mesh, so two layouts that differ only in the stage
+  // count as equal.
   layout.firstDevice = 0;
   auto same = std::find(layouts.begin(), layouts.end(), layout);
   if (same == layouts.end())
@@ -218,7 +221,7 @@ bool DevicePlan::findLayouts(ImportError &error) {
 }
 
 /// Parses a mesh such as "dp=2,tp=4". Returns nothing if the text has another
-/// form, repeats an axis or has a size outside of [1, 65536].
+/// form, names an axis twice or has a size outside of [1, 65536].
 static std::optional<dist::Mesh> parseMesh(std::string_view text) {
   dist::Mesh mesh;
   while (!text.empty()) {
@@ -238,11 +241,12 @@ static std::optional<dist::Mesh> parseMesh(std::string_view text) {
   return mesh;
 }
 
-/// Takes the mesh from the user's options, else from metadata `pcc.mesh`, else
-/// the coarsest mesh that expresses all annotations. The axes of the last one
-/// are called a, b, … from major to minor. Metadata `pcc.mesh` belongs to the
-/// configuration in metadata `pcc.configuration` and is ignored for any other
-/// one.
+/// Takes the mesh from the first of these sources that exists: the user's
+/// options, the metadata `pcc.mesh`, or the annotations themselves. From
+/// annotations follows the mesh with the fewest axes that expresses all of
+/// them; its axes are called a, b, … from major to minor. `pcc.mesh` holds for
+/// the configuration in the metadata `pcc.configuration` only and is ignored if
+/// another one applies.
 bool DevicePlan::findMesh(const ImportOptions &options, ImportError &error) {
   const std::string_view text = metadataOf(model.metadata, meshKey);
   const bool isOfText =

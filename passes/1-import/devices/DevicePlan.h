@@ -13,42 +13,45 @@
 
 namespace pcc::onnx_import {
 
-/// Key in the model's metadata_props: the name of the device configuration to
-/// use, unless the user chooses another.
+/// Key in the ONNX model's metadata_props. The entry names the device
+/// configuration to use if the user chooses none.
 inline constexpr std::string_view configurationKey = "pcc.configuration";
-/// Key in the model's metadata_props: the mesh of the configuration that
-/// `pcc.configuration` names, major to minor, such as `dp=2,tp=4`.
+/// Key in the ONNX model's metadata_props. The entry gives the mesh, such as
+/// `dp=2,tp=4`, major axis first, for the device configuration that
+/// `pcc.configuration` names.
 inline constexpr std::string_view meshKey = "pcc.mesh";
-/// Key in the metadata_props of a ValueInfoProto or TensorProto: the sharding
-/// of the value, in the text form of --shard, such as `[tp,-]`.
+/// Key in the metadata_props of a ValueInfoProto or TensorProto. The entry
+/// gives the sharding of that value in the syntax of --shard, such as `[tp,-]`.
 inline constexpr std::string_view shardingKey = "pcc.sharding";
 
 /// Returns the entry of `metadata` with key `key`; empty if there is none.
 std::string_view metadataOf(const onnx::Metadata &metadata,
                             std::string_view key);
 
-/// Fills `error` with exit code 6 and the message `what`. Returns false.
+/// Fills `error` with exit code 6 (an annotation cannot be met) and the message
+/// `what`. Always returns false.
 bool refuse(std::string what, ImportError &error);
-/// Fills `error` with exit code 6 for an annotation of `node`. `what` follows
-/// the node's label in the message. Returns false.
+/// Fills `error` with exit code 6 (an annotation cannot be met). The message is
+/// "node LABEL" followed by `what`. Always returns false.
 bool refuse(const onnx::Node &node, const std::string &what,
             ImportError &error);
-/// Fills `error` with exit code 6 for the sharding that `node` requests of
-/// `tensor`; `what` continues "the sharding of TENSOR" in the message. Returns
-/// false.
+/// Fills `error` with exit code 6, because the sharding that `node` requests
+/// for `tensor` cannot be met. The message is "node LABEL: the sharding of
+/// TENSOR" followed by `what`. Always returns false.
 bool refuse(const onnx::Node &node, std::string_view tensor,
             const std::string &what, ImportError &error);
 
-/// Decides which device configuration of a model applies, and derives the mesh
-/// of its devices and its pipeline stages. Device numbers are ranks, stage by
-/// stage: with 2 stages of 4 devices, devices 0 to 3 run stage 0, and 4 to 7
-/// run stage 1. The first rule that gives a configuration applies:
+/// Decides which device configuration of an ONNX model applies, and derives the
+/// mesh of its devices and its pipeline stages. Device numbers are ranks and
+/// run through one stage after the other: with 2 stages of 4 devices, devices 0
+/// to 3 run stage 0, and 4 to 7 run stage 1. The first of these rules that
+/// applies decides:
 ///
-///   1. --configuration NAME; none at all for NAME = none
-///   2. the configuration that metadata `pcc.configuration` names
-///   3. the only configuration that nodes refer to
-///   4. the only one that nodes refer to and that has as many devices as the
-///      user's mesh
+///   1. --configuration NAME chooses NAME, and NAME = none chooses none
+///   2. the metadata `pcc.configuration` names a configuration
+///   3. nodes have annotations for one configuration only
+///   4. of the configurations that nodes have annotations for, only one has as
+///      many devices as the user's mesh
 ///
 /// README.md states the rules in full.
 class DevicePlan {
@@ -61,73 +64,83 @@ public:
   /// each other or the options.
   bool read(const ImportOptions &options, ImportError &error);
 
-  /// Returns the axes that split tensors: the user's if given, else those of
-  /// the model. The mesh has no axes if neither gives any.
+  /// Returns the axes that split tensors: those of the user's options if given,
+  /// else those of the model. The returned mesh has no axes if neither gives
+  /// any.
   const dist::Mesh &mesh() const { return axes; }
-  /// Returns the number of pipeline stages; 0 if no node is assigned to a
-  /// stage.
+  /// Returns the number of pipeline stages; 0 if no annotation assigns a stage.
   int64_t numStages() const { return stages; }
-  /// Returns the stages of the nodes that are assigned to one. The keys are
-  /// node names as in nameInLocations.
+  /// Returns the pipeline stages of the nodes to which annotations assign one.
+  /// The keys are node names as nameInLocations returns them.
   const std::map<std::string, int64_t> &stageOfNodes() const {
     return nodeStages;
   }
 
-  /// A node and its annotation under the configuration that applies, neither
-  /// null.
+  /// A node and its annotation for the device configuration that applies.
+  /// Neither pointer is null.
   using AnnotatedNode =
       std::pair<const onnx::Node *, const onnx::NodeDeviceConfiguration *>;
-  /// Returns the annotated nodes, in the order of the graph. The nodes of a
-  /// subgraph follow the node that holds it.
+  /// Returns the nodes with annotations, in the order of the graph. Nodes of a
+  /// subgraph come after the node whose attribute holds the subgraph.
   const std::vector<AnnotatedNode> &annotated() const { return nodes; }
 
-  /// Returns for each factor of `spec` the axes that split it, as
-  /// onnx_import::axesOf does. `spec` must belong to one of annotated().
+  /// Returns for each factor (split of a dim) of `spec` the mesh axes over
+  /// which it is split, major first. `spec` must be part of an annotation in
+  /// annotated(). Returns nothing, with `error` filled, if no axes express the
+  /// split.
   std::optional<std::vector<dist::SubAxes>>
   axesOf(const onnx::ShardingSpec &spec, std::string &error) const;
 
 private:
-  /// Sets `configuration`, or leaves it null if no annotation applies. False if
-  /// the choice is ambiguous or names no configuration.
+  /// Sets `configuration` to the device configuration that applies, or leaves
+  /// it null if none applies. Returns false, with `error` filled, if several
+  /// might apply or the named one does not exist.
   bool chooseConfiguration(const ImportOptions &options, ImportError &error);
-  /// Appends the annotated nodes of a graph and of its subgraphs to `nodes`.
+  /// Appends the nodes with annotations to `nodes`, including those of
+  /// subgraphs.
   void collect(const std::vector<onnx::Node> &nodesOfGraph);
-  /// Derives the numbers of stages, positions and devices per stage, and
-  /// assigns the nodes that name a stage.
+  /// Computes the numbers of stages, positions and devices per stage, and
+  /// assigns each node whose annotation gives a stage to that stage. Returns
+  /// false after an error.
   bool findStages(const ImportOptions &options, ImportError &error);
-  /// Assigns `node` to `stage`. An error if a node of the same name is on
-  /// another stage.
+  /// Assigns `node` to `stage`. Returns false, with `error` filled, if a node
+  /// of the same name is on another stage.
   bool setStage(const onnx::Node &node, int64_t stage, ImportError &error);
-  /// Checks that the devices of `layout` are those of the stage of `node`. A
-  /// node that names no stage is assigned to the stage of its devices.
+  /// Checks that the devices of `layout` are those that run the stage of
+  /// `node`. A node without a stage in its annotation is assigned to the stage
+  /// that its devices run. Returns false after an error.
   bool placeNode(const onnx::Node &node, const ShardLayout &layout,
                  ImportError &error);
-  /// Computes the layouts of all annotations and checks them against the
-  /// stages.
+  /// Converts the sharding annotations of all nodes to layouts, and checks that
+  /// each layout's devices are those of the node's stage. Returns false after
+  /// an error.
   bool findLayouts(ImportError &error);
   /// Returns the index of `layout` in `layouts`, and appends it if it is new.
-  /// Layouts that differ only in the stage are the same.
+  /// Two layouts that differ only in `firstDevice` (the stage) count as equal.
   size_t indexOf(ShardLayout layout);
-  /// Sets `axes` and checks that the mesh has as many devices as a stage.
+  /// Sets `axes` and checks that the product of the axis sizes is the number of
+  /// devices per stage. Returns false after an error.
   bool findMesh(const ImportOptions &options, ImportError &error);
-  /// Sets `axes` to those of the user's options.
+  /// Sets `axes` to the mesh in `options`, which must be set.
   void takeMesh(const ImportOptions &options);
 
   const onnx::Model &model;
-  /// The configuration that applies; null if there is none.
+  /// The device configuration that applies; null if there is none.
   const onnx::DeviceConfiguration *configuration = nullptr;
-  /// Result of mesh().
+  /// The mesh that mesh() returns.
   dist::Mesh axes;
-  /// Number of stages, of devices on which one stage runs, and of positions. A
-  /// position runs stages / numPositions virtual stages on the same devices.
+  /// Number of pipeline stages, number of devices that run one stage, and
+  /// number of positions. A position is a group of devices that runs stages /
+  /// numPositions stages.
   int64_t stages = 0, devicesPerStage = 1, numPositions = 1;
-  /// Result of stageOfNodes().
+  /// Stage of each node that has one, by node name. stageOfNodes() returns it.
   std::map<std::string, int64_t> nodeStages;
-  /// Result of annotated().
+  /// Nodes with annotations, in graph order. annotated() returns it.
   std::vector<AnnotatedNode> nodes;
-  /// All distinct layouts, each with firstDevice = 0.
+  /// Layouts of all sharding annotations without duplicates, each with
+  /// firstDevice = 0.
   std::vector<ShardLayout> layouts;
-  /// Index in `layouts` of the layout of each annotation.
+  /// For each sharding annotation, the index of its layout in `layouts`.
   std::unordered_map<const onnx::ShardingSpec *, size_t> layoutOfSpec;
 };
 

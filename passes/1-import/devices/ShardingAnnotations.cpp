@@ -57,8 +57,9 @@ ShardingAnnotations::sizeOf(const onnx::SimpleShardedDim &simple) const {
   return bound == dims.end() ? std::nullopt : std::optional(bound->second);
 }
 
-/// At most one factor may have an open size, which is then the quotient of
-/// `size` and the other factors.
+/// A factor is one split of the dim. The annotation may leave the size of one
+/// factor open; that size is then `size` divided by the sizes of the other
+/// factors.
 std::string ShardingAnnotations::factorsOf(const onnx::ShardedDim &dim,
                                            int64_t size,
                                            std::vector<int64_t> &sizes) const {
@@ -94,8 +95,8 @@ static std::string shapeText(const dist::Shape &shape) {
   return text + "]";
 }
 
-/// The factors of all dims form one list, in the order of the annotation, and
-/// `next` points to the axes of the next factor.
+/// plan.axesOf returns one list for the factors of all dims, in the order of
+/// the annotation. `next` points to the axes of the next factor.
 bool ShardingAnnotations::convert(const NodeAnnotation &word,
                                   const Shape &shape, RequestedSharding &asked,
                                   ImportError &error) const {

@@ -8,9 +8,9 @@
 
 namespace pcc::onnx_import {
 
-/// Converts the multi-device annotations of nodes and the `pcc.sharding`
-/// metadata of values into shardings on the mesh of a DevicePlan. README.md
-/// states the rules in full.
+/// Converts a model's requests for shardings to shardings on the mesh of a
+/// DevicePlan. The requests are the ONNX multi-device annotations of nodes and
+/// the `pcc.sharding` metadata of values. README.md states the rules in full.
 ///
 /// Methods that return bool return false, with `error` filled, on an error.
 /// Each `shape` argument is the static shape of the value. Each `asked`
@@ -18,17 +18,18 @@ namespace pcc::onnx_import {
 /// none is requested.
 class ShardingAnnotations {
 public:
-  /// Prepares the annotations of `model`. `dims` holds the sizes of the bound
-  /// dynamic dims and may be filled later. Both must outlive the object.
+  /// Prepares the conversion of the requests in `model`. `dims` holds the sizes
+  /// of the named dynamic dims and may still be filled after this call. Both
+  /// arguments must outlive the object.
   ShardingAnnotations(const onnx::Model &model,
                       const std::map<std::string, int64_t> &dims)
       : model(model), dims(dims), plan(model) {}
 
-  /// Reads the DevicePlan, the annotations and the metadata. Must be called
-  /// once, before the other methods.
+  /// Reads the DevicePlan, the nodes' annotations and the metadata. Must be
+  /// called once, before all other methods.
   bool read(const ImportOptions &options, ImportError &error);
 
-  /// Returns the mesh and the stages of the model.
+  /// Returns the plan that holds the mesh and the pipeline stages of the model.
   const DevicePlan &devicePlan() const { return plan; }
 
   using Shape = dist::Shape;
@@ -37,10 +38,10 @@ public:
 
   /// Returns whether an annotation or metadata refers to the value `name`.
   bool isAnnotated(std::string_view name) const { return values.count(name); }
-  /// Determines the sharding of the value `name` where it is defined. The
-  /// sources, in this order, are: the metadata and the node that produces the
-  /// value, which must agree; the nodes that use the value, if all that
-  /// annotate it agree.
+  /// Determines the sharding that the value `name` gets where it is defined.
+  /// Metadata of the value and the annotation of the node that produces it come
+  /// first, and they must agree. If there is neither, the nodes that use the
+  /// value decide, if all those with an annotation agree.
   bool shardingAtDefinition(std::string_view name, const Shape &shape,
                             RequestedSharding &asked, ImportError &error) const;
   /// Determines the sharding that `node` requests for its input `name`.
@@ -48,54 +49,61 @@ public:
                      const Shape &shape, RequestedSharding &asked,
                      ImportError &error) const;
   /// Determines the sharding of the model's output `name`: the one in the
-  /// metadata of the output, else that of the value's definition.
+  /// metadata of the graph output, else the sharding that the value has where
+  /// it is defined.
   bool shardingAtOutput(std::string_view name, const Shape &shape,
                         RequestedSharding &asked, ImportError &error) const;
 
 private:
-  /// The annotation of one tensor by one node. Both pointers are null if there
-  /// is none.
+  /// A node and its sharding annotation of one tensor. Both pointers are null
+  /// if there is none.
   struct NodeAnnotation {
     const onnx::Node *node = nullptr;
     const onnx::ShardingSpec *spec = nullptr;
   };
-  /// All annotations of one value.
+  /// All requests for the sharding of one value.
   struct ValueAnnotations {
-    /// Annotation by the node that produces the value.
+    /// Annotation by the node that produces the value; null pointers if there
+    /// is none.
     NodeAnnotation producer;
-    /// Annotations by nodes that use the value, in the order of nodes.
+    /// Annotations by nodes that read the value, in graph order.
     std::vector<NodeAnnotation> users;
-    /// Text of the `pcc.sharding` metadata of the value, and of the value as an
-    /// output of the model; empty if absent.
+    /// `text` is the `pcc.sharding` metadata of the value where it is defined,
+    /// `outputText` that of the graph output with the value's name. Each is
+    /// empty if absent.
     std::string_view text, outputText;
   };
 
-  /// Returns the mesh on which shardings are expressed.
+  /// Returns the mesh to whose axes the shardings refer.
   const dist::Mesh &mesh() const { return plan.mesh(); }
-  /// Enters the annotations of nodes into `values`.
+  /// Adds the annotations of all nodes to `values`.
   void collectNodeAnnotations();
-  /// Enters the `pcc.sharding` metadata into `values`.
+  /// Adds the `pcc.sharding` metadata of all values to `values`.
   void collectMetadata();
 
-  /// Parses the metadata `text` of the value `name`.
+  /// Parses `text`, the `pcc.sharding` metadata of the value `name`, and stores
+  /// the sharding in `asked`. Returns false after an error.
   bool parse(std::string_view name, std::string_view text, const Shape &shape,
              RequestedSharding &asked, ImportError &error) const;
-  /// Converts the annotation `word` into a sharding.
+  /// Converts a node's annotation to a sharding and stores it in `asked`.
+  /// Returns false after an error.
   bool convert(const NodeAnnotation &word, const Shape &shape,
                RequestedSharding &asked, ImportError &error) const;
-  /// Appends the sizes of the factors of the annotated dim `dim`, which has
-  /// `size` elements, to `sizes`. Returns an error message, or an empty string
-  /// if the factors multiply to `size`.
+  /// Appends the sizes of the factors into which `dim` is annotated to be split
+  /// to `sizes`. The dim has `size` elements, and the product of the factors
+  /// must be `size`. Returns an empty string, or an error message if the
+  /// product differs.
   std::string factorsOf(const onnx::ShardedDim &dim, int64_t size,
                         std::vector<int64_t> &sizes) const;
-  /// Returns the size of a factor, by number or by the name of a bound dim;
-  /// nothing if the annotation leaves it open.
+  /// Returns the size of one factor of a split dim, which the annotation gives
+  /// as a number or as the name of a dynamic dim. Returns nothing if the
+  /// annotation leaves the size open or the named dim has no size.
   std::optional<int64_t> sizeOf(const onnx::SimpleShardedDim &simple) const;
 
   const onnx::Model &model;
   const std::map<std::string, int64_t> &dims;
   DevicePlan plan;
-  /// Annotations by the name of the value.
+  /// All requests for shardings, by the name of the value.
   std::unordered_map<std::string_view, ValueAnnotations> values;
 };
 

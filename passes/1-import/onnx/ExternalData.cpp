@@ -13,8 +13,9 @@
 using namespace pcc::onnx;
 namespace fs = std::filesystem;
 
-/// Parses a decimal number without sign. Returns `fallback` if the text is
-/// empty, and nothing if it is malformed or exceeds 64 bits.
+/// Parses `text` as a decimal number without a sign. Returns `fallback` if the
+/// text is empty. Returns nothing if the text is no number or the number
+/// exceeds 64 bits.
 static std::optional<uint64_t> parseNumber(std::string_view text,
                                            uint64_t fallback) {
   if (text.empty())
@@ -27,7 +28,8 @@ static std::optional<uint64_t> parseNumber(std::string_view text,
   return number;
 }
 
-/// Returns why the text `location` is invalid; empty if it is valid.
+/// Returns the reason why `location`, the path of a data file as the model
+/// states it, is invalid. Returns an empty string if it is valid.
 static std::string locationMistake(std::string_view location) {
   if (location.empty())
     return "the location is empty";
@@ -41,7 +43,8 @@ static std::string locationMistake(std::string_view location) {
   return {};
 }
 
-/// Returns whether the canonical `path` lies below the canonical `directory`.
+/// Returns whether `path` is `directory` or lies below it. Both must be
+/// canonical.
 static bool isInside(const fs::path &path, const fs::path &directory) {
   const auto [end, rest] = std::mismatch(directory.begin(), directory.end(),
                                          path.begin(), path.end());
@@ -58,8 +61,9 @@ static bool isExternal(const Tensor &tensor) {
   return tensor.external.has_value();
 }
 
-/// Returns whether an attribute of a node, or an initializer of one of its
-/// subgraphs, has external data.
+/// Returns whether one of `nodes` has an attribute tensor with external data,
+/// or a subgraph with such a tensor or with an initializer that has external
+/// data.
 static bool holdsExternalData(const std::vector<Node> &nodes) {
   for (const Node &node : nodes)
     for (const Attribute &attribute : node.attributes) {
@@ -87,8 +91,8 @@ static int64_t nanoseconds(const timespec &time) {
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-/// Collects the permitted directories. A directory that does not exist is not
-/// added, so that nothing is permitted there.
+/// Sets the directories in which data files may lie. A directory that does not
+/// exist is left out, so no file in it is accepted.
 ExternalData::ExternalData(const std::string &modelPath,
                            const ExternalDataOptions &options)
     : options(options) {
@@ -115,8 +119,9 @@ bool ExternalData::permitted(const fs::path &canonical) const {
                      });
 }
 
-/// Checks the canonical path of `found`, so that a symlink cannot lead out of
-/// the permitted directories. The returned reference keeps the symlinks.
+/// The canonical path of `found` is checked, so that a symlink cannot lead out
+/// of the permitted directories. The path in the returned reference still
+/// contains the symlinks.
 ExternalData::File ExternalData::inspect(const fs::path &found,
                                          std::string_view location) const {
   File file;
@@ -155,9 +160,9 @@ ExternalData::File ExternalData::inspect(const fs::path &found,
   return file;
 }
 
-/// Inspects the first entry of that name in the permitted directories. If the
-/// entry is refused, later directories are not searched: they must not hide an
-/// invalid entry.
+/// Checks only the file in the first permitted directory that has an entry at
+/// `location`. If that file is invalid, the result is an error, even if a later
+/// directory has a valid file.
 ExternalData::File ExternalData::find(std::string_view location) const {
   File file;
   if (std::string mistake = locationMistake(location); !mistake.empty()) {
@@ -167,8 +172,8 @@ ExternalData::File ExternalData::find(std::string_view location) const {
   const fs::path relative = fs::path(std::string(location)).lexically_normal();
   for (const fs::path &directory : directories) {
     std::error_code code;
-    // symlink_status also finds a dangling symlink, which `inspect` then
-    // refuses with the system's reason.
+    // symlink_status also finds a symlink without a target. `inspect` then
+    // reports the system's error for it.
     if (fs::exists(fs::symlink_status(directory / relative, code)))
       return inspect(directory / relative, location);
   }
@@ -186,8 +191,8 @@ const ExternalData::File &ExternalData::lookUp(std::string_view location) {
   return files.emplace(location, find(location)).first->second;
 }
 
-/// Locates elements inside the model file. The reader has already opened that
-/// file, so the checks of `inspect` do not apply.
+/// Returns where elements lie inside the model file. The reader has opened that
+/// file already, so the checks of `inspect` are not needed.
 Result<DataReference> ExternalData::resolveInModel(const Model &model,
                                                    const Tensor &tensor) {
   const std::optional<uint64_t> offset = model.fileOffset(tensor.raw);
@@ -211,9 +216,9 @@ Result<DataReference> ExternalData::resolveInModel(const Model &model,
   return reference;
 }
 
-/// Locates the elements of a tensor and checks offset and length, which come
-/// from the model file. The bounds check subtracts, because a sum could
-/// overflow.
+/// Finds the bytes of a tensor and checks offset and length, which come from
+/// the untrusted model. The bounds check subtracts instead of adding, because a
+/// sum could overflow.
 Result<DataReference> ExternalData::resolve(const Model &model,
                                             const Tensor &tensor) {
   if (!tensor.external)

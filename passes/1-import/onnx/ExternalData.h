@@ -19,111 +19,120 @@
 
 namespace pcc::onnx {
 
-/// A contiguous range of bytes of a file, which holds the elements of one
+/// The contiguous range of bytes in a file that holds the elements of one
 /// tensor.
 struct DataReference {
-  /// Path of the file relative to ExternalData::root(), in normal form but with
-  /// symlinks kept, so that a copy of the directory elsewhere works, too. The
-  /// path begins with ".." only if the file lies in another permitted
-  /// directory.
+  /// Path of the file relative to ExternalData::root(). It is normalized, but
+  /// symlinks stay in it, so that it also holds in a copy of the directory. It
+  /// begins with ".." only if the file lies in another permitted directory.
   std::string path;
-  /// First byte of the range.
+  /// Offset of the first byte from the start of the file.
   uint64_t offset = 0;
   /// Size of the range in bytes.
   uint64_t length = 0;
-  /// Size of the whole file in bytes at lookup; 0 if the file is absent.
+  /// Size of the whole file in bytes when it was looked up; 0 if the file is
+  /// absent.
   uint64_t fileSize = 0;
   /// Modification time in nanoseconds since the epoch; 0 if the file is absent.
   int64_t modified = 0;
-  /// Whether the file exists. Always true unless
-  /// ExternalDataOptions::allowAbsent is set.
+  /// Whether the file exists. Always true if ExternalDataOptions::allowAbsent
+  /// is false, because an absent file is then an error.
   bool present = true;
 };
 
-/// The user's choices about external data.
+/// The user's options for external data, the tensor bytes that ONNX stores
+/// outside of the model file.
 struct ExternalDataOptions {
-  /// Additional permitted directory (--external-data-root); empty for none.
+  /// Directory (--external-data-root) in which data files may lie besides the
+  /// model's own directory; empty for none.
   std::string extraRoot;
-  /// Whether a missing file is accepted, because --random-weights replaces its
-  /// contents. An invalid location, or a file that is too short, is an error in
-  /// any case.
+  /// Whether a data file may be missing, because random weights
+  /// (--random-weights) replace its contents. An invalid location and a file
+  /// that is too short are errors nevertheless.
   bool allowAbsent = false;
 };
 
-/// Returns whether any constant that an attribute or a subgraph of a node
-/// holds has external data. Nodes of functions count; initializers of the main
-/// graph do not.
+/// Returns whether a tensor that is no initializer of the main graph has
+/// external data: a tensor in an attribute of a node, or an initializer of a
+/// subgraph. Nodes of functions are included.
 bool hasNestedExternalData(const Model &model);
 
-/// Finds the files that hold external data, and opens none of them. The
-/// permitted directories are, in search order:
+/// Finds the files that hold external data (tensor bytes outside of the model
+/// file) without opening them. The directories in which such a file may lie
+/// are, in search order:
 ///  1. the directory of the model's path as given
 ///  2. the directory of the file to which the model's path resolves
 ///  3. ExternalDataOptions::extraRoot
-/// Directory 2 differs from 1 in a Hugging Face cache, where model and data are
+/// Directories 1 and 2 differ in a Hugging Face cache, where model and data are
 /// symlinks into a directory of blobs.
 ///
-/// A location must be a relative path without "..". With all symlinks resolved,
-/// the file must lie in a permitted directory, and it must be a regular file.
-/// Outside of directory 3 it must also have exactly one hard link: a second
-/// link could name a file elsewhere. Each location is looked up once; the
-/// result is cached.
+/// The location in the model must be a relative path without "..". After all
+/// symlinks are resolved, the file must be a regular file in one of these
+/// directories. Outside of directory 3 it must also have exactly one hard link,
+/// because a second link could make a file from elsewhere appear there. Each
+/// location is looked up once, and the result is cached.
 class ExternalData {
 public:
-  /// Determines the permitted directories for the model at `modelPath`.
+  /// Determines the directories in which the data files of the model at
+  /// `modelPath` may lie.
   ExternalData(const std::string &modelPath,
                const ExternalDataOptions &options = {});
 
-  /// Returns the canonical directory of the model's path as given; empty if the
-  /// directory does not exist.
+  /// Returns the canonical path of the directory that contains the model, as
+  /// its path was given; empty if that directory does not exist.
   const std::string &root() const { return rootPath; }
 
   /// Returns where the elements of `tensor` lie: in its external file or, for a
-  /// tensor without one, in the model's own file. In the second case the
-  /// elements must be a view of that file (see Model::fileOffset); otherwise an
-  /// error results.
+  /// tensor without external data, in the model's own file. In the second case
+  /// Tensor::raw must be a view of the model file (see Model::fileOffset); it
+  /// is an error if it is not, because the elements were decoded.
   ///
-  /// An absent `offset` of the location means 0. An absent `length` means the
-  /// byte size of the tensor, and any other `length` is an error.
+  /// In external data an absent `offset` means 0, and an absent `length` means
+  /// the byte size of the tensor. Any other `length` is an error.
   ///
-  /// Errors have exit code 3, or 7 if the file may not be read. Each message
-  /// names the tensor, and the location as written in the model.
+  /// Errors have exit code 3, or 7 if the system denies access to the file.
+  /// Each message names the tensor and, as the model writes it, the location.
   Result<DataReference> resolve(const Model &model, const Tensor &tensor);
 
 private:
-  /// The result of looking up one location.
+  /// Result of the search for the file at one location.
   struct File {
-    /// Reason why the file must not be used, if any.
+    /// Reason why the file must not be used; empty if it may be used.
     MaybeError error;
-    /// Reference without offset and length; meaningful only without `error`.
+    /// Path, size and time of the file. Offset and length are not set. Not to
+    /// be used if there is an `error`.
     DataReference reference;
   };
 
-  /// Returns the cached result of `find`.
+  /// Returns the result of `find` for `location`, from the cache if it is
+  /// there.
   const File &lookUp(std::string_view location);
-  /// Searches the permitted directories for `location`.
+  /// Searches the permitted directories for the file at `location`.
   File find(std::string_view location) const;
-  /// Checks the existing file `found`, whose path still contains symlinks,
-  /// against the rules of the class.
+  /// Checks the existing file `found` against the rules in the comment of the
+  /// class. The path `found` may contain symlinks.
   File inspect(const std::filesystem::path &found,
                std::string_view location) const;
-  /// Implements `resolve` for tensors without external data.
+  /// Does the work of `resolve` for tensors without external data.
   Result<DataReference> resolveInModel(const Model &model,
                                        const Tensor &tensor);
-  /// Returns whether a canonical path lies in a permitted directory.
+  /// Returns whether the path `canonical` lies in a permitted directory.
   bool permitted(const std::filesystem::path &canonical) const;
 
   ExternalDataOptions options;
   std::string rootPath;
-  /// File name of the model, relative to `rootPath`.
+  /// File name of the model, without the directory.
   std::string modelName;
-  /// Permitted directories, canonical and without duplicates, in search order.
+  /// Directories in which data files may lie: canonical, without duplicates, in
+  /// search order.
   std::vector<std::filesystem::path> directories;
-  /// Canonical form of `options.extraRoot`; empty if there is none.
+  /// Canonical path of the directory `options.extraRoot`; empty if the user
+  /// gives none.
   std::filesystem::path extraDirectory;
-  /// Cached lookups by location.
+  /// Results of `find` so far, by location.
   std::map<std::string, File, std::less<>> files;
-  /// Cached reference to the whole model file.
+  /// Reference to the whole model file, made when a tensor in that file is
+  /// first resolved.
   std::optional<DataReference> modelFile;
 };
 

@@ -13,8 +13,8 @@
 
 using namespace pcc::onnx;
 
-/// Returns the phrase by which a message classifies a decoding error: the file
-/// is truncated, is damaged, or is not an ONNX model.
+/// Returns how an error message describes a file that cannot be decoded: it is
+/// truncated, is damaged, or is not an ONNX model.
 static std::string verdict(const ModelParser &parser, const WireError &error) {
   if (!parser.sawVersion())
     return " is not an ONNX model: ";
@@ -23,8 +23,8 @@ static std::string verdict(const ModelParser &parser, const WireError &error) {
   return error.endsEarly ? " is truncated: " : " is not an ONNX model: ";
 }
 
-/// Parses the file in `storage`. Converts all exceptions of the parser, and
-/// exhausted memory, to errors.
+/// Parses the file in `storage` into a Model. Turns exceptions of the parser,
+/// and those that mean exhausted memory, into errors.
 static Result<Model> parseModel(std::shared_ptr<ModelStorage> storage,
                                 const std::string &path,
                                 const ReadLimits &limits) {
@@ -47,7 +47,8 @@ static Result<Model> parseModel(std::shared_ptr<ModelStorage> storage,
   return model;
 }
 
-/// Parses, checks and normalizes the file in `storage`; see readModel.
+/// Parses, checks and normalizes the file in `storage`, as readModel describes.
+/// If `trains`, the graph becomes that of a training step.
 static Result<Model> readFrom(std::shared_ptr<ModelStorage> storage,
                               const std::string &path, const ReadLimits &limits,
                               bool trains = false) {
@@ -59,8 +60,9 @@ static Result<Model> readFrom(std::shared_ptr<ModelStorage> storage,
   if (trains)
     if (MaybeError error = mergeTrainingInfo(*model))
       return std::move(*error);
-  // Validation precedes inlining, for two reasons: messages then show names as
-  // in the file, and the inliner needs function bodies in topological order.
+  // Validate before functions are inlined: error messages then show names as
+  // they are in the file, and the inliner needs function bodies in topological
+  // order.
   if (MaybeError error = validateModel(*model))
     return std::move(*error);
   if (MaybeError error = checkDevices(*model))

@@ -12,11 +12,11 @@
 
 namespace pcc::onnx {
 
-/// Maps the ONNX file at `path` into memory, parses, checks and normalizes it.
-/// Weights stored as raw_data are views of the mapping, and their bytes are not
-/// read.
+/// Maps the ONNX file at `path` into memory, parses it, checks it and
+/// normalizes it. Weights stored as raw_data become views of the mapped file,
+/// and their bytes are not read.
 ///
-/// A returned model has these properties, besides those that Model.h states:
+/// The returned model has these properties, besides those that Model.h states:
 ///  - It has an IR version, a graph and at least one opset import.
 ///  - Each value is defined exactly once: by an input, an initializer or a
 ///    node. A subgraph does not redefine a value of an enclosing graph. An
@@ -24,28 +24,29 @@ namespace pcc::onnx {
 ///  - Each value that is used is defined.
 ///  - Nodes are in topological order. The file's order is kept if it is
 ///    topological, else changed as little as possible.
-///  - Calls of the model's own functions are inlined.
+///  - Calls of functions that the model defines are inlined.
 ///  - `opset` of each node is set.
 ///  - Multi-device annotations satisfy the rules of CheckDevices.h.
-/// External data are not looked up; see ExternalData.h.
+/// Files with external data are not looked for; see ExternalData.h.
 ///
-/// If `trains` is true, the graph is one step of the training that the model's
-/// TrainingInfo describes; see MergeTrainingInfo.h. Without a TrainingInfo the
-/// argument has no effect.
+/// If `trains` is true and the model has a TrainingInfo, the graph is that of
+/// one training step; see MergeTrainingInfo.h. Without a TrainingInfo, `trains`
+/// has no effect.
 ///
 /// Errors have the exit codes that Error::exitCode lists.
 Result<Model> readModel(const std::string &path, const ReadLimits &limits = {},
                         bool trains = false);
 
-/// Maps and parses the ONNX file at `path` without the checks across messages
-/// and without changes to the model. Nodes keep their order in the file,
-/// function calls are not inlined, and opsets are not bound. Used to copy a
-/// model with changes; see the folder write/.
+/// Maps and parses the ONNX file at `path`, and returns the model as the file
+/// has it. Unlike readModel, it does not check how messages fit together, keeps
+/// the nodes in the order of the file, inlines no function calls and sets no
+/// opsets. Used to write a changed copy of a model; see the folder write/.
 Result<Model> readModelAsWritten(const std::string &path,
                                  const ReadLimits &limits = {});
 
-/// Reads a model from memory, with the guarantees of readModel. The caller must
-/// keep `bytes` alive as long as the model. `path` is used in messages only.
+/// Reads a model from the bytes of an ONNX file. The result has the properties
+/// that readModel lists. The caller must keep `bytes` alive as long as the
+/// model. `path` is used in messages only.
 Result<Model> readModelFromBytes(std::string_view bytes,
                                  const std::string &path,
                                  const ReadLimits &limits = {});

@@ -8,12 +8,12 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Returns max(x, 0).
+/// Creates max(x, 0).
 static Value positive(NodeImport &n, Value x) {
   return n.make<MaxOp>(x, n.scalarLike(x, 0));
 }
 
-/// Returns min(x, 0).
+/// Creates min(x, 0).
 static Value negative(NodeImport &n, Value x) {
   return n.make<MinOp>(x, n.scalarLike(x, 0));
 }
@@ -26,7 +26,8 @@ static Value shift(NodeImport &n, Value x, double offset) {
   return n.add(x, n.scalarLike(x, offset));
 }
 
-/// Imports Gelu (Hendrycks & Gimpel 2016), exact or in the tanh approximation.
+/// Imports ONNX's Gelu (Hendrycks & Gimpel 2016): the exact form, or the tanh
+/// approximation if the attribute `approximate` asks for it.
 static Value gelu(NodeImport &n) {
   std::string approximation = n.text("approximate", "none");
   if (approximation != "none" && approximation != "tanh")
@@ -35,15 +36,15 @@ static Value gelu(NodeImport &n) {
   return n.make<GeluOp>(n.operand(0), approximation == "tanh");
 }
 
-/// Imports com.microsoft's Gelu, BiasGelu and FastGelu, which take the bias as
-/// operand 1.
+/// Imports com.microsoft's Gelu, BiasGelu and FastGelu. If operand 1 is
+/// present, it is a bias that is added to operand 0 first.
 template <bool tanh> static Value geluWithBias(NodeImport &n) {
   Value x = n.operand(0);
   return n.make<GeluOp>(n.has(1) ? n.add(x, n.operand(1)) : x, tanh);
 }
 
-/// Computes max(x, 0) + alpha (exp(min(x, 0) / width) - 1), the common form of
-/// Elu, Celu and Selu.
+/// Creates max(x, 0) + alpha (exp(min(x, 0) / width) - 1), the common formula
+/// of Elu, Celu and Selu.
 static Value exponentialUnit(NodeImport &n, double alpha, double width) {
   Value x = n.operand(0),
         below = n.make<ExpOp>(scale(n, negative(n, x), 1 / width));
@@ -59,8 +60,8 @@ static Value celu(NodeImport &n) {
   return exponentialUnit(n, alpha, alpha);
 }
 
-/// Imports Selu (Klambauer et al. 2017). Version 6 changed the default
-/// constants.
+/// Imports Selu (Klambauer et al. 2017). Since opset 6 the default constants
+/// have more digits.
 static Value selu(NodeImport &n) {
   double alpha = n.real("alpha",
                         n.opset() < 6 ? 1.6732 : 1.67326319217681884765625),
@@ -74,8 +75,9 @@ static Value leakyRelu(NodeImport &n) {
   return n.add(positive(n, x), scale(n, negative(n, x), n.real("alpha", 0.01)));
 }
 
-/// Imports PRelu. Before version 7 a slope of rank 1 held one value per channel
-/// (dim 1) and did not follow NumPy's broadcasting.
+/// Imports PRelu: x where x > 0, else slope · x. Before opset 7 a slope of rank
+/// 1 had one value per channel (dim 1 of x) instead of broadcasting as in
+/// NumPy.
 static Value prelu(NodeImport &n) {
   Value x = n.operand(0), slope = n.operand(1);
   if (n.opset() < 7 && shapeOf(slope).size() == 1 && shapeOf(x).size() > 2) {
@@ -86,7 +88,7 @@ static Value prelu(NodeImport &n) {
   return n.add(positive(n, x), n.mul(negative(n, x), slope));
 }
 
-/// Computes max(0, min(1, alpha x + beta)).
+/// Creates max(0, min(1, alpha x + beta)).
 static Value hardSigmoid(NodeImport &n, Value x, double alpha, double beta) {
   Value line = shift(n, scale(n, x, alpha), beta);
   return n.make<MinOp>(positive(n, line), n.scalarLike(x, 1));
@@ -127,7 +129,8 @@ static Value thresholdedRelu(NodeImport &n) {
   return n.select(above, x, n.scalarLike(x, 0));
 }
 
-/// Imports Shrink: x + bias below -lambd, x - bias above lambd, and 0 between.
+/// Imports Shrink: x + bias where x < -lambd, x - bias where x > lambd, and 0
+/// where x lies between.
 static Value shrink(NodeImport &n) {
   Value x = n.operand(0), zero = n.scalarLike(x, 0);
   double lambda = n.real("lambd", 0.5), bias = n.real("bias", 0);
@@ -141,9 +144,10 @@ static Value shrink(NodeImport &n) {
 // Along one dim
 //===----------------------------------------------------------------------===//
 
-/// Calls `make` with operand 0 and the dim that `axis` selects. Before version
-/// 13, softmax ran over all dims from `axis` on. The operand is then flattened
-/// to [outer, inner], and the result is reshaped back.
+/// Calls `make` with operand 0 and the dim that the attribute `axis` names.
+/// Before opset 13, softmax normalized over all dims from `axis` on; then
+/// operand 0 is reshaped to [outer, inner], `make` gets dim 1, and its result
+/// is reshaped back.
 static Value alongDim(NodeImport &n,
                       llvm::function_ref<Value(Value, int64_t)> make) {
   Value x = n.operand(0);
@@ -162,15 +166,15 @@ static Value alongDim(NodeImport &n,
   return n.reshape(flat, shape);
 }
 
-/// Imports Softmax or LogSoftmax.
+/// Imports Softmax or LogSoftmax as the graph op `Op`.
 template <typename Op> static Value softmax(NodeImport &n) {
   return alongDim(n, [&](Value x, int64_t dim) {
     return n.make<Op>(x, static_cast<uint64_t>(dim));
   });
 }
 
-/// Imports Hardmax: 1 at the first of the largest elements along the dim, 0
-/// elsewhere.
+/// Imports Hardmax: 1 at the largest element along the dim, 0 elsewhere. If
+/// several elements are largest, only the first gets 1.
 static Value hardmax(NodeImport &n) {
   return alongDim(n, [&](Value x, int64_t dim) {
     Value largest = n.make<ArgReduceOp>(

@@ -15,8 +15,9 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Splits the heads of a tensor of rank 3: [B, S, heads · D] becomes [B, heads,
-/// S, D]. A tensor of rank 4 is returned as is.
+/// Splits the last dim of a tensor of rank 3 into heads: [B, S, heads · D]
+/// becomes [B, heads, S, D], where D is the head size. A tensor of rank 4 is
+/// returned unchanged.
 static Value splitHeads(NodeImport &n, Value x, int64_t heads) {
   if (n.failed() || shapeOf(x).size() == 4)
     return x;
@@ -28,7 +29,8 @@ static Value splitHeads(NodeImport &n, Value x, int64_t heads) {
   return n.transpose(apart, {0, 2, 1, 3});
 }
 
-/// Joins the heads: [B, heads, S, D] becomes [B, S, heads · D].
+/// Merges the heads into the last dim: [B, heads, S, D] becomes [B, S, heads ·
+/// D].
 static Value joinHeads(NodeImport &n, Value x) {
   if (n.failed())
     return {};
@@ -42,15 +44,15 @@ static Value joinHeads(NodeImport &n, Value x) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Imports ONNX's Attention as `graph.attention`. If the node's output of
-/// scores (output 3) is used, the attention is expanded into matmul and softmax
+/// Imports ONNX's Attention as `graph.attention`. If the node's output 3
+/// (attention scores) is used, the import creates matmul and softmax ops
 /// instead, because `graph.attention` does not return scores.
 class AttentionImport {
 public:
   explicit AttentionImport(NodeImport &n) : n(n) {}
 
-  /// Defines all outputs and returns null. Outputs 1 and 2 are the keys and
-  /// values including the past ones.
+  /// Imports the node and defines all its outputs. Always returns null. Outputs
+  /// 1 and 2 are the keys and values, past ones included.
   Value run() {
     readOperands();
     if (n.failed())
@@ -68,9 +70,9 @@ public:
   }
 
 private:
-  /// Reads query, key and value in the form [B, heads, sequence, D], and
-  /// concatenates the past keys and values (operands 4 and 5) in front of the
-  /// new ones.
+  /// Reads query, key and value and brings them into the shape [B, heads,
+  /// sequence, D]. If there are past keys and values (operands 4 and 5), the
+  /// new ones are concatenated to them.
   void readOperands() {
     query = n.operand(0);
     key = n.operand(1);
@@ -103,15 +105,16 @@ private:
         n.real("scale", 1 / std::sqrt(static_cast<double>(shapeOf(query)[3])));
   }
 
-  /// Returns the number of queries, S.
+  /// Returns S, the number of queries.
   int64_t queries() const { return shapeOf(query)[2]; }
-  /// Returns the number of keys, T, including the past keys.
+  /// Returns T, the number of keys, past keys included.
   int64_t keys() const { return shapeOf(key)[2]; }
 
-  /// Combines all restrictions on visible keys into `mask`. The flag `causal`
-  /// of `graph.attention` aligns the last query with the last key. ONNX instead
-  /// aligns the first query with the first key after the past. Where the two
-  /// differ, the causal mask becomes an explicit comparison of indices.
+  /// Combines all restrictions on which keys a query sees into `mask`. The flag
+  /// `causal` of `graph.attention` lets the last query see up to the last key;
+  /// ONNX lets the first query see up to the first key after the past keys. If
+  /// the two differ, an explicit comparison of indices in `mask` replaces the
+  /// flag.
   void readMask() {
     if (n.failed())
       return;
@@ -134,9 +137,9 @@ private:
     }
   }
 
-  /// Restricts the keys to a sliding window: at most `size` keys before the
-  /// query (sign -1) or after it (sign 1), where attribute `name` gives the
-  /// size. A size of -1 means no limit.
+  /// Restricts the keys that a query sees to a sliding window: at most `size`
+  /// keys before the query (sign -1) or after it (sign 1). The attribute `name`
+  /// gives the size; -1, the default, means no limit.
   void addWindow(StringRef name, Predicate predicate, int64_t sign) {
     int64_t size = std::min(n.integer(name, -1), maxElements);
     if (size < 0 || n.failed())
@@ -146,8 +149,8 @@ private:
                       n.add(rows, n.scalarLike(rows, past + sign * size))));
   }
 
-  /// Pads the last dim of a mask to the number of keys. The missing entries
-  /// hide their keys.
+  /// Pads the last dim of the mask `given` to the number of keys. The added
+  /// entries (false, or -infinity in a float mask) hide their keys.
   Value paddedMask(Value given) {
     if (n.failed() || shapeOf(given).empty())
       return given;
@@ -162,8 +165,8 @@ private:
     return n.make<PadOp>(PadMode::Constant, given, fill, low, high);
   }
 
-  /// Restricts `mask` to the keys for which the boolean tensor `visible` is
-  /// true.
+  /// Restricts `mask` further: queries only see keys for which the boolean
+  /// tensor `visible` is true.
   void combine(Value visible) {
     if (n.failed())
       return;
@@ -177,7 +180,9 @@ private:
           n.scalarLike(mask, -std::numeric_limits<double>::infinity()));
   }
 
-  /// Repeats each key head for the consecutive query heads that share it.
+  /// Repeats each head of `x` (keys or values) so that there are as many heads
+  /// as query heads. With 2 key heads and 6 query heads, the heads become 0 0 0
+  /// 1 1 1.
   Value repeatHeads(Value x) {
     ArrayRef<int64_t> shape = shapeOf(x);
     int64_t times = shapeOf(query)[1] / std::max<int64_t>(1, shape[1]);
@@ -189,8 +194,9 @@ private:
     return n.reshape(n.broadcast(n.reshape(x, apart), wide), joined);
   }
 
-  /// Expands the attention and defines output 3, the scores. The attribute
-  /// qk_matmul_output_mode selects the step after which the scores are taken:
+  /// Creates the attention from matmul and softmax ops, and defines output 3,
+  /// the scores. Returns output 0. The attribute qk_matmul_output_mode selects
+  /// the step after which the scores are taken:
   ///
   ///   0   scale · query keyᵀ
   ///   1   softcap
@@ -223,8 +229,8 @@ private:
     return n.make<MatmulOp>(steps[3], repeatHeads(value), false, false);
   }
 
-  /// Applies `mask` to the scores: false entries become -infinity, and floats
-  /// are added.
+  /// Applies `mask` to the scores: where a boolean mask is false, scores become
+  /// -infinity; a float mask is added.
   Value applyMask(Value scores) {
     if (!mask || n.failed())
       return scores;
@@ -236,12 +242,12 @@ private:
   }
 
   NodeImport &n;
-  /// Operands of rank 4; `mask` is null if all keys are visible.
+  /// Operands of rank 4. `mask` is null if every query sees all keys.
   Value query, key, value, mask;
-  /// Whether the node's operands have rank 3, and whether the op needs the flag
-  /// `causal`.
+  /// `threeDims`: whether the node's operands have rank 3. `causal`: whether
+  /// the mask is causal and not yet contained in `mask`.
   bool threeDims = false, causal = false;
-  /// Number of past keys.
+  /// Number of past keys: those from operand 4, before the new ones.
   int64_t past = 0;
   double scale = 1, softcap = 0;
 };
@@ -253,10 +259,10 @@ static Value attention(NodeImport &n) { return AttentionImport(n).run(); }
 // Rotary embedding
 //===----------------------------------------------------------------------===//
 
-/// Brings a cosine or sine table [B, S, D/2] or [S, D/2] into the form of
-/// `graph.rotary`: [B, 1, S, D] or [1, 1, S, D], with one entry for each
-/// element of a rotated pair. A pair is two adjacent elements if `interleaved`,
-/// else the elements i and i + D/2.
+/// Brings a table of cosines or sines, [B, S, D/2] or [S, D/2], into the shape
+/// that `graph.rotary` takes: [B, 1, S, D] or [1, 1, S, D]. The table has one
+/// entry per rotated pair of elements; the result repeats it for both. A pair
+/// is two adjacent elements if `interleaved`, else the elements i and i + D/2.
 static Value rotaryTable(NodeImport &n, Value table, bool interleaved) {
   if (n.failed())
     return {};
@@ -274,8 +280,8 @@ static Value rotaryTable(NodeImport &n, Value table, bool interleaved) {
   return n.concat({lined, lined}, 3);
 }
 
-/// Rotates the first `size` elements of the last dim of `x`; 0 stands for all
-/// of them.
+/// Rotates the first `size` elements of the last dim of `x`, and keeps the
+/// others. Size 0 means all elements.
 static Value rotate(NodeImport &n, Value x, Value cos, Value sin, int64_t size,
                     bool interleaved) {
   if (n.failed())
@@ -291,9 +297,9 @@ static Value rotate(NodeImport &n, Value x, Value cos, Value sin, int64_t size,
   return n.concat({turned, n.sliceDim(x, 3, size, whole - size)}, 3);
 }
 
-/// Imports RotaryEmbedding. With position ids (operand 3) the tables are
-/// gathered by position; otherwise they have one row per batch element and
-/// position.
+/// Imports RotaryEmbedding. If there are position ids (operand 3), the rows of
+/// the cosine and sine tables are gathered by them. Otherwise the tables have
+/// one row for each batch element and position.
 static Value rotaryEmbedding(NodeImport &n) {
   Value x = n.operand(0), cos = n.operand(1), sin = n.operand(2);
   if (n.failed())

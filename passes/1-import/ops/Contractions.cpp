@@ -9,8 +9,9 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Imports MatMul. A vector counts as a row on the left and as a column on the
-/// right. The added dim of size 1 is dropped from the result.
+/// Imports MatMul. A vector is treated as a matrix with one row if it is the
+/// left operand, and with one column if it is the right one. The result then
+/// lacks the dim of size 1.
 static Value matmul(NodeImport &n) {
   Value lhs = n.operand(0), rhs = n.operand(1);
   if (n.failed())
@@ -33,7 +34,8 @@ static Value matmul(NodeImport &n) {
   return n.reshape(product, shape);
 }
 
-/// Imports Gemm: alpha A B + beta C, where A and B may be transposed.
+/// Imports Gemm: alpha A B + beta C. The attributes transA and transB transpose
+/// A and B.
 static Value gemm(NodeImport &n) {
   double alpha = n.real("alpha", 1), beta = n.real("beta", 1);
   Value lhs = n.operand(0), rhs = n.operand(1);
@@ -51,8 +53,8 @@ static Value gemm(NodeImport &n) {
   return n.add(result, bias);
 }
 
-/// Imports com.microsoft's FusedMatMul: alpha A B with batch dims, where the
-/// last two dims of A and B may be transposed.
+/// Imports com.microsoft's FusedMatMul: alpha A B with batch dims. The
+/// attributes transA and transB transpose the last two dims of A and B.
 static Value fusedMatmul(NodeImport &n) {
   if (n.integer("transBatchA", 0) || n.integer("transBatchB", 0))
     return n.unsupported("transposes batch dims");
@@ -68,15 +70,17 @@ static Value fusedMatmul(NodeImport &n) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Brings an einsum equation into the form of `graph.einsum`:
+/// Brings the equation of ONNX's Einsum into the form that `graph.einsum`
+/// takes:
 ///
-///   1. an implicit result is written out
+///   1. an equation without "->" gets an explicit result
 ///   2. "..." becomes letters
-///   3. a repeated letter in one operand becomes a diagonal of that operand
-///   4. a dim of size 1 that broadcasts against a larger dim is dropped
+///   3. a letter repeated in one operand, as in "ii", becomes a diagonal
+///   4. a dim of size 1 that broadcasts against a larger dim is removed
 class EinsumExpansion {
 public:
-  /// Splits `equation` into the terms of the operands and the result.
+  /// Splits `equation`, such as "ij,jk->ik", into the letters of each operand
+  /// and those of the result.
   EinsumExpansion(NodeImport &n, std::string equation)
       : n(n), inputs(n.operands()) {
     llvm::erase(equation, ' ');
@@ -89,7 +93,8 @@ public:
       terms.push_back(part.str());
   }
 
-  /// Performs the steps and creates the op. Returns null after an error.
+  /// Performs the four steps and creates the `graph.einsum`. Returns null after
+  /// an error.
   Value run() {
     if (terms.size() != inputs.size())
       return n.invalid("has " + Twine(inputs.size()) +
@@ -114,8 +119,9 @@ public:
   }
 
 private:
-  /// Writes out an implicit result: the dims of "...", then the letters that
-  /// occur once, in alphabetical order.
+  /// Sets `result` for an equation without "->": "..." if an operand has it,
+  /// then all letters that occur exactly once in the equation, in alphabetical
+  /// order.
   void writeResult() {
     std::map<char, int> count;
     for (char letter : llvm::join(terms, ""))
@@ -127,9 +133,9 @@ private:
         result += letter;
   }
 
-  /// Returns the letters that the equation does not use. The letter at index i
-  /// stands for dim i of "..." counted from the right, so that operands with
-  /// "..." of different ranks align as in NumPy.
+  /// Returns letters that the equation does not use. The letter at index i
+  /// stands for dim i of "...", counted from the right. Operands whose "..."
+  /// has different ranks are thereby aligned at the right, as in NumPy.
   std::string freeLetters() {
     std::string used = llvm::join(terms, "") + result, free;
     for (char letter :
@@ -139,8 +145,8 @@ private:
     return free;
   }
 
-  /// Replaces "..." in each term by one letter per dim that it stands for, and
-  /// in the result by the longest of these replacements.
+  /// Replaces "..." in each operand by one letter per dim for which it stands.
+  /// In the result, "..." becomes the longest of these replacements.
   void expandEllipses() {
     std::string letters = freeLetters();
     size_t most = 0;
@@ -167,8 +173,9 @@ private:
     return text;
   }
 
-  /// Removes repeated letters from term `i`. For "ii", elements off the
-  /// diagonal are set to 0, and the second dim is summed.
+  /// Removes repeated letters from the term (letters of the dims) of operand
+  /// `i`. For "ii", elements off the diagonal are set to 0, and the second dim
+  /// is summed.
   void takeDiagonals(size_t i) {
     std::string &term = terms[i];
     for (size_t second = 1; second < term.size() && !n.failed();) {
@@ -189,8 +196,8 @@ private:
     }
   }
 
-  /// Drops the dims of size 1 whose letter has a larger size in another
-  /// operand. The einsum then broadcasts over the letter.
+  /// Removes dims of size 1 whose letter has a larger size in another operand.
+  /// An einsum broadcasts over letters that an operand lacks.
   void dropSizeOne() {
     if (n.failed())
       return;
@@ -215,12 +222,12 @@ private:
   }
 
   NodeImport &n;
-  /// Operands, and the letters of the dims of each operand.
+  /// Operands, and for each operand the letters of its dims, such as "ij".
   SmallVector<Value> inputs;
   std::vector<std::string> terms;
-  /// Letters of the result.
+  /// Letters of the result's dims, such as "ik".
   std::string result;
-  /// Whether the equation has a "->".
+  /// Whether the equation has a "->", so that the result is explicit.
   bool hasResult;
 };
 } // namespace

@@ -8,8 +8,8 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Adds operand 2, a bias [channels], to dim 1 of `result`, if the node has
-/// one.
+/// Adds the bias (operand 2, of shape [channels]) to `result` along dim 1, the
+/// channels. Returns `result` itself if the node has no bias.
 static Value addBias(NodeImport &n, Value result) {
   if (!n.has(2) || n.failed())
     return result;
@@ -23,8 +23,8 @@ static Value addBias(NodeImport &n, Value result) {
   return n.add(result, n.reshape(bias, shape));
 }
 
-/// Checks that input and filter have the same rank, which is at least 3 (batch,
-/// channels, spatial dims).
+/// Returns whether input and filter have the same rank and at least 3 dims:
+/// batch, channels and spatial dims. If not, records an error.
 static bool ranksFit(NodeImport &n, Value input, Value filter) {
   if (n.failed())
     return false;
@@ -36,13 +36,15 @@ static bool ranksFit(NodeImport &n, Value input, Value filter) {
   return false;
 }
 
-/// Returns whether `channels` can be split into `group` equal groups.
+/// Returns whether `channels` channels can be split into `group` groups of
+/// equal size.
 static bool divides(int64_t group, int64_t channels) {
   return group >= 1 && group <= std::max<int64_t>(1, channels) &&
          channels % group == 0;
 }
 
-/// Imports Conv: input [N, C, spatial…], filter [O, C / group, spatial…].
+/// Imports Conv. The input has the shape [N, C, spatial…], the filter [O, C /
+/// group, spatial…].
 static Value conv(NodeImport &n) {
   Value input = n.operand(0), filter = n.operand(1);
   int64_t group = n.integer("group", 1);
@@ -58,9 +60,9 @@ static Value conv(NodeImport &n) {
                                    static_cast<uint64_t>(group)));
 }
 
-/// Computes the pads that give a transposed convolution the spatial sizes
-/// `output`. If the sizes exceed what the windows cover, the excess is added to
-/// `extra`, the output padding, instead.
+/// Computes the pads for which a transposed convolution yields the spatial
+/// sizes `output`. If the sizes are larger than the result without pads, the
+/// difference is added to `extra` (output_padding), and the pads are 0.
 static void padForOutput(NodeImport &n, WindowSpec &window,
                          ArrayRef<int64_t> spatial, ArrayRef<int64_t> output,
                          SmallVectorImpl<int64_t> &extra) {
@@ -77,15 +79,16 @@ static void padForOutput(NodeImport &n, WindowSpec &window,
   }
 }
 
-/// Returns whether a size is negative or 2^31 or more.
+/// Returns whether one of `sizes` is negative or at least 2^31.
 static bool isOutOfRange(ArrayRef<int64_t> sizes) {
   return llvm::any_of(
       sizes, [](int64_t size) { return size < 0 || size > INT32_MAX; });
 }
 
-/// Imports ConvTranspose: input [N, C, spatial…], filter [C, O / group,
-/// spatial…]. The output size follows from output_shape, from auto_pad SAME_*
-/// (input size times stride) or from the pads, in this order.
+/// Imports ConvTranspose. The input has the shape [N, C, spatial…], the filter
+/// [C, O / group, spatial…]. The output size is that of the first of these that
+/// is given: output_shape; auto_pad SAME_*, with input size times stride; the
+/// pads.
 static Value convTranspose(NodeImport &n) {
   Value input = n.operand(0), filter = n.operand(1);
   int64_t group = n.integer("group", 1);
@@ -104,7 +107,7 @@ static Value convTranspose(NodeImport &n) {
     for (auto [i, size] : llvm::enumerate(spatial))
       output->push_back(size * window.strides[i]);
   }
-  // The attribute may also list the batch and the channels, which are dropped.
+  // output_shape may also list the batch and the channels: drop them.
   if (output && output->size() == spatial.size() + 2)
     output->erase(output->begin(), output->begin() + 2);
   if (extra.size() != spatial.size() ||

@@ -17,7 +17,8 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Returns whether the training_mode input of a Dropout node is true.
+/// Returns whether the Dropout node has a training_mode operand (operand 2)
+/// that is true.
 static bool saysDropout(NodeImport &n) {
   if (!n.has(2))
     return false;
@@ -25,9 +26,9 @@ static bool saysDropout(NodeImport &n) {
   return !training.empty() && training.front();
 }
 
-/// Returns an i64 tensor that numbers the elements of `shape` in row-major
-/// order. The numbers are a sum of one iota per dim, so that any dim can be
-/// split later. For shape [2, 3]:
+/// Returns an i64 tensor in which each element of `shape` has its row-major
+/// number. The tensor is a sum of one iota per dim, so that any dim can be
+/// sharded later. For shape [2, 3]:
 ///
 ///   [[0], [1]] · 3 + [[0, 1, 2]] = [[0, 1, 2], [3, 4, 5]]
 static Value elementNumbers(NodeImport &n, ArrayRef<int64_t> shape) {
@@ -48,8 +49,8 @@ static Value elementNumbers(NodeImport &n, ArrayRef<int64_t> shape) {
   return sum ? sum : n.scalar(0, i64);
 }
 
-/// Returns the number of the training step, the parameter `pcc.step`. The first
-/// use creates the parameter with initial value 0.
+/// Returns the number of the training step, which is the value of the parameter
+/// `pcc.step`. The first call creates the parameter with initial value 0.
 static Value step(NodeImport &n) {
   auto function =
       cast<func::FuncOp>(n.getBuilder().getInsertionBlock()->getParentOp());
@@ -64,17 +65,17 @@ static Value step(NodeImport &n) {
   return n.makeTyped<GetParameterOp>(type, stepName);
 }
 
-/// Returns the key of the node's random numbers. The key is a hash of the
-/// output's name, which is unique in the model, combined with the seed.
+/// Returns the key of the node's random numbers: a hash of the name of its
+/// output, which is unique in the model, combined with the user's seed.
 static int64_t keyOf(const NodeImport &n) {
   constexpr uint64_t golden = 0x9E3779B97F4A7C15; // odd: no two seeds agree
   return static_cast<int64_t>(llvm::xxh3_64bits(n.node.outputs.front()) ^
                               (n.options.seed * golden));
 }
 
-/// Returns x / (1 - ratio) where the element's random number is at least
-/// `ratio`, else 0. Types narrower than 32 bits are computed in f32, because
-/// they cannot represent the factor exactly.
+/// Creates the dropout: an element becomes x / (1 - ratio) if its random number
+/// in [0, 1) is at least `ratio`, else 0. Types narrower than 32 bits are
+/// computed in f32, because they cannot represent 1 / (1 - ratio) exactly.
 static Value drop(NodeImport &n, Value input, double ratio) {
   Value random =
       n.make<RandomOp>(elementNumbers(n, shapeOf(input)), step(n), keyOf(n));
@@ -88,7 +89,8 @@ static Value drop(NodeImport &n, Value input, double ratio) {
   return n.cast(n.select(isKept, scaled, n.scalarLike(scaled, 0)), type);
 }
 
-/// Returns the share of elements to drop: operand 1, else attribute `ratio`.
+/// Returns the fraction of elements to drop: operand 1 if present, else the
+/// attribute `ratio`, which is 0.5 by default.
 static double ratioOf(NodeImport &n) {
   if (n.has(1))
     if (auto given = n.doubles(1); !given.empty())
@@ -96,8 +98,8 @@ static double ratioOf(NodeImport &n) {
   return n.real("ratio", 0.5);
 }
 
-/// Drops elements of `input` after checking the ratio. A used mask output is
-/// unsupported.
+/// Drops elements of `input`. It is an error if the ratio is outside of [0, 1),
+/// and unsupported if another node uses the mask output.
 static Value dropSome(NodeImport &n, Value input) {
   const double ratio = ratioOf(n);
   if (!input || ratio == 0)
@@ -110,8 +112,9 @@ static Value dropSome(NodeImport &n, Value input) {
   return drop(n, input, ratio);
 }
 
-/// Imports Dropout as ImportOptions::Dropout demands. If no elements are
-/// dropped, the node is the identity, and its mask output is all ones.
+/// Imports Dropout. ImportOptions::Dropout decides whether elements are
+/// dropped. If none are, the node is the identity, and its mask output is all
+/// ones.
 static Value dropout(NodeImport &n) {
   using Dropout = ImportOptions::Dropout;
   const bool says = saysDropout(n);

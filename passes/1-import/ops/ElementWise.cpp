@@ -7,14 +7,15 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Imports an op of one operand.
+/// Imports a node with one operand as the graph op `Op`.
 template <typename Op> static Value unary(NodeImport &n) {
   return n.make<Op>(n.operand(0));
 }
 
-/// Aligns `rhs` with `lhs` as versions before 7 did: dim 0 of `rhs` is dim
-/// `axis` of `lhs`. Trailing dims of size 1 make the alignment that of NumPy.
-/// Later versions need no change.
+/// Aligns `rhs` with `lhs` for broadcasting as before opset 7, where the
+/// attribute `axis` names the dim of `lhs` that dim 0 of `rhs` corresponds to.
+/// Dims of size 1 appended to `rhs` turn this into NumPy's alignment. Since
+/// opset 7 `rhs` is returned unchanged.
 static Value alignOld(NodeImport &n, Value lhs, Value rhs) {
   int64_t rank = shapeOf(lhs).size(), own = shapeOf(rhs).size();
   if (n.opset() >= 7 || !n.hasAttribute("axis") || own >= rank)
@@ -25,7 +26,7 @@ static Value alignOld(NodeImport &n, Value lhs, Value rhs) {
   return n.reshape(rhs, shape);
 }
 
-/// Imports an op of two operands that broadcast.
+/// Imports a node with two operands, which broadcast, as the graph op `Op`.
 template <typename Op> static Value binary(NodeImport &n) {
   Value lhs = n.operand(0), rhs = n.operand(1);
   return n.make<Op>(lhs, alignOld(n, lhs, rhs));
@@ -36,7 +37,8 @@ template <Predicate predicate> static Value comparison(NodeImport &n) {
   return n.compare(predicate, lhs, alignOld(n, lhs, rhs));
 }
 
-/// Imports an associative op of any number of operands, from left to right.
+/// Imports a node with any number of operands by applying the op `Op` of two
+/// operands from left to right, as in ((a + b) + c).
 template <typename Op> static Value variadic(NodeImport &n) {
   Value result = n.operand(0);
   for (Value next : n.operands(1))
@@ -49,8 +51,8 @@ static Value mean(NodeImport &n) {
   return n.div(sum, n.scalarLike(sum, n.numOperands()));
 }
 
-/// Imports Pow. An integer base with a float exponent is computed in the
-/// exponent's type and converted back.
+/// Imports Pow. If the base is an integer and the exponent a float, the power
+/// is computed in the exponent's type and converted back to the base's type.
 static Value power(NodeImport &n) {
   Value base = n.operand(0), exponent = n.operand(1);
   if (n.failed())
@@ -67,7 +69,8 @@ static Value remainder(NodeImport &n) {
   return n.make<ModOp>(n.operand(0), n.operand(1), truncated);
 }
 
-/// Imports BitShift as a multiplication or division by a power of two.
+/// Imports BitShift: a left shift multiplies by a power of two, a right shift
+/// divides by it.
 static Value bitShift(NodeImport &n) {
   std::string direction = n.text("direction", "");
   Value base = n.operand(0),
@@ -99,8 +102,8 @@ static Value castLike(NodeImport &n) {
   return n.cast(n.operand(0), n.elementType(1));
 }
 
-/// Imports Clip. Before version 11 the bounds were the attributes `min` and
-/// `max`.
+/// Imports Clip, which limits elements to [min, max]. Both limits are optional.
+/// Before opset 11 they were attributes instead of operands.
 static Value clip(NodeImport &n) {
   Value result = n.operand(0);
   Value low = n.has(1)                ? n.operand(1)

@@ -17,17 +17,18 @@ using namespace pcc::graph;
 namespace pcc::onnx_import {
 
 namespace {
-/// Position of the two factors of a gated linear unit (attribute
-/// swiglu_fusion): in two weights (Apart), or in the first weight alone, in
-/// alternate rows (Interleaved) or in two blocks of rows (Halves).
+/// Where a gated linear unit (attribute swiglu_fusion) finds its two factors.
+/// Apart: in two weights. Interleaved: in alternate rows of the first weight.
+/// Halves: in the upper and the lower half of the rows of the first weight.
 enum Fusion { Apart, Interleaved, Halves };
 
-/// Imports one MoE node, after checking the sizes of its operands.
+/// Imports one MoE node as matmul, activation and gating ops.
 class MoeExpansion {
 public:
   explicit MoeExpansion(NodeImport &n) : n(n) {}
 
-  /// Creates the ops, where ' is a transpose and b1, b2 are optional biases:
+  /// Creates the ops below. ' stands for a transpose; b1 and b2 are optional
+  /// biases.
   ///
   ///   gate    = top k of softmax(router)               [tokens, experts]
   ///   hidden  = act(x · fc1' + b1)                     [experts, tokens, inner]
@@ -44,7 +45,8 @@ public:
   }
 
 private:
-  /// Reads and checks the attributes and operands.
+  /// Reads and checks the attributes and operands. Returns false after an
+  /// error.
   bool read() {
     if (n.integer("use_sparse_mixer", 0))
       n.unsupported("routes by a sparse mixer (use_sparse_mixer is 1)");
@@ -61,8 +63,9 @@ private:
     return !n.failed() && readSizes() && !n.failed();
   }
 
-  /// Reads the sizes from the operands, and sets `input` to x [1, tokens,
-  /// size], which broadcasts over the experts.
+  /// Reads the sizes from the operands' shapes. Sets `input` to operand 0 in
+  /// the shape [1, tokens, size], which broadcasts over the experts. Returns
+  /// false after an error.
   bool readSizes() {
     if (!n.has(4))
       return n.invalid("lacks operand 4"), false;
@@ -89,8 +92,9 @@ private:
     return expect(1, {tokens, experts}) && checkGate();
   }
 
-  /// Checks that a gated unit (swiglu) takes its second factor from exactly one
-  /// source: the third weight, or the first weight if that is fused.
+  /// Checks that the gated unit of swiglu takes its second factor from one
+  /// place only: the third weight, or the first weight if it is fused. Returns
+  /// false after an error.
   bool checkGate() {
     if (name == "swiglu" && n.has(6) == (fusion != Apart))
       n.invalid(fusion == Apart
@@ -101,8 +105,8 @@ private:
     return !n.failed();
   }
 
-  /// Checks that operand `operand` has the shape `sizes`. Returns false after
-  /// an error.
+  /// Checks that operand number `operand` has the shape `sizes`. Returns false
+  /// after an error.
   bool expect(size_t operand, ArrayRef<int64_t> sizes) {
     Value value = n.operand(operand);
     if (!n.failed() && shapeOf(value) != sizes)
@@ -112,9 +116,9 @@ private:
     return !n.failed();
   }
 
-  /// Returns x · w' (+ b) for every expert, [experts, tokens, to]. w is the
-  /// operand `weight`, [experts, to, from], and b the optional operand `bias`,
-  /// [experts, to].
+  /// Returns x · w' (+ b) for every expert, of shape [experts, tokens, to]. w'
+  /// is the transpose of operand number `weight`, of shape [experts, to, from].
+  /// b is operand number `bias`, of shape [experts, to], if the node has it.
   Value linear(Value x, size_t weight, size_t bias, int64_t to, int64_t from) {
     if (n.failed() || !expect(weight, {experts, to, from}))
       return {};
@@ -129,7 +133,8 @@ private:
     return n.mul(x, n.make<SigmoidOp>(scaled));
   }
 
-  /// Applies the activation, except that of swiglu.
+  /// Applies the activation that the node names. Not for swiglu, which has two
+  /// factors; see gatedUnit.
   Value activate(Value x) {
     if (name == "relu")
       return n.make<ReluOp>(x);
@@ -138,7 +143,8 @@ private:
     return name == "silu" ? swish(x, 1) : x;
   }
 
-  /// Computes SwiGLU (Shazeer 2020) with optional clamps:
+  /// Creates SwiGLU (Shazeer 2020) of the gate `g` and the linear factor `l`.
+  /// The clamps are present only if the node has the attribute swiglu_limit:
   ///
   ///   clamp(g) · sigmoid(alpha · clamp(g)) · (clamp(l) + beta)
   Value gatedUnit(Value g, Value l) {
@@ -154,13 +160,15 @@ private:
     return n.mul(swish(g, n.real("activation_alpha", 1)), l);
   }
 
-  /// Returns one of the two halves of `both` along `dim`, which has size 2.
+  /// Returns the slice at `index`, 0 or 1, along dim `dim` of `both`, which has
+  /// size 2 there. The result has the shape [experts, tokens, inner].
   Value part(Value both, int64_t dim, int64_t index) {
     return n.reshape(n.sliceDim(both, dim, index, 1), {experts, tokens, inner});
   }
 
-  /// Returns the hidden values [experts, tokens, inner]. A fused first weight
-  /// computes both factors of the gated unit in one product.
+  /// Returns the hidden values after the activation, [experts, tokens, inner].
+  /// If the first weight is fused, one matmul computes both factors of the
+  /// gated unit.
   Value activation() {
     if (fusion != Apart) {
       Value both = linear(input, 2, 3, 2 * inner, size);
@@ -178,8 +186,8 @@ private:
                             : n.mul(activate(first), third);
   }
 
-  /// Returns the gates [tokens, experts]: the router's probabilities of the
-  /// best k experts of each token, and 0 for the others.
+  /// Returns the gates, [tokens, experts]: for each token, the router's
+  /// probability for each of its best k experts, and 0 for all other experts.
   Value gates() {
     Value chance = n.make<SoftmaxOp>(n.operand(1), uint64_t(1));
     auto [values, places] = n.topK(chance, k, 1, /*largest=*/true);
@@ -193,10 +201,10 @@ private:
   }
 
   NodeImport &n;
-  /// Attribute activation_type.
+  /// Name of the activation: the attribute activation_type.
   std::string name;
   int64_t fusion = Apart;
-  /// Shape of operand 0 and of the result.
+  /// Shape of operand 0, which the result has, too.
   SmallVector<int64_t> shape;
   int64_t size = 0, tokens = 0, experts = 0, inner = 0, k = 1;
   Value input; ///< [1, tokens, size]

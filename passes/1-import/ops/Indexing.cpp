@@ -8,8 +8,8 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Returns operand `i` as indices of type i32 or i64, which `graph` ops
-/// require.
+/// Returns operand `i` as an index tensor of type i32 or i64; other types are
+/// cast to i64.
 static Value indexOperand(NodeImport &n, size_t i) {
   Value indices = n.operand(i);
   if (n.failed())
@@ -20,9 +20,9 @@ static Value indexOperand(NodeImport &n, size_t i) {
   return n.cast(indices, n.getBuilder().getI64Type());
 }
 
-/// Returns the slice of `data` that takes the elements `places` of dim `dim`,
-/// if the places are evenly spaced; else null. Negative places count from the
-/// end. A place out of range is an error.
+/// Returns a slice of `data` that holds the elements at the indices `places`
+/// along dim `dim`, or null if the indices are not evenly spaced. A negative
+/// index counts from the end. An index out of range is an error.
 static Value pickEvenly(NodeImport &n, Value data, int64_t dim,
                         SmallVector<int64_t> places) {
   int64_t size = shapeOf(data)[dim];
@@ -44,8 +44,9 @@ static Value pickEvenly(NodeImport &n, Value data, int64_t dim,
   return n.make<SliceOp>(data, starts, sizes, steps);
 }
 
-/// Gathers elements of dim `dim`. Known indices with even spacing give a slice,
-/// which can be sharded and needs no index tensor; other indices give a gather.
+/// Gathers elements of `data` at `indices` along dim `dim`. If the indices are
+/// known and evenly spaced, the result is a slice, which can be sharded and
+/// needs no index tensor. Otherwise it is a gather.
 static Value gatherAlong(NodeImport &n, Value data, Value indices,
                          int64_t dim) {
   if (n.failed())
@@ -74,18 +75,19 @@ static Value gatherElements(NodeImport &n) {
 }
 
 namespace {
-/// Known indices into one dim of the data that vary along at most one dim of
-/// the index tensor.
+/// Known indices into one dim of the data. In the index tensor they may vary
+/// along one dim only, so a vector holds all of them.
 struct IndexVector {
-  /// Dim of the index tensor along which the indices vary; -1 if they do not.
+  /// Dim of the index tensor along which the indices vary; -1 if all indices
+  /// are equal.
   int64_t along;
-  /// The indices, a vector.
+  /// The indices, as a vector along that dim.
   DenseElementsAttr places;
 };
 } // namespace
 
-/// Returns `part`, one component of all index tuples, as a vector. Returns
-/// nothing if the component is not known or varies along several dims.
+/// Returns `part` as a vector. `part` holds one component of every index tuple.
+/// Returns nothing if its elements are not known or vary along several dims.
 static std::optional<IndexVector> asVector(NodeImport &n, Value part) {
   auto repeated = part.getDefiningOp<BroadcastOp>();
   DenseElementsAttr known = n.known(repeated ? repeated.getInput() : part);
@@ -105,16 +107,17 @@ static std::optional<IndexVector> asVector(NodeImport &n, Value part) {
   return vector;
 }
 
-/// Returns the components of the index tuples `indices` as vectors, if together
-/// they form an outer product: the components vary along different dims, in the
-/// order of these dims. For example, indices[i, j] = (r[i], c[j]) gives the
-/// vectors r and c. Returns nothing otherwise.
+/// Splits the index tuples `indices` into their components, if each component
+/// is a vector along another dim than the other components, in the order of
+/// these dims: indices[i, j] = (r[i], c[j]) gives the vectors r and c. Returns
+/// nothing for other indices.
 static std::optional<SmallVector<IndexVector>> outerIndices(NodeImport &n,
                                                             Value indices) {
   SmallVector<IndexVector> vectors;
   int64_t last = shapeOf(indices).size() - 1;
-  // Each operand of a concat along the last dim is one component. A slice of
-  // the concat would not be folded if it is large.
+  // If a concat along the last dim made the indices, each of its operands is
+  // one component. Slicing the concat instead would not be folded if it is
+  // large.
   auto joined = indices.getDefiningOp<ConcatOp>();
   bool inParts = joined && static_cast<int64_t>(joined.getDim()) == last;
   for (int64_t i = 0; i < shapeOf(indices)[last]; ++i) {
@@ -137,8 +140,8 @@ static std::optional<SmallVector<IndexVector>> outerIndices(NodeImport &n,
   return vectors;
 }
 
-/// Computes data[r[i], c[j]] for index vectors r and c: gathers along one dim
-/// after the other. Evenly spaced vectors become slices.
+/// Creates data[r[i], c[j]] for index vectors r and c: gathers along one dim
+/// after the other. A gather at evenly spaced indices becomes a slice.
 static Value gatherOuter(NodeImport &n, Value data, Value indices,
                          ArrayRef<IndexVector> vectors) {
   SmallVector<int64_t> lined(shapeOf(indices).size() - 1, 1), whole;
@@ -157,8 +160,9 @@ static Value gatherOuter(NodeImport &n, Value data, Value indices,
   return n.broadcast(n.reshape(data, lined), whole);
 }
 
-/// Imports GatherND. Index tuples that form an outer product become slices or
-/// one-dimensional gathers.
+/// Imports GatherND. If the components of the index tuples vary along different
+/// dims, as in (r[i], c[j]), the result is made of slices and gathers along
+/// single dims.
 static Value gatherNd(NodeImport &n) {
   int64_t batch = n.integer("batch_dims", 0);
   if (batch < 0)
@@ -175,7 +179,9 @@ static Value gatherNd(NodeImport &n) {
   return n.make<GatherNdOp>(data, indices, static_cast<uint64_t>(batch));
 }
 
-/// Returns how attribute `reduction` combines elements; Set by default.
+/// Returns how ScatterElements or ScatterND combines an update with the old
+/// element, according to the attribute `reduction`. The default is Set, which
+/// replaces it.
 static ScatterKind scatterKind(NodeImport &n) {
   std::string word = n.text("reduction", "none");
   auto kind = llvm::StringSwitch<std::optional<ScatterKind>>(word)
@@ -204,8 +210,8 @@ static Value scatterNd(NodeImport &n) {
                              n.operand(2));
 }
 
-/// Imports OneHot. The depth must be known, because it is a dim of the result.
-/// The values are split into the scalars off and on.
+/// Imports OneHot. The depth (operand 1) must be known, because it is the size
+/// of the result's new dim. Operand 2 holds the two scalars off and on.
 static Value oneHot(NodeImport &n) {
   Value indices = indexOperand(n, 0), values = n.operand(2);
   SmallVector<int64_t> depth = n.integers(1);

@@ -8,7 +8,8 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Imports Transpose. Without `perm` the dims are reversed.
+/// Imports Transpose. Without the attribute `perm` the order of dims is
+/// reversed.
 static Value transpose(NodeImport &n) {
   Value x = n.operand(0);
   SmallVector<int64_t> reversed =
@@ -16,9 +17,9 @@ static Value transpose(NodeImport &n) {
   return n.transpose(x, n.integerList("perm").value_or(reversed));
 }
 
-/// Imports Reshape. A size of 0 copies the dim of the operand, unless
-/// `allowzero` is set. A size of -1, allowed once, is inferred from the number
-/// of elements.
+/// Imports Reshape. In the requested shape, 0 stands for the size of the
+/// operand's dim at the same index, unless `allowzero` is set. One size may be
+/// -1: it is inferred from the number of elements.
 static Value reshape(NodeImport &n) {
   Value x = n.operand(0);
   auto asked = n.integersOf("shape", 1);
@@ -48,8 +49,8 @@ static Value reshape(NodeImport &n) {
   return n.reshape(x, shape);
 }
 
-/// Imports Flatten: the dims before `axis` become one dim, and the remaining
-/// dims a second one.
+/// Imports Flatten: dims before the attribute `axis` are merged into dim 0 of
+/// the result, and the dims from `axis` on into dim 1.
 static Value flatten(NodeImport &n) {
   Value x = n.operand(0);
   if (n.failed())
@@ -61,7 +62,8 @@ static Value flatten(NodeImport &n) {
                        llvm::product_of(shapeOf(x).drop_front(dim))});
 }
 
-/// Imports Squeeze. Without `axes` all dims of size 1 are removed.
+/// Imports Squeeze, which removes the dims `axes`, all of size 1. If no axes
+/// are given, all dims of size 1 are removed.
 static Value squeeze(NodeImport &n) {
   Value x = n.operand(0);
   auto named = n.integersOf("axes", 1);
@@ -84,7 +86,8 @@ static Value squeeze(NodeImport &n) {
   return n.reshape(x, shape);
 }
 
-/// Imports Unsqueeze. `axes` are dims of the result, which get size 1.
+/// Imports Unsqueeze, which inserts dims of size 1. `axes` are the indices of
+/// these dims in the result.
 static Value unsqueeze(NodeImport &n) {
   Value x = n.operand(0);
   auto named = n.integersOf("axes", 1);
@@ -103,7 +106,8 @@ static Value unsqueeze(NodeImport &n) {
   return n.reshape(x, shape);
 }
 
-/// Imports Concat. Before version 4 `axis` was optional, with default 1.
+/// Imports Concat. Before opset 4 the attribute `axis` was optional, and 1 by
+/// default.
 static Value concat(NodeImport &n) {
   SmallVector<Value> inputs = n.operands();
   if (n.failed())
@@ -111,8 +115,8 @@ static Value concat(NodeImport &n) {
   if (!n.hasAttribute("axis") && n.opset() >= 4)
     return n.invalid("lacks the attribute 'axis'");
   int64_t dim = n.dim("axis", 1, shapeOf(inputs[0]).size());
-  // Drop empty vectors from a concat of vectors. The last operand stays, so
-  // that at least one is left.
+  // In a concat of vectors, drop the empty ones except for the last operand, so
+  // that at least one operand is left.
   if (shapeOf(inputs[0]).size() == 1 && inputs.size() > 1)
     llvm::erase_if(inputs, [&](Value input) {
       return input != inputs.back() && shapeOf(input) == ArrayRef<int64_t>{0};
@@ -120,8 +124,9 @@ static Value concat(NodeImport &n) {
   return n.concat(inputs, dim);
 }
 
-/// Imports Expand: broadcasts the operand and a shape against each other. A dim
-/// of size 1 in the shape keeps the dim of the operand.
+/// Imports Expand: broadcasts the operand to the common shape of the operand
+/// and the requested shape. Where the requested shape has size 1, the operand's
+/// size is kept.
 static Value expand(NodeImport &n) {
   Value x = n.operand(0);
   SmallVector<int64_t> asked = n.integers(1);
@@ -134,8 +139,8 @@ static Value expand(NodeImport &n) {
   return n.broadcast(x, *shape);
 }
 
-/// Returns `x` repeated `repeats[i]` times along each dim i. The repetition is
-/// a broadcast of a reshape: for [a, b] repeated r and s times,
+/// Repeats `x` repeats[i] times along each dim i, by a reshape, a broadcast and
+/// another reshape. For [a, b] repeated r and s times:
 ///
 ///   [a, b] -> [1, a, 1, b] -> [r, a, s, b] -> [r · a, s · b]
 static Value repeat(NodeImport &n, Value x, ArrayRef<int64_t> repeats) {
@@ -154,8 +159,8 @@ static Value repeat(NodeImport &n, Value x, ArrayRef<int64_t> repeats) {
   return n.reshape(n.broadcast(n.reshape(x, apart), wide), shape);
 }
 
-/// Imports Tile. Before version 6 the operands were a number of repeats and a
-/// dim.
+/// Imports Tile. Before opset 6 it repeated along one dim only: operand 1 was
+/// the number of repeats and operand 2 the dim.
 static Value tile(NodeImport &n) {
   Value x = n.operand(0);
   SmallVector<int64_t> repeats = n.integers(1);
@@ -185,9 +190,9 @@ static Value tile(NodeImport &n) {
 // Exchange of spatial blocks and channels
 //===----------------------------------------------------------------------===//
 
-/// Returns the attribute blocksize; 0, with an error, unless `x` has rank 4 and
-/// each of `dims` is divisible by the block size (or by its square, if
-/// `squared`).
+/// Returns the attribute blocksize. `x` must have rank 4, and each of `dims`
+/// must be divisible by the block size (by its square if `squared`). If not,
+/// records an error and returns 0.
 static int64_t blockSize(NodeImport &n, Value x, ArrayRef<int64_t> dims,
                          bool squared) {
   int64_t block = n.integer("blocksize", 0);
@@ -202,9 +207,9 @@ static int64_t blockSize(NodeImport &n, Value x, ArrayRef<int64_t> dims,
   return fits ? block : 0;
 }
 
-/// Imports DepthToSpace: [N, C · b², H, W] becomes [N, C, H · b, W · b]. The
-/// mode says whether the block index is major (DCR) or minor (CRD) to the
-/// channel.
+/// Imports DepthToSpace with block size b: [N, C · b², H, W] becomes [N, C, H ·
+/// b, W · b]. In the channel dim of the operand, the block indices are major to
+/// the channel in mode DCR, and minor in mode CRD.
 static Value depthToSpace(NodeImport &n) {
   Value x = n.operand(0);
   int64_t b = blockSize(n, x, {1}, /*squared=*/true);
@@ -223,7 +228,8 @@ static Value depthToSpace(NodeImport &n) {
   return n.reshape(apart, {batch, c, h * b, w * b});
 }
 
-/// Imports SpaceToDepth: [N, C, H · b, W · b] becomes [N, b² · C, H, W].
+/// Imports SpaceToDepth with block size b: [N, C, H · b, W · b] becomes [N, b²
+/// · C, H, W].
 static Value spaceToDepth(NodeImport &n) {
   Value x = n.operand(0);
   int64_t b = blockSize(n, x, {2, 3}, /*squared=*/false);
@@ -240,9 +246,9 @@ static Value spaceToDepth(NodeImport &n) {
 // Triangles
 //===----------------------------------------------------------------------===//
 
-/// Imports Trilu, the upper or lower triangle of matrices. The mask is a
-/// comparison of row and column indices rather than a constant, so that the
-/// module stores no tensor of the size of the matrix.
+/// Imports Trilu, which keeps the upper or lower triangle of matrices and sets
+/// all other elements to 0. The mask compares row and column indices, so that
+/// the module stores no constant of the size of the matrix.
 static Value trilu(NodeImport &n) {
   Value x = n.operand(0);
   SmallVector<int64_t> k = n.has(1) ? n.integers(1) : SmallVector<int64_t>{0};

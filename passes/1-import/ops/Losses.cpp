@@ -9,9 +9,11 @@ using namespace pcc::graph;
 namespace pcc::onnx_import {
 
 namespace {
-/// The labels of a loss, with shape [N, …] for scores of shape [N, C, …].
+/// Labels of a loss. They have the shape [N, …] for scores of the shape [N, C,
+/// …], where C is the number of classes.
 struct Labels {
-  /// Reads and checks operand 1, and applies the attribute ignore_index.
+  /// Reads the labels (operand 1), checks their shape and marks those that
+  /// equal the attribute ignore_index as ignored.
   Labels(NodeImport &n, Value scores) : index(n.operand(1)) {
     check(n, shapeOf(scores), shapeOf(index));
     if (n.failed() || !n.hasAttribute("ignore_index"))
@@ -21,7 +23,7 @@ struct Labels {
     index = n.select(ignored, n.scalarLike(index, 0), index);
   }
 
-  /// Checks that the shape `labels` is `scores` without the class dim.
+  /// Checks that `labels` is the shape `scores` without dim 1, the classes.
   static void check(NodeImport &n, ArrayRef<int64_t> scores,
                     ArrayRef<int64_t> labels) {
     if (n.failed())
@@ -33,7 +35,7 @@ struct Labels {
                                      " for scores " + sizesText(scores));
   }
 
-  /// Returns `value` with 0 in place of ignored labels.
+  /// Returns `value` with 0 in place of the elements whose labels are ignored.
   Value masked(NodeImport &n, Value value) const {
     return ignored ? n.select(ignored, n.scalarLike(value, 0), value) : value;
   }
@@ -43,8 +45,8 @@ struct Labels {
 };
 } // namespace
 
-/// Returns the negative log-probability of each label, and 0 for ignored
-/// labels.
+/// Returns the loss of each label: minus the log-probability of its class. The
+/// loss of an ignored label is 0.
 static Value lossPerLabel(NodeImport &n, Value logProb, const Labels &labels) {
   if (n.failed())
     return {};
@@ -55,8 +57,9 @@ static Value lossPerLabel(NodeImport &n, Value logProb, const Labels &labels) {
   return labels.masked(n, n.make<NegOp>(n.reshape(chosen, shape)));
 }
 
-/// Returns the weight of each label: the weight of its class (operand 2), and 0
-/// for ignored labels. Null if all labels have weight 1.
+/// Returns the weight of each label: the weight of its class (operand 2, or 1
+/// if absent), and 0 for an ignored label. Returns null if all labels have
+/// weight 1.
 static Value weightPerLabel(NodeImport &n, const Labels &labels, Type type) {
   if (n.failed())
     return {};
@@ -68,8 +71,9 @@ static Value weightPerLabel(NodeImport &n, const Labels &labels, Type type) {
              : Value();
 }
 
-/// Returns the loss reduced as the attribute `reduction` demands: none, sum, or
-/// the weighted mean. Sums of types narrower than 32 bits are computed in f32.
+/// Applies the attribute `reduction` (none, sum or mean) to the losses. A mean
+/// is weighted by `weight`, which is null if all weights are 1. Sums of types
+/// narrower than 32 bits are computed in f32.
 static Value reduced(NodeImport &n, Value loss, Value weight) {
   std::string reduction = n.text("reduction", "mean");
   if (weight)
@@ -94,8 +98,8 @@ static Value reduced(NodeImport &n, Value loss, Value weight) {
   return n.failed() ? Value() : n.cast(result, type);
 }
 
-/// Returns operand 0, the scores [N, C, …]; null, with an error, if its rank is
-/// below 2.
+/// Returns the scores: operand 0, of shape [N, C, …]. If its rank is below 2,
+/// records an error and returns null.
 static Value scoresOf(NodeImport &n) {
   Value scores = n.operand(0);
   size_t rank = shapeOf(scores).size();
@@ -104,7 +108,7 @@ static Value scoresOf(NodeImport &n) {
                                              " dims, not 2 or more");
 }
 
-/// Returns the loss for log-probabilities `logProb`.
+/// Returns the loss of the node for log-probabilities of shape [N, C, …].
 static Value lossOf(NodeImport &n, Value logProb) {
   if (n.failed())
     return {};
@@ -113,12 +117,13 @@ static Value lossOf(NodeImport &n, Value logProb) {
   return reduced(n, loss, weightPerLabel(n, labels, n.elementType(0)));
 }
 
-/// Imports NegativeLogLikelihoodLoss, whose scores are log-probabilities.
+/// Imports NegativeLogLikelihoodLoss. Its operand 0 holds log-probabilities.
 static Value negativeLogLikelihoodLoss(NodeImport &n) {
   return lossOf(n, scoresOf(n));
 }
 
-/// Imports SoftmaxCrossEntropyLoss. Output 1 is the log-probabilities.
+/// Imports SoftmaxCrossEntropyLoss. The node's output 1 holds the
+/// log-probabilities.
 static Value softmaxCrossEntropyLoss(NodeImport &n) {
   Value scores = scoresOf(n);
   Value logProb = n.make<LogSoftmaxOp>(scores, static_cast<uint64_t>(1));

@@ -14,13 +14,13 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Returns the dims `first`, …, rank - 1.
+/// Returns the dim indices `first`, `first` + 1, …, `rank` - 1.
 static SmallVector<int64_t> dimsFrom(int64_t first, int64_t rank) {
   return llvm::to_vector(llvm::seq<int64_t>(first, std::max(first, rank)));
 }
 
-/// Reshapes `value`, one element per channel [C], to broadcast along dim 1 of a
-/// tensor of rank `rank`.
+/// Reshapes `value`, which has one element per channel, to [1, C, 1, …] of rank
+/// `rank`, so that it broadcasts along dim 1.
 static Value perChannel(NodeImport &n, Value value, int64_t rank) {
   if (n.failed())
     return {};
@@ -29,7 +29,8 @@ static Value perChannel(NodeImport &n, Value value, int64_t rank) {
   return n.reshape(value, shape);
 }
 
-/// Converts `x` to f32 if its type is too narrow for mean and variance.
+/// Converts `x` to f32 if its type has less than 32 bits, which is too
+/// imprecise for mean and variance.
 static Value widen(NodeImport &n, Value x) {
   if (n.failed() ||
       tensorType(x).getElementType().getIntOrFloatBitWidth() >= 32)
@@ -37,15 +38,15 @@ static Value widen(NodeImport &n, Value x) {
   return n.cast(x, n.getBuilder().getF32Type());
 }
 
-/// Computes 1 / √(variance + epsilon).
+/// Creates 1 / √(variance + epsilon).
 static Value inverseDeviation(NodeImport &n, Value variance, double epsilon) {
   Value shifted = n.add(variance, n.scalarLike(variance, epsilon));
   return n.make<ReciprocalOp>(n.make<SqrtOp>(shifted));
 }
 
 namespace {
-/// The mean, the deviation from the mean, and 1 / √(variance + epsilon) of a
-/// tensor over some dims. The reduced dims have size 1.
+/// Statistics of a tensor over some dims: the mean, the tensor minus the mean,
+/// and 1 / √(variance + epsilon). The reduced dims stay, with size 1.
 struct Moments {
   Moments(NodeImport &n, Value x, ArrayRef<int64_t> dims, double epsilon) {
     Value wide = widen(n, x);
@@ -63,8 +64,8 @@ struct Moments {
 // Over the last dims
 //===----------------------------------------------------------------------===//
 
-/// Brings a scale or bias to exactly the shape of the normalized dims. ONNX
-/// accepts every shape that broadcasts to them.
+/// Brings `weight`, a scale or bias, to `shape`, the sizes of the normalized
+/// dims. ONNX accepts any weight that can be broadcast to that shape.
 static Value fitWeight(NodeImport &n, Value weight, ArrayRef<int64_t> shape) {
   if (n.failed() || shapeOf(weight) == shape)
     return weight;
@@ -78,7 +79,7 @@ static Value fitWeight(NodeImport &n, Value weight, ArrayRef<int64_t> shape) {
   return n.broadcast(n.reshape(weight, own), shape);
 }
 
-/// Creates a layer norm over the dims from `dim` on; `bias` may be null.
+/// Creates a layer norm over dim `dim` and all later dims. `bias` may be null.
 static Value layerNorm(NodeImport &n, Value x, int64_t dim, double epsilon,
                        Value scale, Value bias) {
   if (n.failed())
@@ -91,8 +92,8 @@ static Value layerNorm(NodeImport &n, Value x, int64_t dim, double epsilon,
                              static_cast<uint64_t>(dim), APFloat(epsilon));
 }
 
-/// Imports LayerNormalization. Its outputs 1 and 2, mean and inverse deviation,
-/// are computed by separate ops if they are used.
+/// Imports LayerNormalization. If its outputs 1 (mean) and 2 (inverse
+/// deviation) are used, separate ops compute them.
 static Value layerNormalization(NodeImport &n) {
   Value x = n.operand(0);
   int64_t rank = shapeOf(x).size(), dim = n.dim("axis", -1, rank);
@@ -107,7 +108,7 @@ static Value layerNormalization(NodeImport &n) {
   return layerNorm(n, x, dim, epsilon, n.operand(1), n.operand(2));
 }
 
-/// Creates an RMS norm over the dims from `dim` on.
+/// Creates an RMS norm over dim `dim` and all later dims.
 static Value rmsNorm(NodeImport &n, Value x, int64_t dim, double epsilon,
                      Value scale) {
   if (n.failed())
@@ -117,7 +118,7 @@ static Value rmsNorm(NodeImport &n, Value x, int64_t dim, double epsilon,
                            APFloat(epsilon));
 }
 
-/// Imports RMSNormalization, which exporters also call
+/// Imports RMSNormalization. Some exporters call this op
 /// SimplifiedLayerNormalization.
 static Value rmsNormalization(NodeImport &n) {
   Value x = n.operand(0);
@@ -125,8 +126,9 @@ static Value rmsNormalization(NodeImport &n) {
   return rmsNorm(n, x, dim, n.real("epsilon", 1e-5f), n.operand(1));
 }
 
-/// Imports com.microsoft's Skip…LayerNormalization: normalizes the sum x + skip
-/// (+ bias). Output 3 is the sum itself.
+/// Imports com.microsoft's SkipLayerNormalization and, if `rms`,
+/// SkipSimplifiedLayerNormalization: normalizes the sum x + skip (+ bias). The
+/// node's output 3 is that sum.
 template <bool rms> static Value skipNormalization(NodeImport &n) {
   size_t biasAt = rms ? 3 : 4;
   Value sum = n.add(n.operand(0), n.operand(1));
@@ -146,7 +148,8 @@ template <bool rms> static Value skipNormalization(NodeImport &n) {
 // Per channel
 //===----------------------------------------------------------------------===//
 
-/// Imports BatchNormalization for inference, with given statistics:
+/// Imports BatchNormalization for inference, where mean and variance are
+/// operands:
 ///
 ///   factor = scale / √(variance + epsilon)
 ///   result = x · factor + (bias - mean · factor)
@@ -166,7 +169,8 @@ static Value batchNormalization(NodeImport &n) {
                n.cast(perChannel(n, offset, rank), type));
 }
 
-/// Imports InstanceNormalization: statistics per sample and channel.
+/// Imports InstanceNormalization. Mean and variance are those of each sample
+/// and channel.
 static Value instanceNormalization(NodeImport &n) {
   Value x = n.operand(0);
   int64_t rank = shapeOf(x).size();
@@ -179,9 +183,9 @@ static Value instanceNormalization(NodeImport &n) {
                perChannel(n, n.operand(2), rank));
 }
 
-/// Imports GroupNormalization: statistics per sample and group of channels.
-/// Scale and bias have one element per group before version 21, and one per
-/// channel since then.
+/// Imports GroupNormalization. Mean and variance are those of each sample and
+/// group of channels. Scale and bias have one element per group before opset
+/// 21, and one per channel since then.
 static Value groupNormalization(NodeImport &n) {
   Value x = n.operand(0), scale = n.operand(1), bias = n.operand(2);
   int64_t groups = n.integer("num_groups", 0);
@@ -211,8 +215,8 @@ static Value groupNormalization(NodeImport &n) {
 // Others
 //===----------------------------------------------------------------------===//
 
-/// Imports LpNormalization: divides by the L1 or L2 norm along a dim. Where the
-/// norm is 0, the result is 0.
+/// Imports LpNormalization: divides by the L1 or L2 norm along a dim. If the
+/// norm is 0, the elements along that dim stay 0.
 static Value lpNormalization(NodeImport &n) {
   Value x = n.operand(0);
   int64_t dim = n.dim("axis", -1, shapeOf(x).size()), p = n.integer("p", 2);
@@ -242,7 +246,8 @@ static Value meanVarianceNormalization(NodeImport &n) {
 }
 
 /// Imports LRN: x / (bias + alpha / size · Σ x²) ^ beta, where the sum runs
-/// over `size` adjacent channels. The sum is written as `size` shifted slices.
+/// over the `size` channels around each channel. The sum is made of `size`
+/// shifted slices of the padded x².
 static Value localResponseNormalization(NodeImport &n) {
   Value x = n.operand(0);
   int64_t size = n.integer("size", 0), rank = shapeOf(x).size();

@@ -9,7 +9,7 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Imports a pool of kind `kind` with the window of the node's attributes.
+/// Creates a pool of kind `kind`. The node's attributes give its window.
 static Value pool(NodeImport &n, PoolKind kind) {
   Value input = n.operand(0);
   if (n.failed())
@@ -23,22 +23,24 @@ static Value pool(NodeImport &n, PoolKind kind) {
                         window.dilations, window.overhang);
 }
 
-/// Imports MaxPool. Output 1, the indices of the maxima, is unsupported.
+/// Imports MaxPool. A node whose output 1, the indices of the maxima, is used
+/// is unsupported.
 static Value maxPool(NodeImport &n) {
   if (n.isOutputUsed(1))
     return n.unsupported("gives the indices of maxima");
   return pool(n, PoolKind::Max);
 }
 
-/// Imports AveragePool. count_include_pad says whether padding counts in the
-/// average.
+/// Imports AveragePool. The attribute count_include_pad tells whether padding
+/// elements count in the divisor of the average.
 static Value averagePool(NodeImport &n) {
   return pool(n, n.integer("count_include_pad", 0)
                      ? PoolKind::AverageWithPadding
                      : PoolKind::Average);
 }
 
-/// Imports a pool over all spatial dims, as a reduction.
+/// Imports a pool whose window is the whole spatial extent, as a reduction over
+/// all spatial dims.
 template <ReduceKind kind> static Value globalPool(NodeImport &n) {
   Value input = n.operand(0);
   auto dims = llvm::to_vector(

@@ -8,9 +8,9 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Returns the dims that a Reduce op names: by the attribute `axes` in older
-/// versions, else by operand 1. If the op names none, all dims are reduced, or
-/// no dim with noop_with_empty_axes.
+/// Returns the dims that a Reduce node reduces. Older opsets name them in the
+/// attribute `axes`, newer ones in operand 1. If the node names none, it
+/// reduces all dims; with the attribute noop_with_empty_axes it reduces none.
 static SmallVector<int64_t> reducedDims(NodeImport &n, int64_t rank) {
   SmallVector<int64_t> dims =
       n.integersOf("axes", 1).value_or(SmallVector<int64_t>());
@@ -19,7 +19,8 @@ static SmallVector<int64_t> reducedDims(NodeImport &n, int64_t rank) {
   return llvm::to_vector(llvm::seq<int64_t>(0, rank));
 }
 
-/// Reduces `input`, a function of operand 0, over the dims that the node names.
+/// Reduces `input`, which the caller has computed from operand 0, over the dims
+/// that the node names.
 static Value reduceBy(NodeImport &n, ReduceKind kind, Value input) {
   if (n.failed())
     return {};
@@ -29,12 +30,12 @@ static Value reduceBy(NodeImport &n, ReduceKind kind, Value input) {
   return n.reduce(kind, input, dims, n.integer("keepdims", 1));
 }
 
-/// Imports a Reduce op of kind `kind`.
+/// Imports a Reduce node that reduces operand 0 itself, by `kind`.
 template <ReduceKind kind> static Value reduce(NodeImport &n) {
   return reduceBy(n, kind, n.operand(0));
 }
 
-/// Imports ReduceMax or ReduceMin. Booleans are reduced as i32.
+/// Imports ReduceMax or ReduceMin. Booleans are converted to i32 and back.
 template <ReduceKind kind> static Value extreme(NodeImport &n) {
   if (!n.elementType(0).isInteger(1))
     return reduce<kind>(n);
@@ -52,8 +53,8 @@ static Value reduceSumSquare(NodeImport &n) {
   return reduceBy(n, ReduceKind::Sum, n.mul(x, x));
 }
 
-/// Applies the function `Op` of floats to `x`. Integers are computed in f32 and
-/// converted back.
+/// Applies `Op`, which is defined for floats, to `x`. An integer `x` is
+/// converted to f32, and the result back to its type.
 template <typename Op> static Value inReals(NodeImport &n, Value x) {
   if (n.failed())
     return {};
@@ -72,9 +73,9 @@ static Value reduceLogSum(NodeImport &n) {
   return inReals<LogOp>(n, reduce<ReduceKind::Sum>(n));
 }
 
-/// Imports ReduceLogSumExp. The maximum m is subtracted before the exponential,
-/// to avoid overflow: log(Σ exp(x - m)) + m. An infinite maximum is taken as 0,
-/// because inf - inf is NaN.
+/// Imports ReduceLogSumExp as log(Σ exp(x - m)) + m, where m is the maximum of
+/// x: without subtracting m, exp could overflow. An infinite m is replaced by
+/// 0, because inf - inf is NaN.
 static Value reduceLogSumExp(NodeImport &n) {
   Value x = n.operand(0);
   if (n.failed())
@@ -106,7 +107,8 @@ template <ReduceKind kind> static Value argReduce(NodeImport &n) {
                              n.integer("select_last_index", 0) != 0);
 }
 
-/// Imports CumSum, whose dim is an operand that must be known.
+/// Imports CumSum. The summed dim is operand 1, which must be known during the
+/// import.
 static Value cumSum(NodeImport &n) {
   Value x = n.operand(0);
   SmallVector<int64_t> axis = n.integers(1);
@@ -120,7 +122,8 @@ static Value cumSum(NodeImport &n) {
                           n.integer("reverse", 0) != 0);
 }
 
-/// Imports TopK. Before version 10 `k` was an attribute.
+/// Imports TopK. Before opset 10 the number `k` was an attribute instead of
+/// operand 1.
 static Value topK(NodeImport &n) {
   Value x = n.operand(0);
   int64_t dim = n.dim("axis", -1, shapeOf(x).size());

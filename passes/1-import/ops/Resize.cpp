@@ -9,7 +9,8 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Returns the mode that ONNX calls `word`; nothing if there is none.
+/// Returns the ResizeMode for ONNX's attribute value `word`; nothing if pcc
+/// lacks that mode.
 static std::optional<ResizeMode> resizeMode(StringRef word) {
   return llvm::StringSwitch<std::optional<ResizeMode>>(word)
       .Case("nearest", ResizeMode::Nearest)
@@ -19,16 +20,16 @@ static std::optional<ResizeMode> resizeMode(StringRef word) {
 }
 
 namespace {
-/// The requested scale and size of each dim of the operand. Both are kept,
-/// because rounding makes the ratio of the sizes differ from the scale.
+/// The scale and the result size of each dim of the operand. Both are kept,
+/// because sizes are rounded: the quotient of sizes may differ from the scale.
 struct Resolution {
   SmallVector<double> scales;
   SmallVector<int64_t> shape;
 };
 } // namespace
 
-/// Sets the scales of the dims `axes`, and the sizes that follow from the
-/// scales. Other dims keep their size.
+/// Sets the scales of the dims `axes` to `scales`, and computes the result
+/// sizes of these dims from the scales. All other dims keep their size.
 static void applyScales(NodeImport &n, Resolution &to, ArrayRef<double> scales,
                         ArrayRef<int64_t> axes) {
   for (auto [dim, scale] : llvm::zip_equal(axes, scales)) {
@@ -37,16 +38,17 @@ static void applyScales(NodeImport &n, Resolution &to, ArrayRef<double> scales,
       return;
     }
     to.scales[dim] = scale;
-    // The product is computed in f32, the type in which the model holds the
-    // scales.
+    // Multiply in f32, the type in which ONNX stores the scales, so that
+    // rounding is the same as ONNX's.
     to.shape[dim] = static_cast<int64_t>(std::floor(
         static_cast<float>(to.shape[dim]) * static_cast<float>(scale)));
   }
 }
 
-/// Sets the sizes of the dims `axes`, and the scales that follow from the
-/// sizes. The policy "not_larger" scales all these dims by the smallest of
-/// their scales, and "not_smaller" by the largest.
+/// Sets the result sizes of the dims `axes` to `sizes`, and computes the scales
+/// from them. With the policy "not_larger", all these dims get the smallest of
+/// their scales instead, and with "not_smaller" the largest; the sizes are then
+/// rounded.
 static void applySizes(NodeImport &n, Resolution &to, ArrayRef<int64_t> sizes,
                        ArrayRef<int64_t> axes) {
   std::string policy = n.text("keep_aspect_ratio_policy", "stretch");
@@ -65,8 +67,9 @@ static void applySizes(NodeImport &n, Resolution &to, ArrayRef<int64_t> sizes,
   }
 }
 
-/// Reads the requested resolution of `x`. `scalesAt` and `sizesAt` are the
-/// indices of the operands with scales and sizes, one of which must be present.
+/// Reads the requested scales or sizes for the operand `x`. `scalesAt` and
+/// `sizesAt` are the indices of the operands that hold scales and sizes. One of
+/// the two must be present.
 static Resolution readResolution(NodeImport &n, Value x, size_t scalesAt,
                                  size_t sizesAt) {
   Resolution to;
@@ -96,8 +99,8 @@ static Resolution readResolution(NodeImport &n, Value x, size_t scalesAt,
   return to;
 }
 
-/// Creates the resize. `coordinates` and `rounding` are ONNX's
-/// coordinate_transformation_mode and nearest_mode.
+/// Creates the `graph.resize`. `coordinates` and `rounding` are the values of
+/// ONNX's coordinate_transformation_mode and nearest_mode.
 static Value emitResize(NodeImport &n, Value x, const Resolution &to,
                         StringRef coordinates, StringRef rounding) {
   auto mode = resizeMode(n.text("mode", "nearest"));
@@ -111,9 +114,9 @@ static Value emitResize(NodeImport &n, Value x, const Resolution &to,
                                n.integer("exclude_outside", 0) != 0);
 }
 
-/// Imports Resize of version 10, and Upsample. The input coordinate is the
-/// output index divided by the scale, rounded down in mode nearest. Upsample 7
-/// has its scales in an attribute.
+/// Imports Resize of opset 10, and Upsample. Output index i reads the input at
+/// the coordinate i / scale, which the mode nearest rounds down. In Upsample 7
+/// the scales are an attribute.
 static Value resize10(NodeImport &n) {
   Value x = n.operand(0);
   Resolution to;
@@ -131,8 +134,8 @@ static Value resize10(NodeImport &n) {
   return emitResize(n, x, to, "asymmetric", "floor");
 }
 
-/// Imports Resize since version 11. Cropping, antialiasing and the coordinates
-/// tf_half_pixel_for_nn are unsupported.
+/// Imports Resize since opset 11. Cropping, antialiasing and the coordinate
+/// mode tf_half_pixel_for_nn are unsupported.
 static Value resize(NodeImport &n) {
   Value x = n.operand(0);
   std::string coordinates =

@@ -15,8 +15,8 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Imports SequenceAt: returns one element. A negative place counts from the
-/// end.
+/// Imports SequenceAt, which returns one element of a sequence. Operand 1 is
+/// the element's index; a negative index counts from the end.
 static Value sequenceAt(NodeImport &n) {
   SmallVector<Value> elements = n.sequence(0);
   SmallVector<int64_t> place = n.integers(1);
@@ -38,8 +38,8 @@ static Value sequenceLength(NodeImport &n) {
   return n.scalar(length, n.getBuilder().getI64Type());
 }
 
-/// Imports ConcatFromSequence. With new_axis the elements are stacked along a
-/// new dim instead.
+/// Imports ConcatFromSequence, which concatenates the tensors of a sequence.
+/// With the attribute new_axis it stacks them along a new dim instead.
 static Value concatFromSequence(NodeImport &n) {
   SmallVector<Value> elements = n.sequence(0);
   bool fresh = n.integer("new_axis", 0);
@@ -59,12 +59,13 @@ static Value concatFromSequence(NodeImport &n) {
   return n.concat(elements, dim);
 }
 
-/// Most tensors that SplitToSequence may make.
+/// Largest number of tensors into which SplitToSequence may split its operand.
 static constexpr int64_t longestSequence = 4096;
 
-/// Returns the sizes of the parts into which a dim of `whole` elements is
-/// split. Operand 1 lists the sizes, or gives one size for all parts but the
-/// last. Without operand 1 each part has one element.
+/// Returns the sizes of the parts into which SplitToSequence splits a dim of
+/// `whole` elements. If operand 1 is a vector, it lists the sizes. If it is a
+/// scalar, all parts have that size, but the last may be smaller. Without
+/// operand 1 each part has one element.
 static SmallVector<int64_t> partSizes(NodeImport &n, int64_t whole) {
   DenseElementsAttr given =
       n.has(1) ? n.constantOperand(1) : DenseElementsAttr();
@@ -84,8 +85,8 @@ static SmallVector<int64_t> partSizes(NodeImport &n, int64_t whole) {
   return parts;
 }
 
-/// Imports SplitToSequence. Parts of one element lose the split dim if operand
-/// 1 is absent and keepdims is 0.
+/// Imports SplitToSequence. If operand 1 is absent, each part has one element
+/// along the split dim; the dim is then removed unless keepdims is 1.
 static Value splitToSequence(NodeImport &n) {
   Value x = n.operand(0);
   int64_t dim = n.dim("axis", 0, shapeOf(x).size());

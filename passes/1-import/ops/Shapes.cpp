@@ -8,8 +8,8 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Imports Shape as a constant. Since version 15 the attributes `start` and
-/// `end` select a part of the shape.
+/// Imports Shape as a constant. Since opset 15 the attributes `start` and `end`
+/// select the dims [start, end).
 static Value shape(NodeImport &n) {
   Value x = n.operand(0);
   if (n.failed())
@@ -31,7 +31,7 @@ static Value size(NodeImport &n) {
   return n.scalar(tensorType(x).getNumElements(), n.getBuilder().getI64Type());
 }
 
-/// Creates a constant vector of element type `type`.
+/// Creates a constant of rank 1 that holds `values` as elements of type `type`.
 template <typename T>
 static Value vectorOf(NodeImport &n, ArrayRef<T> values, Type type) {
   auto shaped =
@@ -39,8 +39,8 @@ static Value vectorOf(NodeImport &n, ArrayRef<T> values, Type type) {
   return n.constant(DenseElementsAttr::get(shaped, values));
 }
 
-/// Imports Constant. The value is in one of several attributes, according to
-/// its type.
+/// Imports Constant. Depending on its type, the value is in the attribute
+/// value, value_int, value_float, value_ints or value_floats.
 static Value constant(NodeImport &n) {
   Builder &b = n.getBuilder();
   if (n.hasAttribute("value_int"))
@@ -63,7 +63,7 @@ static Value constant(NodeImport &n) {
   return n.invalid("lacks the attribute 'value'");
 }
 
-/// Imports ConstantOfShape as the broadcast of a scalar.
+/// Imports ConstantOfShape as a scalar constant that is broadcast.
 static Value constantOfShape(NodeImport &n) {
   SmallVector<int64_t> shape = n.integers(0);
   Value fill;
@@ -79,7 +79,8 @@ static Value constantOfShape(NodeImport &n) {
   return n.broadcast(n.reshape(fill, {}), shape);
 }
 
-/// Imports Range as start + delta · iota, whose length must be known.
+/// Imports Range as start + delta · iota. All three operands must be known
+/// during the import, because the number of elements follows from them.
 static Value range(NodeImport &n) {
   SmallVector<double> bounds;
   for (size_t i = 0; i < 3; ++i) {
@@ -100,8 +101,8 @@ static Value range(NodeImport &n) {
   return bounds[0] == 0 ? index : n.add(index, n.reshape(n.operand(0), {}));
 }
 
-/// Imports EyeLike: ones on diagonal `k`, as a comparison of row and column
-/// indices.
+/// Imports EyeLike: 1 on diagonal `k`, 0 elsewhere. The result is made by
+/// comparing row and column indices, without a constant of its size.
 static Value eyeLike(NodeImport &n) {
   Value x = n.operand(0);
   if (n.failed())
@@ -117,9 +118,10 @@ static Value eyeLike(NodeImport &n) {
                                              : n.elementType(0));
 }
 
-/// Imports NonZero of a known tensor. The shape of the result depends on the
-/// elements, so an unknown operand is unsupported. Row d of the result holds
-/// the indices along dim d, in row-major order of the elements.
+/// Imports NonZero, which lists the indices of the non-zero elements in
+/// row-major order; row d of the result holds the indices along dim d. The
+/// operand's elements must be known, because the result's shape depends on
+/// them. If they are not, the node is unsupported.
 static Value nonZero(NodeImport &n) {
   SmallVector<double> values = n.doubles(0);
   Value x = n.operand(0);

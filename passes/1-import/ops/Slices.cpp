@@ -10,16 +10,16 @@ using namespace pcc::graph;
 namespace pcc::onnx_import {
 
 namespace {
-/// A slice of one dim: `count` elements from `start` on, `step` apart. A
-/// negative step goes backwards.
+/// A slice of one dim: `count` elements at the indices start, start + step,
+/// start + 2 · step, … A negative step goes backwards.
 struct DimSlice {
   int64_t start, count, step;
 };
 } // namespace
 
-/// Converts NumPy's start:end:step of a dim with `size` elements into a slice.
-/// Negative bounds count from the end, and bounds outside of the dim are
-/// clamped.
+/// Converts NumPy's slice start:end:step of a dim with `size` elements to a
+/// DimSlice. A negative bound counts from the end. A bound outside of the dim
+/// is moved to its nearest end.
 static DimSlice clampRange(int64_t start, int64_t end, int64_t step,
                            int64_t size) {
   bool forward = step > 0;
@@ -37,7 +37,7 @@ static DimSlice clampRange(int64_t start, int64_t end, int64_t step,
   return {count ? start : 0, count, step};
 }
 
-/// Imports Slice. Before version 10 the bounds were attributes.
+/// Imports Slice. Before opset 10 starts and ends were attributes.
 static Value slice(NodeImport &n) {
   Value x = n.operand(0);
   auto starts = n.integersOf("starts", 1), ends = n.integersOf("ends", 2),
@@ -67,8 +67,8 @@ static Value slice(NodeImport &n) {
   return n.make<SliceOp>(x, from, sizes, by);
 }
 
-/// Imports Split. The sizes are given, or all parts have the size ceil(whole /
-/// parts) except the last ones, which may be smaller.
+/// Imports Split. If no sizes are given, all parts have the size ceil(whole /
+/// parts), except for the last ones, which may be smaller.
 static Value split(NodeImport &n) {
   Value x = n.operand(0);
   int64_t dim = n.dim("axis", 0, shapeOf(x).size()),
@@ -106,7 +106,8 @@ static Value split(NodeImport &n) {
 // Pad
 //===----------------------------------------------------------------------===//
 
-/// Returns the mode that ONNX calls `word`; nothing if there is none.
+/// Returns the PadMode for ONNX's attribute value `word`; nothing if pcc lacks
+/// that mode.
 static std::optional<PadMode> padMode(StringRef word) {
   return llvm::StringSwitch<std::optional<PadMode>>(word)
       .Case("constant", PadMode::Constant)
@@ -116,7 +117,7 @@ static std::optional<PadMode> padMode(StringRef word) {
       .Default(std::nullopt);
 }
 
-/// Imports Pad. Before version 11 the pads and the value were attributes.
+/// Imports Pad. Before opset 11 the pads and the fill value were attributes.
 static Value pad(NodeImport &n) {
   Value x = n.operand(0);
   auto pads = n.integersOf(n.opset() < 2 ? "paddings" : "pads", 1);

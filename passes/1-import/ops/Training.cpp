@@ -25,23 +25,25 @@ static StringRef asRef(std::string_view text) {
 }
 
 namespace {
-/// Operands of the update of one tensor. `rate` is the learning rate R, and
-/// `count` the number T of earlier steps.
+/// Operands of an optimizer node for the update of one tensor X. `rate` is the
+/// learning rate R, and `count` is T, the number of earlier steps.
 struct Update {
   NodeImport &n;
   Value rate, count;
   Value tensor, gradient;
   SmallVector<Value, 2> states;
 
-  /// Returns a scalar of the element type of `tensor`.
+  /// Creates a scalar constant of the element type of `tensor`.
   Value number(double value) { return n.scalarLike(tensor, value); }
-  /// Returns the gradient with L2 regularization: G + norm_coefficient · X.
+  /// Returns the gradient with L2 regularization: G + norm_coefficient · X,
+  /// where norm_coefficient is an attribute of the node.
   Value regularized() {
     const double factor = n.real("norm_coefficient", 0);
     return factor == 0 ? gradient
                        : n.add(n.mul(tensor, number(factor)), gradient);
   }
-  /// Returns `first` in the first step (T = 0), `later` in all others.
+  /// Selects `first` in the first training step (T = 0), and `later` in all
+  /// other steps.
   Value afterFirst(Value later, Value first) {
     Value some = n.compare(Predicate::Greater, count, n.scalarLike(count, 0));
     return n.select(some, later, first);
@@ -51,11 +53,13 @@ struct Update {
   Type elementTypeOf() { return tensorType(tensor).getElementType(); }
 };
 
-/// A function that computes the new tensor and its new states, in this order.
+/// A function that creates the ops of one update. Returns the new tensor,
+/// followed by its new states.
 using Formula = SmallVector<Value, 3> (*)(Update &);
 } // namespace
 
-/// Computes an update with momentum, where beta is 1 in the first step:
+/// Creates the update of gradient descent with momentum. beta counts as 1 in
+/// the first step:
 ///
 ///   V = alpha V + beta G
 ///   X = X - R V                 standard
@@ -73,7 +77,7 @@ static SmallVector<Value, 3> momentum(Update &u) {
   return {n.sub(u.tensor, n.mul(u.as(u.rate), direction)), v};
 }
 
-/// Computes an update by Adagrad (Duchi et al. 2011):
+/// Creates the update of Adagrad (Duchi et al. 2011):
 ///
 ///   H = H + G²
 ///   X = X - R / (1 + T decay) G / (√H + epsilon)
@@ -88,16 +92,16 @@ static SmallVector<Value, 3> adagrad(Update &u) {
   return {n.sub(u.tensor, step), h};
 }
 
-/// Computes an update by Adam (Kingma & Ba 2015):
+/// Creates the update of Adam (Kingma & Ba 2015):
 ///
 ///   V = alpha V + (1 - alpha) G
 ///   H = beta H + (1 - beta) G²
 ///   X = X - R √(1 - beta^T) / (1 - alpha^T) V / (√H + epsilon)
 ///   X = (1 - norm_coefficient_post) X
 ///
-/// Where T is 0, R is used without the bias correction. The correction is
-/// computed all the same, with 1 in place of T: 0 / 0 in the unselected value
-/// would make gradients NaN.
+/// In the first step (T = 0) a select chooses R without the bias correction.
+/// The correction is still computed there, with 1 in place of T: 0 / 0 in the
+/// value that is not selected would make gradients of the select NaN.
 static SmallVector<Value, 3> adam(Update &u) {
   NodeImport &n = u.n;
   const double alpha = n.real("alpha", 0.9), beta = n.real("beta", 0.999);
@@ -118,8 +122,8 @@ static SmallVector<Value, 3> adam(Update &u) {
   return {n.mul(x, u.number(1 - n.real("norm_coefficient_post", 0))), v, h};
 }
 
-/// Imports an optimizer node: applies `formula` to each tensor, which has
-/// `numStates` states.
+/// Imports an optimizer node by applying `formula` to each of its tensors. Each
+/// tensor has `numStates` states, such as the two moments of Adam.
 template <Formula formula, size_t numStates>
 static Value update(NodeImport &n) {
   constexpr size_t perTensor = 2 + numStates;
@@ -140,8 +144,9 @@ static Value update(NodeImport &n) {
   return {};
 }
 
-/// Creates the gradients of `y` by `wanted` at the insertion point. Returns an
-/// empty list, with an error, if an op on a path between them has no gradient.
+/// Creates the gradients of `y` with respect to the values `wanted`, at the
+/// insertion point. If an op on a path from one of them to `y` has no gradient,
+/// records an error and returns an empty list.
 static SmallVector<Value> differentiated(NodeImport &n, Value y,
                                          ArrayRef<Value> wanted) {
   std::string mistake;
@@ -149,8 +154,8 @@ static SmallVector<Value> differentiated(NodeImport &n, Value y,
       n.getBuilder().getContext(),
       [&](Diagnostic &diagnostic) { mistake = diagnostic.str(); });
   Value seed = n.full(tensorType(y), 1);
-  // The differentiation inserts in front of an existing op, so create one and
-  // erase it afterwards.
+  // graph::differentiate inserts before an existing op. Create one for this
+  // purpose, and erase it afterwards.
   Operation *next = n.scalar(0, n.getBuilder().getI64Type()).getDefiningOp();
   Gradients gradients = differentiate(y, seed, wanted, next);
   next->erase();
@@ -160,10 +165,11 @@ static SmallVector<Value> differentiated(NodeImport &n, Value y,
   return {};
 }
 
-/// Creates a placeholder for the gradient of the loss by `weight`, which is
-/// called `name`. Phase 2-prepare replaces it by the gradient
-/// (graph::gradientOfName). The `graph.accumulate` makes its readers run once
-/// per step, after all microbatches.
+/// Creates a placeholder for the gradient of the loss with respect to the
+/// parameter that `weight` reads. Its `graph.gradient_of` attribute names the
+/// parameter; phase 2-prepare replaces the placeholder by the gradient. Readers
+/// get it through a `graph.accumulate`, so they run once per step, after all
+/// microbatches. `name` is the weight's ONNX name, for messages.
 static Value gradientPlaceholder(NodeImport &n, Value weight, StringRef name) {
   auto get = weight.getDefiningOp<GetParameterOp>();
   if (!get)
@@ -176,10 +182,11 @@ static Value gradientPlaceholder(NodeImport &n, Value weight, StringRef name) {
   return n.makeTyped<AccumulateOp>(tensorType(weight), seed);
 }
 
-/// Imports Gradient: the gradients of `y` by the values in `xs`. ONNX lets
-/// operands replace the values named in `xs` and `zs`; this is unsupported, so
-/// operands and names must be the same. In a training step of TrainingInfo the
-/// outputs are placeholders.
+/// Imports Gradient, which returns the gradients of `y` with respect to the
+/// values named in `xs`. ONNX lets the node's operands replace the values named
+/// in `xs` and `zs`. This is unsupported: each operand must be the named value
+/// itself. If the import makes a training step from TrainingInfo, the outputs
+/// are placeholders.
 static Value gradient(NodeImport &n) {
   SmallVector<std::string_view> names = n.textList("xs");
   const size_t numWanted = names.size();

@@ -20,10 +20,10 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Limit on the length of a chain of ops that the search follows.
+/// Largest number of ops that the search follows backwards from the mask.
 static constexpr int maxDepth = 12;
 
-/// Size, in elements, above which constants are not read.
+/// Constants with more elements than this are not read.
 static constexpr int64_t mostElements = 1 << 24;
 
 /// Lowest finite number of f16. Exporters of f16 models use it in place of
@@ -31,13 +31,16 @@ static constexpr int64_t mostElements = 1 << 24;
 static constexpr double lowestHalf = -65504;
 
 namespace {
-/// The elements above the diagonal (t > s), or all others (t <= s).
+/// A part of a mask with query index s and key index t: the elements above the
+/// diagonal (t > s), or all others (t <= s).
 enum class MaskRegion : uint8_t { Later, Others };
-/// A property of one element: a boolean value, -inf, at most the lowest f16, 0.
+/// A property of one mask element: false, true, -infinity, a number of at most
+/// -65504 (the lowest f16), or 0.
 enum class Is : uint8_t { False, True, Infinite, Low, Zero };
 } // namespace
 
-/// Returns whether an element has a property. Booleans are 0 and 1.
+/// Returns whether `element` has the property `what`. Booleans are passed as 0
+/// and 1.
 static bool holds(double element, Is what) {
   switch (what) {
   case Is::False:
@@ -53,8 +56,8 @@ static bool holds(double element, Is what) {
   return false;
 }
 
-/// Returns the property that x has if not(x) has `what`, which is True or
-/// False.
+/// Returns the property that x must have so that not(x) has the property
+/// `what`, which is True or False.
 static Is opposite(Is what) { return what == Is::False ? Is::True : Is::False; }
 
 //===----------------------------------------------------------------------===//
@@ -62,9 +65,9 @@ static Is opposite(Is what) { return what == Is::False ? Is::True : Is::False; }
 //===----------------------------------------------------------------------===//
 
 /// Calls `visit(index, element)` for each element of a constant, in row-major
-/// order, until a call returns false. Returns whether all elements were read
-/// and no call returned false. Null and constants above `mostElements` give
-/// false.
+/// order, until a call returns false. Returns true if all calls returned true.
+/// Returns false, without a call, if `dense` is null or has more than
+/// `mostElements` elements.
 static bool allElements(DenseElementsAttr dense,
                         llvm::function_ref<bool(int64_t, double)> visit) {
   if (!dense || dense.getNumElements() > mostElements)
@@ -88,17 +91,19 @@ static bool allElements(DenseElementsAttr dense,
   return true;
 }
 
-/// Returns the sizes of the last two dims, queries and keys; 1 for a dim that
-/// the shape lacks.
+/// Returns the sizes of the last two dims: number of queries, number of keys. A
+/// dim that the shape lacks has size 1.
 static std::pair<int64_t, int64_t> lastSizes(ArrayRef<int64_t> shape) {
   return {shape.size() < 2 ? 1 : shape[shape.size() - 2],
           shape.empty() ? 1 : shape.back()};
 }
 
-/// Returns whether all elements of a constant in `region` have a property.
+/// Returns whether all elements of the constant `op` that lie in `region` have
+/// the property `what`.
 static bool isConstant(ConstantOp op, Is what, MaskRegion region) {
   auto [rows, columns] = lastSizes(shapeOf(op.getResult()));
-  // If a dim has size 1 and broadcasts, each element may stand in both regions.
+  // A dim of size 1 is broadcast, so each element may be used in both regions:
+  // then all elements must have the property.
   const bool isWhole = rows > 1 && columns > 1;
   return allElements(dyn_cast<DenseElementsAttr>(op.getValue()),
                      [&, rows = rows, columns = columns](int64_t i, double x) {
@@ -114,15 +119,17 @@ static bool isConstant(ConstantOp op, Is what, MaskRegion region) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The arithmetic sequence first + step · i along one of the last two dims.
+/// Position numbers that grow by equal steps along one of the last two dims of
+/// a tensor: index i has the number first + step · i.
 struct Positions {
   double first = 0, step = 0;
 };
 } // namespace
 
-/// Returns the arithmetic sequence of `value` along its last dim (`ofKeys`) or
-/// the last dim but one (of queries). Returns nullopt if `value` is no such
-/// sequence or varies along another dim.
+/// Returns the position numbers in `value`, along the last dim (keys) if
+/// `ofKeys`, else along the last dim but one (queries). Returns nullopt if the
+/// elements do not grow by equal steps, are not known or vary along another
+/// dim.
 static std::optional<Positions> positionsOf(Value value, bool ofKeys) {
   ArrayRef<int64_t> shape = shapeOf(value);
   const int64_t dim = static_cast<int64_t>(shape.size()) - (ofKeys ? 1 : 2);
@@ -150,7 +157,7 @@ static std::optional<Positions> positionsOf(Value value, bool ofKeys) {
   return positions;
 }
 
-/// Returns the result of `compare` on two numbers.
+/// Returns whether `a` and `b` satisfy the predicate of a `compare` op.
 static bool compares(Predicate predicate, double a, double b) {
   switch (predicate) {
   case Predicate::Equal:
@@ -167,11 +174,12 @@ static bool compares(Predicate predicate, double a, double b) {
   return false;
 }
 
-/// Returns whether all elements in `region` of a comparison of key positions
-/// with query positions have a property. Keys and queries must have equal
-/// steps. The result is then a monotonic function of t - s, so that the two
-/// extreme values of t - s in the region stand for all. Equality is not
-/// monotonic and is rejected.
+/// `op` compares position numbers of keys with those of queries. Returns
+/// whether all elements of the comparison that lie in `region` have the
+/// property `what`. Keys and queries must have equal steps; the result then
+/// depends monotonically on t - s, so the two extreme values of t - s in the
+/// region prove it for all. Equality is not monotonic, and false is returned
+/// for it.
 static bool isCompare(CompareOp op, Is what, MaskRegion region, int64_t size) {
   if (op.getPredicate() == Predicate::Equal)
     return false;
@@ -202,14 +210,15 @@ static bool isCompare(CompareOp op, Is what, MaskRegion region, int64_t size) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Proves properties of all elements in one region of a mask with `size`
-/// queries and keys.
+/// Proves properties of all elements in one region of a mask. The mask has
+/// `size` queries and `size` keys.
 struct RegionCheck {
   MaskRegion region;
   int64_t size;
 
-  /// Returns whether all elements of `value` in the region are known to have a
-  /// property. Looks at most `depth` ops back; false if nothing is known.
+  /// Returns whether all elements of `value` in the region provably have the
+  /// property `what`. Follows at most `depth` ops backwards. Returns false if
+  /// nothing can be proven.
   bool all(Value value, Is what, int depth = maxDepth) const {
     auto of = [&](Value operand, Is other) {
       return all(operand, other, depth - 1);
@@ -240,9 +249,10 @@ struct RegionCheck {
   }
 
 private:
-  /// Returns whether a sum has a property. -inf plus any number is -inf,
-  /// assuming that no mask holds +inf. A low number stays low only if the other
-  /// summand is 0 or low.
+  /// Returns whether the sum `op` has the property `what`; `of` tells whether
+  /// an operand has a property. -infinity plus any number is -infinity, as no
+  /// mask holds +infinity. A low number stays low if the other operand is 0 or
+  /// low.
   static bool isSum(Operation *op, Is what,
                     llvm::function_ref<bool(Value, Is)> of) {
     Value a = op->getOperand(0), b = op->getOperand(1);
@@ -261,7 +271,8 @@ private:
     }
   }
 
-  /// Returns whether one operand passes `test` (`oneIsEnough`) or all do.
+  /// Returns whether `test` holds for at least one operand of `op` if
+  /// `oneIsEnough`, else whether it holds for all operands.
   static bool combined(Operation *op, bool oneIsEnough,
                        llvm::function_ref<bool(Value)> test) {
     return oneIsEnough ? llvm::any_of(op->getOperands(), test)
@@ -269,7 +280,7 @@ private:
   }
 
   /// Returns whether `op` is a reshape that only adds or removes leading dims
-  /// of size 1.
+  /// of size 1, so that the last two dims stay the same.
   static bool keepsLastDims(Operation *op) {
     if (!isa<ReshapeOp>(op))
       return false;

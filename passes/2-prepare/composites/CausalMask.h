@@ -14,30 +14,31 @@
 namespace pcc::prepare {
 
 /// Facts that are proven about an attention mask [..., S, S]. The last dim but
-/// one has the query index s, the last dim has the key index t. False means
-/// unknown.
+/// one is indexed by the query s, the last dim by the key t. A member is false
+/// if the fact is not proven.
 ///
 ///   t:      0     1     2
 ///   s = 0   0    -inf  -inf      hidesLater: all elements above the diagonal
 ///   s = 1   0     0    -inf      keepsOthers: the diagonal and below
 ///   s = 2   0     0     0
 struct CausalMask {
-  /// Whether every key t > s is hidden.
+  /// Whether the mask hides every key t > s from query s.
   bool hidesLater = false;
-  /// Whether every key t <= s is visible and the mask adds 0 to its score. If
-  /// both members are true, `causal` can replace the mask entirely.
+  /// Whether every key t <= s is visible to query s, and the mask adds 0 to its
+  /// score. If both members are true, the flag `causal` can replace the mask.
   bool keepsOthers = false;
 };
 
 /// Proves facts about `mask`, which is either boolean (true keeps a key) or
-/// float (added to the scores). Masks whose last two dims are unequal, or
-/// smaller than 2, give no facts.
+/// float (added to the scores). If the last two dims differ or are smaller than
+/// 2, nothing is proven.
 ///
-/// A key is hidden by false or by -inf. If `keepsOthers` holds, a finite number
-/// that is at most the lowest f16 (-65504) hides a key as well: next to a
-/// visible key its softmax weight is 0. The proof follows constants,
-/// comparisons of positions, selects, sums and boolean ops backwards through a
-/// bounded number of ops; everything else counts as unknown.
+/// In general false or -infinity hides a key. If `keepsOthers` holds, a finite
+/// number of at most -65504 (the lowest f16) also does: each query then sees
+/// some key with 0, next to which the hidden key's softmax weight is 0. The
+/// proof follows constants, comparisons of positions, selects, sums and boolean
+/// ops backwards, up to a limited number of ops. A mask that another op
+/// computes has no proven facts.
 CausalMask readCausalMask(mlir::Value mask);
 
 } // namespace pcc::prepare

@@ -22,35 +22,37 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Fill value of hidden scores at and below which the sum of fill and score
-/// rounds to the fill, for every score of realistic size.
+/// Largest fill value of hidden scores that absorbs a score: the sum of the
+/// fill and any score of realistic size rounds to the fill.
 static constexpr double absorbing = -1e30;
-/// Fill value of hidden scores at and below which their softmax weight is 0
-/// next to any visible score.
+/// Largest fill value for which a hidden score has softmax weight 0 in a row
+/// that also has a visible score.
 static constexpr double vanishing = -1e9;
 
 namespace {
-/// One step of masking. If `keep` is null, adds `addend` to the scores.
-/// Otherwise `addend` is null, and scores stay where the boolean `keep` equals
-/// `kept` and become `fill` elsewhere.
+/// One step of masking the scores. If `keep` is null, `addend` is added to
+/// them. Otherwise `addend` is null: a score stays if its element of the
+/// boolean `keep` equals `kept`, and becomes `fill` if not.
 struct Mask {
   Value addend, keep;
   bool kept = true;
   double fill = 0;
 };
 
-/// The operand of a softmax as mask(scale · product of query and key).
+/// The operand of a softmax, taken apart: it is mask(scale · query keyᵀ), where
+/// `product` is query keyᵀ.
 struct Scores {
   MatmulOp product;
   double scale = 1;
-  /// The masks, in the reverse order of application.
+  /// The masks. The one that is applied last comes first.
   SmallVector<Mask> masks;
-  /// Whether a maximum turns -inf into a very small number, so that a hidden
-  /// row is uniform rather than NaN.
+  /// Whether a maximum op raises -infinity to a very low finite number, such as
+  /// -1e30. The softmax of an entirely hidden row is then uniform rather than
+  /// NaN.
   bool clipped = false;
 };
 
-/// Operands of attention, each [batch, heads, ...] of rank 4.
+/// Operands of attention. Each has rank 4: [batch, heads, sequence, head size].
 struct Heads {
   Value query, key, value;
 };
@@ -60,8 +62,9 @@ struct Heads {
 // Reading scores
 //===----------------------------------------------------------------------===//
 
-/// Strips multiplications and divisions by uniform numbers from `value`, folds
-/// the numbers into `scale`, and returns the remaining value.
+/// Removes multiplications and divisions by uniform numbers (constants whose
+/// elements are all equal) from `value`, and applies these numbers to `scale`.
+/// Returns the value that remains.
 static Value takeScale(Value value, double &scale) {
   while (true) {
     if (auto mul = definedBy<MulOp>(value)) {
@@ -83,8 +86,8 @@ static Value takeScale(Value value, double &scale) {
   }
 }
 
-/// Returns the input of `value` if it is a cast from a narrower or equally wide
-/// float type; otherwise `value`.
+/// If `value` is a cast from a float type that is not wider, returns the
+/// operand of the cast. Otherwise returns `value`.
 static Value beforeWidening(Value value) {
   auto cast = definedBy<CastOp>(value);
   if (!cast || !isa<FloatType>(elementTypeOf(cast.getInput())) ||
@@ -96,9 +99,9 @@ static Value beforeWidening(Value value) {
 
 static std::optional<Scores> readScores(Value value, int depth);
 
-/// Returns the scores behind `value` with `mask`, whose result is `result`,
-/// added as the last mask; nullopt if the mask enlarges the scores by
-/// broadcasting.
+/// `result` is `value` masked by `mask`. Reads the scores in `value` and
+/// records `mask` as applied last. Returns nullopt if `value` has another form,
+/// or if broadcasting with the mask makes `result` larger than `value`.
 static std::optional<Scores> masked(Value value, Value result, Mask mask,
                                     int depth) {
   if (shapeOf(value) != shapeOf(result))
@@ -109,8 +112,9 @@ static std::optional<Scores> masked(Value value, Value result, Mask mask,
   return scores;
 }
 
-/// Reads a select between scores and a uniform number of at most `vanishing`;
-/// nullopt if the operands have another form.
+/// Reads the scores in a select between scores and a uniform number of at most
+/// `vanishing`, which hides scores. Returns nullopt if the select has another
+/// form.
 static std::optional<Scores> readSelect(SelectOp op, int depth) {
   for (bool kept : {true, false}) {
     auto fill = uniformValue(kept ? op.getOnFalse() : op.getOnTrue());
@@ -123,8 +127,8 @@ static std::optional<Scores> readSelect(SelectOp op, int depth) {
   return {};
 }
 
-/// Reads a maximum of masked scores and a uniform number of at most
-/// `absorbing`; nullopt if the operands have another form.
+/// Reads the scores in a maximum of masked scores and a uniform number of at
+/// most `absorbing`. Returns nullopt if the maximum has another form.
 static std::optional<Scores> readClip(MaxOp op, int depth) {
   Value value = otherOperand(op, [](Value bound) {
     return uniformValue(bound).value_or(0) <= absorbing;
@@ -137,10 +141,10 @@ static std::optional<Scores> readClip(MaxOp op, int depth) {
   return scores;
 }
 
-/// Multiplies scores, masks included, by `scale`. The scale is moved in front
-/// of the masks, so the fill of a select is multiplied by it. Returns nullopt
-/// if the scale is not positive, if an added mask would have to be scaled, or
-/// if a fill leaves the range of hidden scores.
+/// Multiplies `scores`, masks included, by `scale`. Attention scales before it
+/// masks, so the scale is applied to the product, and each select's fill is
+/// multiplied by it. Returns nullopt if `scale` is not positive, if a mask is
+/// an added tensor, or if a scaled fill is above `vanishing`.
 static std::optional<Scores> scaled(std::optional<Scores> scores,
                                     double scale) {
   if (!scores || scale <= 0)
@@ -154,8 +158,9 @@ static std::optional<Scores> scaled(std::optional<Scores> scores,
   return scores;
 }
 
-/// Reads `value` backwards, through at most `depth` masks and scales, to a
-/// matmul that nothing else reads; nullopt if the ops have another form.
+/// Reads `value` backwards, through at most `depth` masks and scales, to the
+/// matmul of query and key. Returns nullopt if the ops have another form or if
+/// the matmul has other readers.
 static std::optional<Scores> readScores(Value value, int depth) {
   value = beforeWidening(value);
   if (depth == 0)
@@ -186,7 +191,8 @@ static std::optional<Scores> readScores(Value value, int depth) {
 // Masks
 //===----------------------------------------------------------------------===//
 
-/// Returns whether one mask can hide keys or whole rows of `rowSize` scores.
+/// Returns whether `mask` can hide keys or whole rows. A row is the scores of
+/// one query and has `rowSize` elements.
 static RowMasking rowMaskingOf(const Mask &mask, int64_t rowSize) {
   if (mask.addend)
     return pcc::prepare::rowMaskingOf(mask.addend, rowSize);
@@ -197,16 +203,16 @@ static RowMasking rowMaskingOf(const Mask &mask, int64_t rowSize) {
                  : RowMasking::Unknown;
 }
 
-/// Returns whether attention computes the same as softmax of masked scores,
-/// also for rows that are hidden entirely. `nanIsZero`: the model replaces NaN
-/// weights by 0.
+/// Returns whether attention gives the same weights as the softmax of the
+/// masked scores, also for rows in which every key is hidden. `nanIsZero` says
+/// whether the model replaces weights that are NaN by 0.
 static bool isSafe(ArrayRef<Mask> masks, bool nanIsZero, int64_t rowSize) {
   RowMasking rows = RowMasking::HideNothing;
   for (const Mask &mask : masks) {
     bool finite = !mask.addend && std::isfinite(mask.fill);
-    // In the model, a finite fill makes an entirely hidden row uniform.
-    // Attention adds the fill, which has that effect only if it absorbs the
-    // scores.
+    // With a finite fill, the model's softmax of an entirely hidden row is
+    // uniform. Attention adds the fill to the scores. The result is uniform
+    // there, too, only if the fill absorbs the scores.
     if (finite && mask.fill > absorbing &&
         rowMaskingOf(mask, rowSize) == RowMasking::Unknown)
       return false;
@@ -216,14 +222,15 @@ static bool isSafe(ArrayRef<Mask> masks, bool nanIsZero, int64_t rowSize) {
   return nanIsZero || rows != RowMasking::Unknown;
 }
 
-/// Builds the mask operand of attention from a sequence of masks.
+/// Builds the mask operand of `graph.attention` from a sequence of masks.
 class MaskBuilder {
 public:
   MaskBuilder(PatternRewriter &rewriter, Location loc, Type elementType)
       : rewriter(rewriter), loc(loc), elementType(elementType) {}
 
-  /// Returns a boolean mask for a single select of -inf, otherwise the sum of
-  /// all masks as a float tensor; null if there are no masks.
+  /// Returns a boolean mask if the only mask is a select of -infinity.
+  /// Otherwise returns the sum of all masks as a float tensor. Returns null if
+  /// there are no masks.
   Value build(ArrayRef<Mask> masks) {
     if (masks.size() == 1 && masks[0].keep && std::isinf(masks[0].fill))
       return masks[0].kept ? masks[0].keep
@@ -237,7 +244,7 @@ public:
   }
 
 private:
-  /// Returns the mask as a float tensor that is added to the scores.
+  /// Returns `mask` as a float tensor to be added to the scores.
   Value asAddend(const Mask &mask) {
     if (mask.addend)
       return mask.addend;
@@ -264,17 +271,18 @@ private:
 // Heads
 //===----------------------------------------------------------------------===//
 
-/// Returns `heads` with the last two dims transposed if `swapped`.
+/// Returns `heads`, with its last two dims transposed if `swapped` is true.
 static Value oriented(Value heads, bool swapped, PatternRewriter &rewriter) {
   return swapped ? Value(TransposeOp::create(rewriter, heads.getLoc(), heads,
                                              ArrayRef<int64_t>{0, 1, 3, 2}))
                  : heads;
 }
 
-/// Undoes the repetition of key heads for grouped-query attention. If `heads`
+/// Undoes the repetition of key heads in grouped-query attention. If `heads`
 /// repeats each of K heads R times by reshape, broadcast and reshape,
 ///   [B, K, …] → [B, K, 1, …] → [B, K, R, …] → [B, K·R, …]
-/// returns the input [B, K, …]; otherwise returns `heads`.
+/// returns the value [B, K, …] before the repetition. Otherwise returns
+/// `heads`.
 static Value beforeRepeat(Value heads) {
   auto merge = definedBy<ReshapeOp>(heads);
   auto repeat =
@@ -293,9 +301,9 @@ static Value beforeRepeat(Value heads) {
   return shapeOf(repeat) == ArrayRef(single) ? split.getInput() : heads;
 }
 
-/// Returns query, key and value, without their scales, which are folded into
-/// `scale`. Returns nullopt, without creating ops, if their shapes or types are
-/// none that attention accepts.
+/// Returns query, key and value of the two matmuls without their constant
+/// factors, which are multiplied into `scale`. Returns nullopt, without
+/// creating ops, if attention does not accept their shapes or types.
 static std::optional<Heads> readHeads(MatmulOp scores, MatmulOp output,
                                       double &scale) {
   Heads heads{takeScale(scores.getLhs(), scale),
@@ -317,8 +325,8 @@ static std::optional<Heads> readHeads(MatmulOp scores, MatmulOp output,
   return heads;
 }
 
-/// Returns whether a mask broadcasts to the shape `scores` without enlarging
-/// it.
+/// Returns whether `mask` can be broadcast to the shape `scores`, without a dim
+/// in which the mask is larger.
 static bool fits(const Mask &mask, ArrayRef<int64_t> scores) {
   auto shape =
       broadcastShapes(shapeOf(mask.addend ? mask.addend : mask.keep), scores);
@@ -329,9 +337,10 @@ static bool fits(const Mask &mask, ArrayRef<int64_t> scores) {
 // Attention
 //===----------------------------------------------------------------------===//
 
-/// Returns the softmax that computes `weights`, possibly behind a select that
-/// replaces NaN by 0 (then sets `nanIsZero`) and a cast. Returns null if there
-/// is none, or if another op reads one of the intermediate results.
+/// Returns the softmax from which `weights` is computed, either directly or
+/// through a select that replaces NaN by 0 and a cast. Sets `nanIsZero` to true
+/// if there is such a select. Returns null if there is no softmax, or if other
+/// ops read the values in between.
 static SoftmaxOp readWeights(Value weights, bool &nanIsZero) {
   auto narrowed = definedBy<CastOp>(weights);
   if (narrowed && narrowed->hasOneUse())
@@ -350,7 +359,8 @@ static SoftmaxOp readWeights(Value weights, bool &nanIsZero) {
   return softmax && softmax.getResult().hasNUses(uses) ? softmax : SoftmaxOp();
 }
 
-/// Rewrites the second matmul, weights · value, to `graph.attention`.
+/// Replaces the second matmul of attention, weights · value, by
+/// `graph.attention`. Returns null if the ops do not form an attention.
 static Value attention(MatmulOp output, PatternRewriter &rewriter) {
   bool nanIsZero = false;
   SoftmaxOp softmax = output.getTransposeLhs()

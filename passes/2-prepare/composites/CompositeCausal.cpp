@@ -16,8 +16,9 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Sets `causal` on an attention op whose mask hides all later keys, and drops
-/// the mask if it has no other effect.
+/// Returns an attention op with the flag `causal` for one whose mask hides
+/// every later key. The mask is dropped if it hides nothing else. Returns null
+/// for other ops.
 static Value causalAttention(AttentionOp op, PatternRewriter &rewriter) {
   if (op.getCausal() || !op.getMask() ||
       shapeOf(op.getQuery())[2] != shapeOf(op.getKey())[2])

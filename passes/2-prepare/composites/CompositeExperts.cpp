@@ -24,14 +24,14 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Returns whether every letter of `letters` occurs in `others`.
+/// Returns whether `others` contains every character of `letters`.
 static bool areAllIn(StringRef letters, StringRef others) {
   return llvm::all_of(letters, [&](char c) { return others.contains(c); });
 }
 
-/// Returns the most experts, along `dim`, for which a token can have a gate
-/// other than 0. Returns 0 if that may be all experts, or if `gate` is no float
-/// tensor.
+/// Returns an upper bound on the number of experts, along `dim`, whose gate for
+/// a token is not 0. Returns 0 if the bound would be all experts, or if `gate`
+/// is no float tensor.
 static int64_t chosenBy(Value gate, int64_t dim) {
   if (!isa<FloatType>(elementTypeOf(gate)))
     return 0;
@@ -39,7 +39,8 @@ static int64_t chosenBy(Value gate, int64_t dim) {
   return most < shapeOf(gate)[dim] ? most : 0;
 }
 
-/// Creates the einsum with the attribute `graph.chosen`.
+/// Creates the einsum of `gate` and `outputs`, and sets `graph.chosen` to
+/// `chosen`, the largest number of experts that a token uses.
 static Value markedSum(Operation *op, const std::string &equation, Value gate,
                        Value outputs, int64_t chosen,
                        PatternRewriter &rewriter) {
@@ -49,8 +50,8 @@ static Value markedSum(Operation *op, const std::string &equation, Value gate,
   return sum;
 }
 
-/// Returns the only letter of `letters` that is not in `result`; 0 if there is
-/// none or more than one.
+/// Returns the only character of `letters` that is not in `result`; 0 if there
+/// is none or more than one. In an einsum this is the letter of the summed dim.
 static char summedLetter(StringRef letters, StringRef result) {
   char summed = 0;
   for (char letter : letters)
@@ -62,7 +63,8 @@ static char summedLetter(StringRef letters, StringRef result) {
   return summed;
 }
 
-/// Marks an einsum of gates and expert outputs that sums over experts only.
+/// Sets `graph.chosen` on an einsum of gates and expert outputs that sums over
+/// the experts, if each token uses few of them. Returns null for other einsums.
 static Value einsum(EinsumOp op, PatternRewriter &rewriter) {
   auto equation = EinsumEquation::parse(op.getEquation());
   if (op->hasAttr(chosenName) || op.getInputs().size() != 2)
@@ -82,8 +84,9 @@ static Value einsum(EinsumOp op, PatternRewriter &rewriter) {
   return {};
 }
 
-/// Returns the letters of the dims of `gate` that are not broadcast (size 1).
-/// Dims and `letters` are matched from the right, as in broadcasting.
+/// Returns the letters of the dims of `gate` whose size is not 1. `letters`
+/// names the dims of the tensor to which `gate` is broadcast, so the last
+/// letter belongs to the last dim of `gate`.
 static std::string lettersOfGate(Value gate, StringRef letters) {
   ArrayRef<int64_t> shape = shapeOf(gate);
   std::string own;
@@ -94,9 +97,10 @@ static std::string lettersOfGate(Value gate, StringRef letters) {
   return own;
 }
 
-/// Rewrites a sum over experts of the product gates · outputs to a marked
-/// einsum. Broadcast dims of the gates are removed by a reshape:
+/// Replaces a reduce_sum over experts of the product gates · outputs by an
+/// einsum with `graph.chosen`. A reshape removes the gates' dims of size 1:
 ///   gate [T, E, 1], outputs [T, E, D]  ->  einsum ab,abc->ac
+/// Returns null for other reductions.
 static Value reducedProduct(ReduceOp op, PatternRewriter &rewriter) {
   auto mul = definedBy<MulOp>(op.getInput());
   if (!mul || op.getKind() != ReduceKind::Sum || op.getKeep() ||

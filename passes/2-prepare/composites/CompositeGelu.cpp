@@ -25,10 +25,11 @@ using namespace pcc::prepare;
 // Polynomials
 //===----------------------------------------------------------------------===//
 
-/// A polynomial in x: the coefficients of 1, x, x² and x³.
+/// A polynomial in x: its coefficients of 1, x, x² and x³.
 using Polynomial = std::array<double, 4>;
 
-/// Returns a · b; nullopt if the degree exceeds 3 or a factor is nullopt.
+/// Returns the polynomial a · b. Returns nullopt if its degree exceeds 3, or if
+/// `a` or `b` is nullopt.
 static std::optional<Polynomial> product(const std::optional<Polynomial> &a,
                                          const std::optional<Polynomial> &b) {
   if (!a || !b)
@@ -45,7 +46,7 @@ static std::optional<Polynomial> product(const std::optional<Polynomial> &a,
   return result;
 }
 
-/// Returns a + b; nullopt if a summand is nullopt.
+/// Returns the polynomial a + b. Returns nullopt if `a` or `b` is nullopt.
 static std::optional<Polynomial> sum(const std::optional<Polynomial> &a,
                                      const std::optional<Polynomial> &b) {
   if (!a || !b)
@@ -56,8 +57,9 @@ static std::optional<Polynomial> sum(const std::optional<Polynomial> &a,
   return result;
 }
 
-/// Returns the polynomial in `x`, of degree 3 at most, that `value` computes
-/// through at most `depth` levels of ops; nullopt if it is none.
+/// Returns `value` as a polynomial in `x` of degree 3 at most. Follows sums,
+/// products, quotients and powers through at most `depth` ops. Returns nullopt
+/// if `value` is no such polynomial.
 static std::optional<Polynomial> polynomial(Value value, Value x, int depth) {
   if (value == x)
     return Polynomial{0, 1, 0, 0};
@@ -87,12 +89,13 @@ static std::optional<Polynomial> polynomial(Value value, Value x, int depth) {
 // Products
 //===----------------------------------------------------------------------===//
 
-/// Limit on the length of a chain of ops that the search follows.
+/// Largest number of ops that the search follows backwards.
 static constexpr int maxDepth = 8;
 
-/// Writes `value` as a product of a number, which is returned, and of values
-/// that are appended to `factors`. Products among the factors are split
-/// further, except `x`.
+/// Splits `value` into factors: returns the product of its constant factors,
+/// and appends the other factors to `factors`. Products and quotients by
+/// constants are split through at most `depth` ops; `x` itself is not split.
+/// For 0.5 · a · (b · c) it returns 0.5 and appends a, b and c.
 static double factorsOf(Value value, Value x, SmallVectorImpl<Value> &factors,
                         int depth) {
   if (auto number = uniformValue(value))
@@ -110,8 +113,8 @@ static double factorsOf(Value value, Value x, SmallVectorImpl<Value> &factors,
   return 1;
 }
 
-/// Returns the erf or tanh op of `value` = 1 + erf(…) or 1 + tanh(…); null if
-/// `value` has another form.
+/// If `value` is 1 + erf(…) or 1 + tanh(…), returns the erf or tanh op. Returns
+/// null otherwise.
 static Operation *curveOf(Value value) {
   auto add = definedBy<AddOp>(value);
   Value curve =
@@ -125,9 +128,9 @@ static Operation *curveOf(Value value) {
   return definedBy<TanhOp>(curve);
 }
 
-/// Collects `value` and the values from which it is computed by sums, products,
-/// quotients and powers. If `value` is the argument of a gelu's erf or tanh,
-/// one of them is the x of the gelu.
+/// Adds `value` and the values from which it is computed, by at most `depth`
+/// sums, products, quotients and powers, to `candidates`. If `value` is the
+/// argument of a gelu's erf or tanh, one of these values is the gelu's x.
 static void addCandidates(Value value, llvm::SetVector<Value> &candidates,
                           int depth) {
   Operation *op = value.getDefiningOp();
@@ -138,12 +141,13 @@ static void addCandidates(Value value, llvm::SetVector<Value> &candidates,
     addCandidates(operand, candidates, depth - 1);
 }
 
-/// Returns whether `value` is within 1 % of `expected`, which is positive.
+/// Returns whether `value` differs by less than 1 % from `expected`, which must
+/// be positive.
 static bool isNear(double value, double expected) {
   return std::fabs(value - expected) < 0.01 * expected;
 }
 
-/// Returns whether `root` = 0.5 · x · gate.
+/// Returns whether `root` is the product 0.5 · x · gate.
 static bool isHalfProduct(Value root, Value x, Value gate) {
   SmallVector<Value> factors;
   double number = factorsOf(root, x, factors, maxDepth);
@@ -155,8 +159,9 @@ static bool isHalfProduct(Value root, Value x, Value gate) {
 // Gelu
 //===----------------------------------------------------------------------===//
 
-/// Creates the gelu of `x` that replaces `root`. Returns null if the argument
-/// of `curve`, an erf or tanh op, is not the polynomial of gelu in `x`.
+/// Creates the gelu of `x` that replaces `root`. Returns null unless the
+/// argument of `curve`, an erf or tanh op, is the polynomial in `x` that a gelu
+/// has there.
 static Value makeGelu(MulOp root, Operation *curve, Value x,
                       PatternRewriter &rewriter) {
   auto argument = polynomial(curve->getOperand(0), x, maxDepth);
@@ -173,8 +178,9 @@ static Value makeGelu(MulOp root, Operation *curve, Value x,
                         tanh ? rewriter.getF64FloatAttr(cubic) : FloatAttr());
 }
 
-/// Rewrites the outermost product of a gelu. Tries every value in the argument
-/// of the curve as x.
+/// Replaces `root` by a gelu if it is the outermost product of one. Every value
+/// in the argument of the erf or tanh is tried as the gelu's x. Returns null if
+/// none fits.
 static Value gelu(MulOp root, PatternRewriter &rewriter) {
   SmallVector<Value> factors;
   factorsOf(root.getResult(), Value(), factors, maxDepth);

@@ -22,8 +22,8 @@ using namespace pcc::prepare;
 // The quotient
 //===----------------------------------------------------------------------===//
 
-/// Returns the mean that defines `value`, if it reduces a suffix of the dims
-/// and keeps them as dims of size 1; null otherwise.
+/// Returns the reduction that defines `value`, if it is a mean over the last
+/// one or more dims that keeps them with size 1. Returns null otherwise.
 static ReduceOp meanOfLastDims(Value value) {
   auto mean = definedBy<ReduceOp>(value);
   if (!mean || mean.getKind() != ReduceKind::Mean || !mean.getKeep() ||
@@ -37,7 +37,8 @@ static ReduceOp meanOfLastDims(Value value) {
   return mean;
 }
 
-/// Returns x if `value` = x², written as a product or a power; null otherwise.
+/// If `value` is x², written as a product or a power, returns x. Returns null
+/// otherwise.
 static Value squared(Value value) {
   if (auto product = definedBy<MulOp>(value))
     return product.getLhs() == product.getRhs() ? product.getLhs() : Value();
@@ -46,8 +47,8 @@ static Value squared(Value value) {
 }
 
 namespace {
-/// The expression sqrt(mean(of²) + epsilon), with the mean over `dim` and all
-/// dims after it.
+/// The expression sqrt(mean(of²) + epsilon). The mean is over dim `dim` and all
+/// later dims.
 struct Deviation {
   Value of;
   int64_t dim;
@@ -55,7 +56,8 @@ struct Deviation {
 };
 } // namespace
 
-/// Matches `shifted` = mean(of²) + epsilon, the operand of the root.
+/// If `shifted` is mean(of²) + epsilon, returns its parts. Returns nullopt
+/// otherwise.
 static std::optional<Deviation> deviation(Value shifted) {
   auto add = definedBy<AddOp>(shifted);
   if (!add)
@@ -70,14 +72,16 @@ static std::optional<Deviation> deviation(Value shifted) {
   return Deviation{of, mean.getDims().front(), *uniformValue(epsilon)};
 }
 
-/// Matches `value` = sqrt(mean(of²) + epsilon).
+/// If `value` is sqrt(mean(of²) + epsilon), returns the parts of it. Returns
+/// nullopt otherwise.
 static std::optional<Deviation> deviationUnderRoot(Value value) {
   auto root = definedBy<SqrtOp>(value);
   return root ? deviation(root.getInput()) : std::nullopt;
 }
 
-/// Matches `value` = 1 / sqrt(mean(of²) + epsilon), written as a reciprocal, a
-/// quotient or a power of -0.5.
+/// If `value` is 1 / sqrt(mean(of²) + epsilon), written as a reciprocal, a
+/// quotient or a power of -0.5, returns the parts of it. Returns nullopt
+/// otherwise.
 static std::optional<Deviation> inverseDeviation(Value value) {
   if (auto reciprocal = definedBy<ReciprocalOp>(value))
     return deviationUnderRoot(reciprocal.getInput());
@@ -90,7 +94,7 @@ static std::optional<Deviation> inverseDeviation(Value value) {
                                                   : std::nullopt;
 }
 
-/// Creates a constant of ones.
+/// Creates a constant of the given shape whose elements are all 1.
 static Value ones(Type elementType, ArrayRef<int64_t> shape, Location loc,
                   PatternRewriter &rewriter) {
   auto type = RankedTensorType::get(shape, elementType);
@@ -99,10 +103,10 @@ static Value ones(Type elementType, ArrayRef<int64_t> shape, Location loc,
       DenseElementsAttr::get(type, rewriter.getFloatAttr(elementType, 1)));
 }
 
-/// Creates the norm, with a scale of ones, that replaces `op`, a division of
-/// `value` by the deviation `found`. The norm is a layer_norm if `value` is x -
-/// mean(x) over the same dims, otherwise an rms_norm. Returns null if `found`
-/// is nullopt or the deviation of another value.
+/// Creates the norm that replaces `op`, a division of `value` by the deviation
+/// `found`. Its scale is 1. The norm is a layer_norm if `value` is x - mean(x)
+/// over the same dims, else an rms_norm. Returns null if `found` is nullopt or
+/// is the deviation of another value than `value`.
 static Value makeNorm(Operation *op, Value value,
                       std::optional<Deviation> found,
                       PatternRewriter &rewriter) {
@@ -122,12 +126,12 @@ static Value makeNorm(Operation *op, Value value,
                            APFloat(found->epsilon));
 }
 
-/// Rewrites x / deviation.
+/// Replaces x / deviation by a norm.
 static Value divided(DivOp op, PatternRewriter &rewriter) {
   return makeNorm(op, op.getLhs(), deviationUnderRoot(op.getRhs()), rewriter);
 }
 
-/// Rewrites x · (1 / deviation), with the factors in either order.
+/// Replaces x · (1 / deviation), with the factors in either order, by a norm.
 static Value multiplied(MulOp op, PatternRewriter &rewriter) {
   if (Value norm =
           makeNorm(op, op.getLhs(), inverseDeviation(op.getRhs()), rewriter))
@@ -139,9 +143,9 @@ static Value multiplied(MulOp op, PatternRewriter &rewriter) {
 // Scale, bias and casts
 //===----------------------------------------------------------------------===//
 
-/// Returns `weight` with the type of the scale of `norm`, reshaped if it has
-/// further leading dims of size 1; null if it does not have exactly one number
-/// per normalised element.
+/// Returns `weight` in the type of the scale of `norm`. If `weight` has extra
+/// leading dims of size 1, a reshape removes them. Returns null if the
+/// remaining shape is not that of the scale.
 template <typename Norm>
 static Value fitted(Norm norm, Value weight, PatternRewriter &rewriter) {
   auto type = tensorType(norm.getScale());
@@ -156,8 +160,9 @@ static Value fitted(Norm norm, Value weight, PatternRewriter &rewriter) {
   return ReshapeOp::create(rewriter, weight.getLoc(), type, weight);
 }
 
-/// Returns the norm that defines an operand of the binary op `op` and has no
-/// other use, and the other operand; null values if there is none.
+/// Looks for an operand of the binary op `op` that is the result of a norm
+/// without other readers. Returns this norm and the other operand of `op`; null
+/// values if there is none.
 template <typename Norm>
 static std::pair<Norm, Value> normOperand(Operation *op) {
   for (int i : {0, 1})
@@ -167,8 +172,8 @@ static std::pair<Norm, Value> normOperand(Operation *op) {
   return {};
 }
 
-/// Rewrites layer_norm(x) · weight to a layer_norm with the scale `weight`. The
-/// norm must have a scale of 1 and no bias.
+/// Replaces layer_norm(x) · weight by a layer_norm with the scale `weight`. The
+/// old scale must be 1, and there must be no bias. Returns null otherwise.
 static Value scaledLayerNorm(MulOp op, PatternRewriter &rewriter) {
   auto [norm, weight] = normOperand<LayerNormOp>(op);
   if (!norm || norm.getBias() || !isUniform(norm.getScale(), 1))
@@ -180,8 +185,8 @@ static Value scaledLayerNorm(MulOp op, PatternRewriter &rewriter) {
                : Value();
 }
 
-/// Rewrites rms_norm(x) · weight to an rms_norm with the scale `weight`. The
-/// norm must have a scale of 1.
+/// Replaces rms_norm(x) · weight by an rms_norm with the scale `weight`. The
+/// old scale must be 1. Returns null otherwise.
 static Value scaledRmsNorm(MulOp op, PatternRewriter &rewriter) {
   auto [norm, weight] = normOperand<RmsNormOp>(op);
   if (!norm || !isUniform(norm.getScale(), 1))
@@ -192,7 +197,8 @@ static Value scaledRmsNorm(MulOp op, PatternRewriter &rewriter) {
                : Value();
 }
 
-/// Rewrites layer_norm(x) + bias to a layer_norm with that bias.
+/// Replaces layer_norm(x) + bias by a layer_norm with that bias. Returns null
+/// if the norm has a bias already.
 static Value biasedLayerNorm(AddOp op, PatternRewriter &rewriter) {
   auto [norm, weight] = normOperand<LayerNormOp>(op);
   Value bias =
@@ -203,9 +209,10 @@ static Value biasedLayerNorm(AddOp op, PatternRewriter &rewriter) {
               : Value();
 }
 
-/// Returns the narrow float tensor whose cast to f32 `norm` reads, if `op`
-/// casts the result of `norm` back to the same type. The scale must be 1, since
-/// another one would be applied in f32 in the model. Returns null otherwise.
+/// Returns x if `op` is cast(norm(cast(x))), where `norm` computes in f32 and x
+/// has the same narrow float type as the result of `op`. The norm's scale must
+/// be 1, because the model applies any other scale in f32. Returns null
+/// otherwise.
 template <typename Norm> static Value narrowInput(CastOp op, Norm norm) {
   auto widened =
       norm && norm->hasOneUse() ? definedBy<CastOp>(norm.getInput()) : CastOp();
@@ -218,7 +225,8 @@ template <typename Norm> static Value narrowInput(CastOp op, Norm norm) {
   return widened.getInput();
 }
 
-/// Rewrites cast(rms_norm(cast(x))) to an rms_norm of the narrow x.
+/// Replaces cast(rms_norm(cast(x))) by an rms_norm of the narrow x. Returns
+/// null if the ops have another form.
 static Value narrowRmsNorm(CastOp op, PatternRewriter &rewriter) {
   auto norm = definedBy<RmsNormOp>(op.getInput());
   Value x = narrowInput(op, norm);
@@ -230,8 +238,8 @@ static Value narrowRmsNorm(CastOp op, PatternRewriter &rewriter) {
       norm.getDim(), norm.getEpsilon());
 }
 
-/// Rewrites cast(layer_norm(cast(x))) without bias to a layer_norm of the
-/// narrow x.
+/// Replaces cast(layer_norm(cast(x))) by a layer_norm of the narrow x. Returns
+/// null if the norm has a bias or the ops have another form.
 static Value narrowLayerNorm(CastOp op, PatternRewriter &rewriter) {
   auto norm = definedBy<LayerNormOp>(op.getInput());
   Value x = norm && !norm.getBias() ? narrowInput(op, norm) : Value();

@@ -18,9 +18,9 @@ using namespace pcc::graph;
 using namespace pcc::prepare;
 
 namespace {
-/// A value as a slice of its `root`. A value that no slice op defines is its
-/// own root, with starts 0 and steps 1. Two equal slices read the same
-/// elements.
+/// Which elements of `root` a value consists of: along each dim, `sizes`
+/// elements from `starts` on, `steps` apart. A value that no slice op defines
+/// is its own root. Equal SlicedValues hold the same elements.
 struct SlicedValue {
   explicit SlicedValue(Value value) : root(value), sizes(shapeOf(value)) {
     starts.assign(sizes.size(), 0);
@@ -33,7 +33,8 @@ struct SlicedValue {
     steps.assign(slice.getSteps().begin(), slice.getSteps().end());
   }
 
-  /// Returns the half of the last dim with the elements first, first + step, ….
+  /// Returns a slice of this value that has half of its last dim: the elements
+  /// `first`, `first` + `step`, …
   SlicedValue half(int64_t first, int64_t step) const {
     SlicedValue result = *this;
     result.starts.back() += first * steps.back();
@@ -51,13 +52,15 @@ struct SlicedValue {
   SmallVector<int64_t> starts, sizes, steps;
 };
 
-/// The parts of r = [−negated, plain], without the negation.
+/// The two parts of the rotated tensor r = [−negated, plain], along the last
+/// dim.
 struct RotatedHalves {
   Value negated, plain;
 };
 } // namespace
 
-/// Matches `value` as a concat of -b and a along the last dim.
+/// If `value` is a concat of −b and a along the last dim, returns b and a.
+/// Returns nullopt otherwise.
 static std::optional<RotatedHalves> turned(Value value) {
   auto concat = definedBy<ConcatOp>(value);
   if (!concat || concat.getInputs().size() != 2 ||
@@ -69,8 +72,8 @@ static std::optional<RotatedHalves> turned(Value value) {
   return RotatedHalves{neg.getInput(), concat.getInputs()[1]};
 }
 
-/// Returns the input of the reshape `value` that appends a dim of size 1; null
-/// if `value` is no such reshape.
+/// If `value` is a reshape that appends a dim of size 1, returns its operand.
+/// Returns null otherwise.
 static Value withoutLastDim(Value value) {
   auto reshape = definedBy<ReshapeOp>(value);
   if (!reshape || shapeOf(value).empty() || shapeOf(value).back() != 1 ||
@@ -79,8 +82,9 @@ static Value withoutLastDim(Value value) {
   return reshape.getInput();
 }
 
-/// Matches `value` as the interleaved form: -b and a, each […, n, 1], are
-/// concatenated to […, n, 2] and reshaped to […, 2n].
+/// Matches the interleaved form of a rotated tensor: −b and a, each of shape
+/// […, n, 1], are concatenated to […, n, 2] and reshaped to […, 2n]. Returns b
+/// and a; nullopt if `value` has another form.
 static std::optional<RotatedHalves> matchRotatedPairs(Value value) {
   auto merge = definedBy<ReshapeOp>(value);
   auto concat = merge ? definedBy<ConcatOp>(merge.getInput()) : ConcatOp();
@@ -97,8 +101,9 @@ static std::optional<RotatedHalves> matchRotatedPairs(Value value) {
   return {};
 }
 
-/// Returns whether `found` holds the halves of `x`: even and odd elements if
-/// `interleaved`, otherwise the low and the high half of the last dim.
+/// Returns whether `found` holds the two halves of `x` as a rotation needs
+/// them. The halves are the odd and even elements if `interleaved`, else the
+/// high and low half of the last dim.
 static bool isRotated(Value x, const RotatedHalves &found, bool interleaved) {
   int64_t size = shapeOf(x).back(), half = size / 2;
   if (size % 2)
@@ -109,14 +114,15 @@ static bool isRotated(Value x, const RotatedHalves &found, bool interleaved) {
   return SlicedValue(found.negated) == high && SlicedValue(found.plain) == low;
 }
 
-/// Returns whether `table`, cos or sin, broadcasts to `x` without enlarging it.
+/// Returns whether `table` (cos or sin) can be broadcast to the shape of `x`,
+/// without a dim in which the table is larger.
 static bool broadcastsTo(Value table, Value x) {
   auto shape = broadcastShapes(shapeOf(table), shapeOf(x));
   return succeeded(shape) && ArrayRef<int64_t>(*shape) == shapeOf(x);
 }
 
-/// Creates the rotary op for the sum `op` of x · cos and r · sin. Returns null
-/// if r is not the rotated x or a shape does not fit.
+/// Creates the rotary op that replaces `op` = x · cos + r · sin. Returns null
+/// if r is not the rotated x, or if cos or sin do not broadcast to x.
 static Value makeRotary(AddOp op, Value x, Value cos, Value r, Value sin,
                         PatternRewriter &rewriter) {
   if (x.getType() != op.getType() || shapeOf(x).empty() ||
@@ -130,8 +136,8 @@ static Value makeRotary(AddOp op, Value x, Value cos, Value r, Value sin,
   return {};
 }
 
-/// Rewrites the sum of two products. Tries every assignment of the four factors
-/// to x, cos, r and sin.
+/// Replaces a sum of two products by a rotary op. Tries every assignment of the
+/// four factors to x, cos, r and sin. Returns null if none fits.
 static Value rotary(AddOp op, PatternRewriter &rewriter) {
   auto lhs = definedBy<MulOp>(op.getLhs()), rhs = definedBy<MulOp>(op.getRhs());
   if (!lhs || !rhs)

@@ -15,8 +15,8 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Returns the only dim over which `value` reduces `of`, if the dim is kept
-/// with size 1; nullopt if `value` is no such reduction.
+/// Returns the dim if `value` is the reduction of `of` by `kind` over a single
+/// dim, which stays with size 1. Returns nullopt otherwise.
 static std::optional<int64_t> reducedDim(Value value, ReduceKind kind,
                                          Value of) {
   auto reduce = definedBy<ReduceOp>(value);
@@ -26,7 +26,8 @@ static std::optional<int64_t> reducedDim(Value value, ReduceKind kind,
   return reduce.getDims().front();
 }
 
-/// Returns x if `value` = x − max(x) over `dim`; null otherwise.
+/// If `value` is x − max(x), with the maximum over `dim`, returns x. Returns
+/// null otherwise.
 static Value withoutMaximum(Value value, int64_t dim) {
   auto sub = definedBy<SubOp>(value);
   return sub && reducedDim(sub.getRhs(), ReduceKind::Max, sub.getLhs()) == dim
@@ -34,8 +35,9 @@ static Value withoutMaximum(Value value, int64_t dim) {
              : Value();
 }
 
-/// Creates the softmax that replaces `op`, the quotient of `exponential` and
-/// its `sum`; null if the operands have another form.
+/// Creates the softmax that replaces `op`, which computes `exponential` /
+/// `sum`. Returns null unless `sum` is the sum of `exponential` over one dim,
+/// and `exponential` is exp(x − max(x)) over that dim.
 static Value makeSoftmax(Operation *op, Value exponential, Value sum,
                          PatternRewriter &rewriter) {
   auto dim = reducedDim(sum, ReduceKind::Sum, exponential);
@@ -44,12 +46,14 @@ static Value makeSoftmax(Operation *op, Value exponential, Value sum,
   return x ? SoftmaxOp::create(rewriter, op->getLoc(), x, *dim) : Value();
 }
 
-/// Rewrites e / sum(e).
+/// Replaces the quotient e / sum(e) by a softmax. Returns null if it has
+/// another form.
 static Value divided(DivOp op, PatternRewriter &rewriter) {
   return makeSoftmax(op, op.getLhs(), op.getRhs(), rewriter);
 }
 
-/// Rewrites e · (1 / sum(e)), with the factors in either order.
+/// Replaces the product e · (1 / sum(e)), with the factors in either order, by
+/// a softmax. Returns null if it has another form.
 static Value multiplied(MulOp op, PatternRewriter &rewriter) {
   for (auto [exponential, inverse] : {std::pair(op.getLhs(), op.getRhs()),
                                       std::pair(op.getRhs(), op.getLhs())})
@@ -60,7 +64,8 @@ static Value multiplied(MulOp op, PatternRewriter &rewriter) {
   return {};
 }
 
-/// Rewrites z − log(sum(exp(z))) to log_softmax.
+/// Replaces z − log(sum(exp(z))) by a log_softmax, where z = x − max(x).
+/// Returns null if the difference has another form.
 static Value logarithm(SubOp op, PatternRewriter &rewriter) {
   auto log = definedBy<LogOp>(op.getRhs());
   auto sum = log ? definedBy<ReduceOp>(log.getInput()) : ReduceOp();

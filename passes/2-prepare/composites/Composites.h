@@ -19,25 +19,28 @@
 
 namespace pcc::prepare {
 
-/// Adds gelu, in the erf and the tanh form (CompositeGelu.cpp).
+/// Adds the pattern that creates gelu ops, from the erf and the tanh form
+/// (CompositeGelu.cpp).
 void addGeluPatterns(mlir::RewritePatternSet &patterns);
-/// Adds layer_norm and rms_norm, and patterns that fuse a scale, a bias and the
-/// casts around a norm into the norm (CompositeNorms.cpp).
+/// Adds patterns that create layer_norm and rms_norm ops, and patterns that
+/// fuse a scale, a bias and the casts around a norm into the norm
+/// (CompositeNorms.cpp).
 void addNormPatterns(mlir::RewritePatternSet &patterns);
-/// Adds softmax and log_softmax with the maximum subtracted
-/// (CompositeSoftmax.cpp).
+/// Adds patterns that create softmax and log_softmax ops from exponentials of x
+/// − max(x) (CompositeSoftmax.cpp).
 void addSoftmaxPatterns(mlir::RewritePatternSet &patterns);
-/// Adds rotary position embedding (RoPE, Su et al. 2021), half-split and
-/// interleaved (CompositeRotary.cpp).
+/// Adds the pattern that creates rotary embedding ops (RoPE, Su et al. 2021),
+/// in the half-split and the interleaved form (CompositeRotary.cpp).
 void addRotaryPatterns(mlir::RewritePatternSet &patterns);
-/// Adds attention with masks and grouped key heads (CompositeAttention.cpp).
-/// Reads `graph.softmax` ops, so the softmax patterns must have run before.
+/// Adds the pattern that creates attention ops, with masks and grouped key
+/// heads (CompositeAttention.cpp). It matches `graph.softmax` ops, so the
+/// softmax patterns must have run before.
 void addAttentionPatterns(mlir::RewritePatternSet &patterns);
-/// Adds the replacement of a causal mask of `graph.attention` by its flag
-/// `causal` (CompositeCausal.cpp).
+/// Adds the pattern that replaces a causal mask of `graph.attention` by the
+/// op's flag `causal` (CompositeCausal.cpp).
 void addCausalPatterns(mlir::RewritePatternSet &patterns);
-/// Adds the mark `graph.chosen` on sums of expert outputs of which each token
-/// uses few (mixture of experts; CompositeExperts.cpp).
+/// Adds patterns for mixtures of experts: they set `graph.chosen` on a sum over
+/// experts of which each token uses only a few (CompositeExperts.cpp).
 void addExpertPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace pcc::prepare

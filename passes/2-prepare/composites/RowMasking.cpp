@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Limit on the length of a chain of ops that the search follows.
+/// Largest number of ops that the search follows backwards from the mask.
 static constexpr int maxDepth = 24;
 
 RowMasking pcc::prepare::combineMasks(RowMasking a, RowMasking b) {
@@ -17,9 +17,10 @@ RowMasking pcc::prepare::combineMasks(RowMasking a, RowMasking b) {
   return RowMasking::Unknown;
 }
 
-/// Calls `visit(index, visible)` for each element of a constant, in row-major
-/// order. False and non-finite numbers are not visible. Returns false for
-/// element types other than floats and integers.
+/// Calls `visit(index, visible)` for each element of a constant mask, in
+/// row-major order. An element is visible unless it is false, infinite or NaN.
+/// Returns false, without a call, if the elements are neither floats nor
+/// integers.
 static bool visitElements(DenseElementsAttr dense,
                           llvm::function_ref<void(size_t, bool)> visit) {
   size_t index = 0;
@@ -36,9 +37,9 @@ static bool visitElements(DenseElementsAttr dense,
   return true;
 }
 
-/// Returns whether a constant mask can hide keys or whole rows. Constants of
-/// more than 2^24 elements are not read. If the last dim broadcasts (size 1),
-/// one hidden element hides a whole row.
+/// Returns whether a constant mask can hide keys or whole rows of `rowSize`
+/// scores. Returns Unknown for constants of more than 2^24 elements. If the
+/// mask has size 1 along the keys, one hidden element hides a whole row.
 static RowMasking rowMaskingOfConstant(ConstantOp op, int64_t rowSize) {
   auto dense = dyn_cast<DenseElementsAttr>(op.getValue());
   auto shape = shapeOf(op.getResult());
@@ -59,14 +60,14 @@ static RowMasking rowMaskingOfConstant(ConstantOp op, int64_t rowSize) {
              : RowMasking::Unknown;
 }
 
-/// Returns whether the results of `op` are assumed to be finite, whatever its
-/// operands are.
+/// Returns whether the results of `op` are assumed to be finite whatever its
+/// operands are. Weights and results of matmuls are examples.
 static bool isFiniteSource(Operation *op) {
   return isa<GetParameterOp, MatmulOp, EinsumOp, ConvOp, LayerNormOp, RmsNormOp,
              AttentionOp, TanhOp, SigmoidOp, SinOp, CosOp, SoftmaxOp>(op);
 }
 
-/// Returns whether the result of `op` is finite if all operands are.
+/// Returns whether the result of `op` is finite if all its operands are finite.
 static bool keepsFinite(Operation *op) {
   return isa<AddOp, SubOp, MulOp, NegOp, AbsOp, MaxOp, MinOp, ReluOp, GeluOp,
              SelectOp, CastOp, ReshapeOp, BroadcastOp, TransposeOp, SliceOp,
@@ -74,8 +75,9 @@ static bool keepsFinite(Operation *op) {
              ScatterElementsOp, RotaryOp>(op);
 }
 
-/// Returns whether `mask` can hide keys or whole rows. Looks at most `depth`
-/// ops back.
+/// Returns whether `mask` can hide keys or whole rows of `rowSize` scores.
+/// Follows at most `depth` ops backwards; returns Unknown if that is not
+/// enough.
 static RowMasking search(Value mask, int64_t rowSize, int depth) {
   auto type = elementTypeOf(mask);
   Operation *op = mask.getDefiningOp();
@@ -88,7 +90,8 @@ static RowMasking search(Value mask, int64_t rowSize, int depth) {
   if (isa<FloatType>(type) && isFiniteSource(op))
     return RowMasking::HideNothing;
   auto of = [&](Value operand) { return search(operand, rowSize, depth - 1); };
-  // The op only adds or merges dims in front of the rows.
+  // These ops only add or merge dims before the last one, so the rows stay the
+  // same.
   if (isa<BroadcastOp, ReshapeOp>(op) && !shapeOf(op->getOperand(0)).empty() &&
       !shapeOf(mask).empty() && shapeOf(op->getOperand(0)).back() == rowSize &&
       shapeOf(mask).back() == rowSize)
@@ -97,7 +100,8 @@ static RowMasking search(Value mask, int64_t rowSize, int depth) {
     return combineMasks(of(op->getOperand(0)), of(op->getOperand(1)));
   if (!isa<FloatType>(type) || !keepsFinite(op))
     return RowMasking::Unknown;
-  // A boolean operand is cast to 0 or 1, or is a condition; both are finite.
+  // A boolean operand is a select's condition or is cast to 0 or 1, so it
+  // cannot make the result infinite: check float operands only.
   for (Value operand : op->getOperands())
     if (isa<FloatType>(elementTypeOf(operand)) &&
         of(operand) != RowMasking::HideNothing)

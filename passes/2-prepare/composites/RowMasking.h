@@ -14,29 +14,31 @@
 
 namespace pcc::prepare {
 
-/// Whether an attention mask can hide keys or whole rows. A row runs along the
-/// last dim. An element hides its key if it is false, -inf or NaN.
+/// Whether an attention mask can hide keys or whole rows. A row is the mask's
+/// last dim: all keys of one query. An element that is false, -infinity or NaN
+/// hides its key.
 enum class RowMasking : uint8_t {
   /// No element hides a key.
   HideNothing,
-  /// At least one key of each row is visible.
+  /// Some keys may be hidden, but every row has a visible key.
   KeepOne,
-  /// A row may be hidden entirely.
+  /// A row may be hidden entirely, or nothing could be proven.
   Unknown,
 };
 
 /// Returns whether `mask` can hide keys or whole rows. The mask is either
 /// boolean (true keeps a key) or float (added to the scores). `rowSize` is the
-/// number of keys of a row of scores; the mask may broadcast along that dim.
+/// number of keys in a row of scores; the mask itself may have size 1 along
+/// that dim.
 ///
 /// Weights and results of matmuls, norms and similar ops are assumed to be
 /// finite, as are the scores. Model inputs are not: a mask that is an input may
-/// hold -inf.
+/// hold -infinity.
 RowMasking rowMaskingOf(mlir::Value mask, int64_t rowSize);
 
-/// Returns whether two masks on the same scores can together hide keys or whole
-/// rows. Two masks that each keep one key of a row may together hide the row,
-/// so `KeepOne` twice is `Unknown`.
+/// Returns whether two masks that are both applied to the same scores can hide
+/// keys or whole rows. Two masks that each keep one key of a row may together
+/// hide the row, so KeepOne and KeepOne give Unknown.
 RowMasking combineMasks(RowMasking a, RowMasking b);
 
 } // namespace pcc::prepare

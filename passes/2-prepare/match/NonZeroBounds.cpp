@@ -9,27 +9,29 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Limit on the length of a chain of ops that the search follows. The gates of
-/// real models are computed in fewer ops.
+/// Largest number of ops that the search follows backwards. The gates of real
+/// models are computed in fewer ops.
 static constexpr int mostSteps = 16;
 
 namespace {
-/// The question how many elements along `dim` of `value` can differ from 0.
+/// The question: at most how many elements along dim `dim` of `value` can
+/// differ from 0?
 struct Query {
   Value value;
   int64_t dim;
-  /// Number of ops that the search may still look through.
+  /// Number of ops that the search may still follow backwards.
   int steps = mostSteps;
 
-  /// Returns the size of the dim, which bounds the answer.
+  /// Returns the size of the dim, which is the largest possible answer.
   int64_t size() const { return shapeOf(value)[dim]; }
-  /// Returns the query about an operand, with one step less.
+  /// Returns the same question about dim `otherDim` of the value `other`, with
+  /// one step less left.
   Query of(Value other, int64_t otherDim) const {
     return {other, otherDim, steps - 1};
   }
-  /// Returns the query about the dim of an operand that corresponds to `dim`
-  /// when the operand broadcasts to `value`; nullopt if the operand is
-  /// broadcast along `dim`.
+  /// Returns the question about `operand`, which an op broadcasts to the shape
+  /// of `value`: about the operand's dim that becomes `dim`. Returns nullopt if
+  /// the operand lacks that dim or has size 1 there.
   std::optional<Query> ofBroadcast(Value operand) const {
     const int64_t own = dim + static_cast<int64_t>(shapeOf(operand).size()) -
                         static_cast<int64_t>(shapeOf(value).size());
@@ -39,20 +41,23 @@ struct Query {
   }
 };
 
-/// Returns the bound for the result of an op of one kind.
+/// A function that answers a query for one kind of op: it returns an upper
+/// bound on the number of non-zero elements along a dim of the op's result.
 using Bound = int64_t (*)(Operation *, const Query &);
 } // namespace
 
 static int64_t count(const Query &query);
 
-/// Returns the bound for an operand that broadcasts to the value of `query`. An
-/// element that is broadcast along the dim makes the whole dim non-zero.
+/// Returns the bound for `operand`, which an op broadcasts to the shape of the
+/// query's value. If the operand is repeated along the query's dim, the bound
+/// is the size of the dim: one non-zero element may fill it.
 static int64_t countBroadcast(Value operand, const Query &query) {
   auto own = query.ofBroadcast(operand);
   return own ? count(*own) : query.size();
 }
 
-/// Bounds an op whose result is 0 wherever any operand is 0.
+/// Returns the bound for an op whose result is 0 wherever one of its operands
+/// is 0: the smallest bound of its operands.
 static int64_t countProduct(Operation *op, const Query &query) {
   int64_t least = query.size();
   for (Value operand : op->getOperands())
@@ -60,7 +65,8 @@ static int64_t countProduct(Operation *op, const Query &query) {
   return least;
 }
 
-/// Bounds an op whose result is 0 wherever all operands are 0.
+/// Returns the bound for an op whose result is 0 wherever all its operands are
+/// 0: the sum of its operands' bounds.
 static int64_t countSum(Operation *op, const Query &query) {
   int64_t sum = 0;
   for (Value operand : op->getOperands())
@@ -68,13 +74,15 @@ static int64_t countSum(Operation *op, const Query &query) {
   return sum;
 }
 
-/// Bounds an op whose result is 0 wherever the first operand is 0.
+/// Returns the bound for an op whose result is 0 wherever its first operand is
+/// 0: the bound of that operand.
 static int64_t countFirst(Operation *op, const Query &query) {
   return countBroadcast(op->getOperand(0), query);
 }
 
-/// Bounds a select. If the select gives 0 where its condition is false, the
-/// condition bounds it, too.
+/// Returns the bound for a select: the sum of the bounds of its two values. If
+/// the value for false is 0, the bound of the condition holds as well, and the
+/// smaller one is returned.
 static int64_t countSelect(Operation *op, const Query &query) {
   auto select = cast<SelectOp>(op);
   const int64_t onTrue = countBroadcast(select.getOnTrue(), query),
@@ -84,8 +92,8 @@ static int64_t countSelect(Operation *op, const Query &query) {
   return onTrue + onFalse;
 }
 
-/// Returns whether the elements of `value` along `dim` are known to differ from
-/// each other: an iota, or a constant that varies along `dim` only.
+/// Returns whether the elements of `value` along `dim` are known to be all
+/// different. `value` must be an iota or a constant, and vary along `dim` only.
 static bool areDistinct(Value value, int64_t dim) {
   if (auto iota = definedBy<IotaOp>(value))
     return static_cast<int64_t>(iota.getDim()) == dim;
@@ -100,8 +108,9 @@ static bool areDistinct(Value value, int64_t dim) {
   });
 }
 
-/// Bounds a comparison. A number that is broadcast along the dim equals at most
-/// one of several distinct numbers, as in compare(index, iota).
+/// Returns the bound for a comparison. It is 1 for `equal` of a number that is
+/// repeated along the dim with distinct numbers, as in compare(index, iota): at
+/// most one of them is equal. Other comparisons have no bound.
 static int64_t countEqual(Operation *op, const Query &query) {
   auto compare = cast<CompareOp>(op);
   if (compare.getPredicate() != Predicate::Equal)
@@ -115,7 +124,7 @@ static int64_t countEqual(Operation *op, const Query &query) {
   return query.size();
 }
 
-/// Bounds a one_hot with off value 0: 1 along its new dim.
+/// Returns the bound for a one_hot: 1 along its new dim if its off value is 0.
 static int64_t countOneHot(Operation *op, const Query &query) {
   auto hot = cast<OneHotOp>(op);
   return static_cast<int64_t>(hot.getDim()) == query.dim &&
@@ -124,8 +133,8 @@ static int64_t countOneHot(Operation *op, const Query &query) {
              : query.size();
 }
 
-/// Bounds a scatter along the dim: the non-zeros of its data plus the number of
-/// updates.
+/// Returns the bound for a scatter along the query's dim: the bound of its data
+/// plus the number of updates.
 static int64_t countScattered(Operation *op, const Query &query) {
   auto scatter = cast<ScatterElementsOp>(op);
   if (static_cast<int64_t>(scatter.getDim()) != query.dim)
@@ -134,8 +143,9 @@ static int64_t countScattered(Operation *op, const Query &query) {
          shapeOf(scatter.getUpdates())[query.dim];
 }
 
-/// Bounds a reshape by the same dim of its input: the one with equal size and
-/// an equal number of elements in all dims after it.
+/// Returns the bound for a reshape: that of the input's dim which the reshape
+/// leaves as it is. This dim has the query dim's size and as many elements in
+/// the dims from it on.
 static int64_t countReshaped(Operation *op, const Query &query) {
   auto behind = [](ArrayRef<int64_t> shape, int64_t dim) {
     return ShapedType::getNumElements(shape.drop_front(dim));
@@ -149,14 +159,16 @@ static int64_t countReshaped(Operation *op, const Query &query) {
   return query.size();
 }
 
-/// Bounds a transpose by the permuted dim of its input.
+/// Returns the bound for a transpose: that of the input's dim which becomes the
+/// query's dim.
 static int64_t countTransposed(Operation *op, const Query &query) {
   auto transpose = cast<TransposeOp>(op);
   return count(query.of(transpose.getInput(), transpose.getPerm()[query.dim]));
 }
 
-/// Bounds a sum over other dims. Each of the summed rows may have its non-zeros
-/// at other indices, so their counts add up.
+/// Returns the bound for a sum over other dims than the query's: the bound of
+/// its input times the number of summed elements. Each summed row may have its
+/// non-zeros at other indices, so the bounds add up.
 static int64_t countReduced(Operation *op, const Query &query) {
   auto reduce = cast<ReduceOp>(op);
   ArrayRef<int64_t> shape = shapeOf(reduce.getInput());
@@ -172,9 +184,9 @@ static int64_t countReduced(Operation *op, const Query &query) {
              : query.size();
 }
 
-/// Bounds an einsum. For each operand that has the dim, the bound is the
-/// operand's bound times the number of terms that are summed; the least one
-/// holds.
+/// Returns the bound for an einsum. For each operand that has the query's dim,
+/// the operand's bound times the number of summed terms is a bound. The
+/// smallest of these is returned.
 static int64_t countEinsum(Operation *op, const Query &query) {
   auto equation = EinsumEquation::parse(cast<EinsumOp>(op).getEquation());
   auto sizes = equation->sizes(op->getOperandTypes());
@@ -190,8 +202,8 @@ static int64_t countEinsum(Operation *op, const Query &query) {
   return least;
 }
 
-/// Bounds a matmul: its rows by the left operand and its columns by the right
-/// one, times the size of the contracted dim.
+/// Returns the bound for a matmul: for its rows the bound of the left operand,
+/// for its columns that of the right one, times the size of the contracted dim.
 static int64_t countMatmul(Operation *op, const Query &query) {
   auto matmul = cast<MatmulOp>(op);
   const int64_t fromEnd =
@@ -208,7 +220,8 @@ static int64_t countMatmul(Operation *op, const Query &query) {
   return added * count(query.of(operand, own));
 }
 
-/// Returns the bounds by op name. Other ops have no bound.
+/// Returns the table of the functions above, by op name. An op without an entry
+/// has no bound.
 static const llvm::StringMap<Bound> &bounds() {
   static const llvm::StringMap<Bound> table = {
       {MulOp::getOperationName(), countProduct},
@@ -230,7 +243,8 @@ static const llvm::StringMap<Bound> &bounds() {
   return table;
 }
 
-/// Answers a query; `query.size()` if nothing is known.
+/// Returns the smallest known bound for `query`, or `query.size()` if nothing
+/// is known.
 static int64_t count(const Query &query) {
   if (isUniform(query.value, 0))
     return 0;

@@ -13,12 +13,13 @@
 
 namespace pcc::prepare {
 
-/// Returns an upper bound on the number of elements along `dim` of `value` that
-/// differ from 0, for any fixed indices of the other dims. The bound is at most
-/// the size of the dim, which is the result if nothing is known.
+/// Returns an upper bound on the number of non-zero elements along `dim` of
+/// `value`. The bound holds for any indices along the other dims. If nothing is
+/// known, the result is the size of the dim.
 ///
-/// A product with 0 and a quotient 0 / x count as 0 even if the other operand
-/// is 0, NaN or infinite at run time. Pinned values are not looked through.
+/// A product with 0 counts as 0, as does a quotient 0 / x, even if the other
+/// operand is 0, NaN or infinite at run time. The search stops at values whose
+/// sharding the user fixes (pinned values).
 ///
 ///   value                                              bound
 ///   one_hot of depth 8, off value 0                    1 of 8

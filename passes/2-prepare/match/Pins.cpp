@@ -10,8 +10,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::prepare;
 
-/// Returns whether a seed "NAME=[…]" matches `name`. NAME may be a glob. A
-/// malformed glob matches only itself; phase 4-shard reports the error.
+/// Returns whether the seed "NAME=[…]" (a --shard option) applies to the value
+/// `name`. NAME may be a glob pattern. A malformed pattern only matches the
+/// same text; phase 4-shard reports the error.
 static bool names(StringRef seed, StringRef name) {
   StringRef pattern = seed.rsplit('=').first;
   if (pattern == name)

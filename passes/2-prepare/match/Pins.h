@@ -12,17 +12,18 @@
 
 namespace pcc::prepare {
 
-/// Scope guard. The constructor marks every op of `function` with
-/// `graph.pinned` whose name (`graph.name`) a seed of the module (`dist.seeds`)
-/// matches. The destructor removes all marks. In between, no rewrite removes a
-/// marked op or looks through it (`definedBy`). The function must outlive the
-/// guard and may change in the meantime.
+/// Scope guard for rewrites. The constructor sets `graph.pinned` on each op of
+/// `function` whose `graph.name` one of the module's seeds (`dist.seeds`, from
+/// --shard) matches. The destructor removes these attributes. In between, no
+/// rewrite erases a pinned op or looks through it (see `definedBy`). `function`
+/// may change, but must outlive the guard.
 class Pins {
 public:
-  /// Marks the ops. A module without `dist.seeds`, or no module at all, marks
-  /// none.
+  /// Sets `graph.pinned` on the ops that seeds name. Sets none if the module
+  /// has no `dist.seeds` or if `function` is in no module.
   explicit Pins(mlir::func::FuncOp function);
-  /// Removes the marks, also from ops that a rewrite has moved a pin to.
+  /// Removes `graph.pinned` from all ops, including those to which a rewrite
+  /// has moved it.
   ~Pins();
   Pins(const Pins &) = delete;
   Pins &operator=(const Pins &) = delete;

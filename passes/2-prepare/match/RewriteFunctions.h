@@ -33,59 +33,63 @@ inline mlir::DictionaryAttr onlyAttr(llvm::StringRef name,
 }
 
 /// Returns the op that defines `value` if it is an `Op` and is not pinned; null
-/// otherwise. Every rewrite must look at producers through this function, so
-/// that nothing is simplified across a pinned value.
+/// otherwise. Every rewrite must look at defining ops through this function.
+/// Pinned values, whose sharding the user fixes, are then never simplified
+/// away.
 template <typename Op> Op definedBy(mlir::Value value) {
   auto op = value.getDefiningOp<Op>();
   return op && !op->hasAttr(graph::pinnedName) ? op : Op();
 }
 
-/// Returns the shape of a ranked tensor. The array belongs to the type.
+/// Returns the shape of `value`, a ranked tensor. The array belongs to the
+/// type.
 inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
   return graph::tensorType(value).getShape();
 }
 
-/// Returns the element type of a ranked tensor.
+/// Returns the element type of `value`, a ranked tensor.
 inline mlir::Type elementTypeOf(mlir::Value value) {
   return graph::tensorType(value).getElementType();
 }
 
-/// Returns the number that every element of `value` equals, if `value` is a
-/// splat constant or reshapes and broadcasts of one; nullopt otherwise.
-/// Booleans count as 0 and 1.
+/// If `value` is a constant with equal elements, or a reshape or broadcast of
+/// one, returns that element as a double. Returns nullopt otherwise. False is
+/// 0, true is 1.
 std::optional<double> uniformValue(mlir::Value value);
 
 /// Returns whether every element of `value` is known to equal `number`.
 bool isUniform(mlir::Value value, double number);
 
 /// Creates a constant of rank 0. For an integer type, `number` is truncated
-/// toward zero, then to the width of the type.
+/// toward zero and then wrapped to the type's width.
 mlir::Value makeScalar(mlir::OpBuilder &builder, mlir::Location loc,
                        mlir::Type elementType, double number);
 
-/// Returns the operand of a binary op whose counterpart satisfies `accepts`;
-/// null if neither operand does. If both operands do, returns the left one.
+/// Returns the operand of a binary op that is left over if the other operand
+/// satisfies `accepts`. If both do, returns the left operand; if neither does,
+/// null.
 ///
 ///   mul x, 0.5   accepts(v) = v is a constant   ->   x
 mlir::Value otherOperand(mlir::Operation *op,
                          llvm::function_ref<bool(mlir::Value)> accepts);
 
 /// Replaces `op`, which has one result, by `value`. The op that defines `value`
-/// takes over `graph.name` and the pin, if it can: it must have one result and
-/// no name, and be neither a constant nor a parameter read. Fails without a
-/// change if the types differ, or if `op` is pinned and the defining op cannot
-/// take the name. Exception: an unnamed constant replaces a pinned op, although
-/// it takes neither name nor pin.
+/// gets the `graph.name` of `op` and its pin, if possible: it must have one
+/// result and no name yet, and be neither a constant nor a parameter read.
+/// Fails without a change if the types differ, or if `op` is pinned and the
+/// name cannot be moved. Exception: an unnamed constant may replace a pinned
+/// op, although it gets neither name nor pin.
 mlir::LogicalResult replaceNamed(mlir::Operation *op, mlir::Value value,
                                  mlir::RewriterBase &rewriter);
 
-/// Function that returns the replacement of an op, or null without having
-/// changed the IR. The replacement must have the type of the op's result;
-/// otherwise the op stays.
+/// A function that returns the value which replaces the op, or null without
+/// having changed the IR if it does not match. A replacement whose type differs
+/// from the op's result is not used.
 template <typename Op>
 using Rewrite = mlir::Value (*)(Op, mlir::PatternRewriter &);
 
-/// Pattern that applies one rewrite and keeps names and pins (`replaceNamed`).
+/// Pattern that applies one rewrite function. Names and pins move to the
+/// replacement (`replaceNamed`).
 template <typename Op> struct RewritePatternOf : mlir::OpRewritePattern<Op> {
   RewritePatternOf(mlir::MLIRContext *context, Rewrite<Op> rewrite)
       : mlir::OpRewritePattern<Op>(context), rewrite(rewrite) {}
@@ -100,7 +104,7 @@ template <typename Op> struct RewritePatternOf : mlir::OpRewritePattern<Op> {
   Rewrite<Op> rewrite;
 };
 
-/// Adds one pattern of benefit 1 for each rewrite.
+/// Adds one pattern, of benefit 1, for each function in `rewrites`.
 template <typename... Ops>
 void addRewrites(mlir::RewritePatternSet &patterns, Rewrite<Ops>... rewrites) {
   (patterns.add<RewritePatternOf<Ops>>(patterns.getContext(), rewrites), ...);

@@ -7,13 +7,14 @@
 
 namespace pcc::prepare {
 
-/// Replaces each op without memory effects by an earlier op of `block` with
-/// equal operands and properties, and erases it. Discardable attributes, such
-/// as names, and locations may differ: the earlier op keeps its own. Pinned ops
-/// are not erased. Returns the number of erased ops.
+/// Common subexpression elimination: replaces each op of `block` without memory
+/// effects by an earlier op with equal operands and properties, and erases it.
+/// The two ops may differ in locations and in discardable attributes, such as
+/// names; the earlier op keeps its own. Pinned ops, whose sharding the user
+/// fixes, are kept. Returns the number of erased ops.
 ///
-/// MLIR's CSE pass compares discardable attributes, so it would keep two equal
-/// ops of different names.
+/// MLIR's CSE pass compares discardable attributes, so it would keep equal ops
+/// of different names.
 int64_t eliminateCommonSubexpressions(mlir::Block &block);
 
 } // namespace pcc::prepare

@@ -13,35 +13,38 @@
 
 namespace pcc::prepare {
 
-/// Returns whether phase 2-prepare may fold `op`. Three kinds of ops are not
-/// folded: constants and terminators; a broadcast to rank 2 or more that
-/// enlarges its input, since a folded mask would grow with the batch; and a
-/// cast to a narrower float type, since verification in f64 treats casts as
-/// identity but could not undo a rounded constant.
+/// Returns whether phase 2-prepare may fold `op`. Not folded are: constants and
+/// terminators; a broadcast to rank 2 or more that enlarges its input, because
+/// a folded mask would grow with the batch; a cast to a narrower float type,
+/// because verification in f64 treats casts as the identity, but could not
+/// restore the digits of a rounded constant.
 bool isFoldWanted(mlir::Operation *op);
 
-/// Returns whether each element of the result of `op` depends only on the
-/// elements of the operands at the same index, after NumPy broadcasting.
+/// Returns whether `op` is element-wise: each element of its result depends
+/// only on the operand elements at the same index, after NumPy broadcasting.
 bool isElementWise(mlir::Operation *op);
 
-/// Adds a pattern that folds every op for which `isFoldWanted` holds: constant
-/// folding and the folds of each op's definition.
+/// Adds the pattern that folds ops: evaluates ops on constants, and applies the
+/// folds of op definitions. It matches only ops for which `isFoldWanted` is
+/// true.
 void addFoldPatterns(mlir::RewritePatternSet &patterns);
 /// Applies only the fold patterns to `function` until nothing changes.
 mlir::LogicalResult foldAll(mlir::func::FuncOp function);
 /// Adds rewrites of element-wise ops: neutral operands (x + 0), double
 /// negations, powers with small exponents, pairs of casts, selects with a known
-/// condition, and broadcasts that the reader performs itself.
+/// condition, and broadcasts that a following element-wise op performs
+/// implicitly.
 void addElementWiseSimplifications(mlir::RewritePatternSet &patterns);
 /// Adds rewrites of ops that only move elements: composition of reshapes,
 /// transposes, broadcasts and slices, transposes absorbed into matmuls, slices
 /// of concats.
 void addLayoutSimplifications(mlir::RewritePatternSet &patterns);
-/// Adds the rewrite that cancels a reshape merging leading dims against a later
-/// reshape splitting them (SimplifySplits.cpp).
+/// Adds the rewrite that removes a reshape that merges leading dims together
+/// with a later reshape that splits them again (SimplifySplits.cpp).
 void addSplitSimplifications(mlir::RewritePatternSet &patterns);
-/// Adds rewrites of gathers whose indices spell out the batch row, so that the
-/// batch dim can be sharded (SimplifyIndexing.cpp).
+/// Adds rewrites of gathers whose indices contain the number of the batch row.
+/// The row becomes a batch dim of the gather, so that the batch can be sharded
+/// (SimplifyIndexing.cpp).
 void addIndexingSimplifications(mlir::RewritePatternSet &patterns);
 
 } // namespace pcc::prepare

@@ -12,15 +12,15 @@ using namespace pcc::prepare;
 // Neutral operands
 //===----------------------------------------------------------------------===//
 
-/// Returns `value` if it has the type of the result of `op`; otherwise null,
-/// since the op also broadcasts.
+/// Returns `value` if it has the result type of `op`. Returns null otherwise:
+/// `op` then also broadcasts, so `value` cannot replace it.
 static Value ifSameType(Operation *op, Value value) {
   return value && value.getType() == op->getResult(0).getType() ? value
                                                                 : Value();
 }
 
-/// Replaces a binary op with the uniform operand `neutral`, on either side, by
-/// its other operand: x + 0, 1 · x.
+/// If all elements of one operand are `neutral`, returns the other operand: x
+/// for x + 0 and for 1 · x. Returns null otherwise.
 template <typename Op, int neutral>
 static Value dropNeutral(Op op, PatternRewriter &) {
   return ifSameType(op, otherOperand(op, [](Value value) {
@@ -28,15 +28,15 @@ static Value dropNeutral(Op op, PatternRewriter &) {
                     }));
 }
 
-/// Replaces a binary op with the uniform right operand `neutral` by its left
-/// operand: x - 0, x / 1.
+/// If all elements of the right operand are `neutral`, returns the left
+/// operand: x for x - 0 and for x / 1. Returns null otherwise.
 template <typename Op, int neutral>
 static Value dropNeutralRight(Op op, PatternRewriter &) {
   return isUniform(op.getRhs(), neutral) ? ifSameType(op, op.getLhs())
                                          : Value();
 }
 
-/// Replaces -(-x) and not(not(x)) by x.
+/// Returns x for -(-x) and for not(not(x)); null for other ops.
 template <typename Op> static Value dropDouble(Op op, PatternRewriter &) {
   auto inner = definedBy<Op>(op.getInput());
   return inner ? inner.getInput() : Value();
@@ -46,8 +46,8 @@ template <typename Op> static Value dropDouble(Op op, PatternRewriter &) {
 // Powers
 //===----------------------------------------------------------------------===//
 
-/// Replaces float powers with the exponents 1, 2, 3, 0.5 and -1 by products, a
-/// square root or a reciprocal.
+/// Replaces a float power with the exponent 1, 2, 3, 0.5 or -1 by x, a product,
+/// a square root or a reciprocal. Returns null for other powers.
 static Value expandPower(PowOp op, PatternRewriter &rewriter) {
   Value x = op.getLhs();
   auto exponent = uniformValue(op.getRhs());
@@ -72,9 +72,9 @@ static Value expandPower(PowOp op, PatternRewriter &rewriter) {
 // Casts
 //===----------------------------------------------------------------------===//
 
-/// Returns whether each value of element type `from` is exactly representable
-/// in element type `to`. Conservative: false for pairs of types that no rule
-/// covers.
+/// Returns whether every value of element type `from` is exactly representable
+/// in element type `to`. Returns false for pairs of types that are not
+/// considered here.
 static bool holds(Type to, Type from) {
   if (from.isInteger(1))
     return true;
@@ -91,7 +91,8 @@ static bool holds(Type to, Type from) {
          to.getIntOrFloatBitWidth() >= from.getIntOrFloatBitWidth();
 }
 
-/// Replaces cast(cast(x)) by one cast if the inner cast is exact.
+/// Replaces cast(cast(x)) by one cast of x, if the inner cast is exact. Returns
+/// null otherwise.
 static Value composeCasts(CastOp op, PatternRewriter &rewriter) {
   auto inner = definedBy<CastOp>(op.getInput());
   if (!inner || !holds(elementTypeOf(inner), elementTypeOf(inner.getInput())))
@@ -105,7 +106,8 @@ static Value composeCasts(CastOp op, PatternRewriter &rewriter) {
 // Selects
 //===----------------------------------------------------------------------===//
 
-/// Broadcasts `value` to `type` unless it has that type.
+/// Returns `value` broadcast to `type`. Returns `value` itself if it has that
+/// type.
 static Value broadcastTo(Value value, Type type, Location loc,
                          PatternRewriter &rewriter) {
   return value.getType() == type
@@ -113,8 +115,9 @@ static Value broadcastTo(Value value, Type type, Location loc,
              : Value(BroadcastOp::create(rewriter, loc, type, value));
 }
 
-/// Replaces a select by one operand if its condition is uniform or both
-/// operands are the same value.
+/// Replaces a select by one of its two values, if its condition has the same
+/// known value everywhere or if both values are the same. Returns null
+/// otherwise.
 static Value decideSelect(SelectOp op, PatternRewriter &rewriter) {
   Value chosen;
   if (auto condition = uniformValue(op.getCondition()))
@@ -125,7 +128,8 @@ static Value decideSelect(SelectOp op, PatternRewriter &rewriter) {
                 : Value();
 }
 
-/// Replaces select(not(c), a, b) by select(c, b, a).
+/// Replaces select(not(c), a, b) by select(c, b, a). Returns null for other
+/// selects.
 static Value swapNegatedSelect(SelectOp op, PatternRewriter &rewriter) {
   auto negated = definedBy<NotOp>(op.getCondition());
   if (!negated)
@@ -148,8 +152,9 @@ bool pcc::prepare::isElementWise(Operation *op) {
       op);
 }
 
-/// Returns the smaller value of which `value` is a broadcast: the input of a
-/// broadcast op, or a new rank-0 constant for a splat; otherwise `value`.
+/// Returns a smaller value of which `value` is the broadcast: the operand of
+/// the broadcast op that defines it, or a new scalar constant for a splat
+/// constant. Returns `value` if it is neither.
 static Value unrepeated(Value value, PatternRewriter &rewriter) {
   if (auto broadcast = definedBy<BroadcastOp>(value))
     return broadcast.getInput();
@@ -164,9 +169,9 @@ static Value unrepeated(Value value, PatternRewriter &rewriter) {
 }
 
 namespace {
-/// Removes broadcasts in front of element-wise ops, which broadcast by
-/// themselves. If all operands are broadcast along a dim, the op computes the
-/// smaller result, and a broadcast follows it:
+/// Removes broadcasts of operands of element-wise ops, which broadcast
+/// implicitly. If the result thereby becomes smaller, because all operands were
+/// broadcast along a dim, a broadcast of the result follows:
 ///   add(broadcast(x), y)             ->  add(x, y)
 ///   add(broadcast(x), broadcast(z))  ->  broadcast(add(x, z))
 struct AbsorbBroadcasts : RewritePattern {

@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Returns whether `op` casts floats to a narrower float type.
+/// Returns whether `op` casts a float type to a narrower float type.
 static bool isNarrowing(CastOp op) {
   auto from = dyn_cast<FloatType>(elementTypeOf(op.getInput()));
   auto to = dyn_cast<FloatType>(elementTypeOf(op));
@@ -29,9 +29,10 @@ bool pcc::prepare::isFoldWanted(Operation *op) {
 }
 
 namespace {
-/// Pattern that replaces an op by its fold. The greedy driver's own folding is
-/// disabled, because it would ignore names, pins and `isFoldWanted`. The
-/// benefit is the highest, so that folds come before all other rewrites.
+/// Pattern that replaces an op by what it folds to. The greedy driver's own
+/// folding is disabled, because it would ignore names, pins and `isFoldWanted`.
+/// The benefit of 10 is the highest, so folds are tried before all other
+/// rewrites.
 struct Fold : RewritePattern {
   explicit Fold(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/10, context) {}

@@ -20,9 +20,9 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Returns the dim of shape `to` that dim `dim` of shape `from` becomes in a
-/// reshape that only adds and removes dims of size 1. Returns nullopt for
-/// another reshape, and if the dim itself has size 1.
+/// In a reshape from shape `from` to shape `to` that only adds and removes dims
+/// of size 1, returns the dim of `to` that dim `dim` of `from` becomes. Returns
+/// nullopt for another reshape, and if dim `dim` has size 1.
 static std::optional<int64_t>
 throughUnitDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to, int64_t dim) {
   auto isUnit = [](int64_t size) { return size == 1; };
@@ -40,7 +40,7 @@ throughUnitDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to, int64_t dim) {
   return {};
 }
 
-/// Returns whether each element of `constant` equals `step` times its index
+/// Returns whether each element of `constant` equals `step` times its own index
 /// along `dim`.
 static bool countsAlong(ConstantOp constant, int64_t dim, int64_t step = 1) {
   auto elements = dyn_cast<DenseIntElementsAttr>(constant.getValue());
@@ -57,8 +57,8 @@ static bool countsAlong(ConstantOp constant, int64_t dim, int64_t step = 1) {
   return true;
 }
 
-/// Returns whether each element of `value` is known to equal its index along
-/// `dim`. Looks through reshapes and broadcasts.
+/// Returns whether each element of `value` is known to equal its own index
+/// along `dim`. Follows reshapes and broadcasts backwards.
 static bool countsAlong(Value value, int64_t dim) {
   if (auto constant = definedBy<ConstantOp>(value))
     return countsAlong(constant, dim);
@@ -79,8 +79,10 @@ static bool countsAlong(Value value, int64_t dim) {
   return false;
 }
 
-/// Rewrites the first form at the head of this file: the first component of the
-/// index tuples is the index along the first dim that is no batch dim yet.
+/// Rewrites the first form in the comment at the top of this file: in the index
+/// tuples, the first component of each is its own row number. Removes this
+/// component and makes the row a batch dim of the gather_nd. Returns null for
+/// other ops.
 static Value takeRowsAsBatch(GatherNdOp op, PatternRewriter &rewriter) {
   auto concat = definedBy<ConcatOp>(op.getIndices());
   int64_t batch = op.getBatchDims(),
@@ -101,8 +103,8 @@ static Value takeRowsAsBatch(GatherNdOp op, PatternRewriter &rewriter) {
                             static_cast<uint64_t>(batch + 1));
 }
 
-/// Returns whether every element of `value` is known to lie within [0, size),
-/// because an arg_reduce over a dim of at most `size` elements computes it.
+/// Returns whether every element of `value` is known to lie in [0, size):
+/// `value` must come from an arg_reduce over a dim of at most `size` elements.
 static bool isPositionWithin(Value value, int64_t size) {
   if (auto reshape = definedBy<ReshapeOp>(value))
     return isPositionWithin(reshape.getInput(), size);
@@ -113,7 +115,8 @@ static bool isPositionWithin(Value value, int64_t size) {
   return position && shapeOf(position.getInput())[position.getDim()] <= size;
 }
 
-/// Rewrites the second form at the head of this file, with one index per row.
+/// Rewrites the second form in the comment at the top of this file, a gather
+/// from flattened rows with one index per row. Returns null for other ops.
 static Value takeFlatRowsAsBatch(GatherOp op, PatternRewriter &rewriter) {
   auto merge = definedBy<ReshapeOp>(op.getData());
   auto add = definedBy<AddOp>(op.getIndices());

@@ -13,7 +13,8 @@ using namespace pcc::prepare;
 // Reshapes and transposes
 //===----------------------------------------------------------------------===//
 
-/// Replaces reshape(reshape(x)) by one reshape.
+/// Replaces reshape(reshape(x)) by one reshape of x. Returns null for other
+/// ops.
 static Value composeReshapes(ReshapeOp op, PatternRewriter &rewriter) {
   auto inner = definedBy<ReshapeOp>(op.getInput());
   return inner ? ReshapeOp::create(rewriter, op.getLoc(), op.getType(),
@@ -21,7 +22,8 @@ static Value composeReshapes(ReshapeOp op, PatternRewriter &rewriter) {
                : Value();
 }
 
-/// Replaces transpose(transpose(x)) by one transpose.
+/// Replaces transpose(transpose(x)) by one transpose of x. Returns null for
+/// other ops.
 static Value composeTransposes(TransposeOp op, PatternRewriter &rewriter) {
   auto inner = definedBy<TransposeOp>(op.getInput());
   if (!inner)
@@ -30,8 +32,8 @@ static Value composeTransposes(TransposeOp op, PatternRewriter &rewriter) {
                              applyPermutation(inner.getPerm(), op.getPerm()));
 }
 
-/// Replaces a transpose that only moves dims of size 1 by a reshape, which
-/// moves no elements.
+/// Replaces a transpose that keeps the order of all dims larger than 1 by a
+/// reshape, which moves no elements. Returns null for other transposes.
 static Value reshapeInsteadOfTranspose(TransposeOp op,
                                        PatternRewriter &rewriter) {
   auto shape = shapeOf(op.getInput());
@@ -46,9 +48,9 @@ static Value reshapeInsteadOfTranspose(TransposeOp op,
   return ReshapeOp::create(rewriter, op.getLoc(), op.getType(), op.getInput());
 }
 
-/// Returns, for each dim of `to`, the contiguous dims of `from` that the
-/// reshape merges into it. An added dim of size 1 has an empty list. Fails if
-/// the reshape splits a dim of `from`.
+/// Returns, for each dim of `to`, the adjacent dims of `from` that a reshape
+/// from `from` to `to` merges into it. The list of an added dim of size 1 is
+/// empty. Fails if the reshape splits a dim of `from`.
 ///   [2, 3, 4] to [6, 1, 4]: {0, 1} {} {2}
 static FailureOr<SmallVector<SmallVector<int64_t>>>
 mergedDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
@@ -59,8 +61,8 @@ mergedDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
     int64_t product = 1;
     while (next < from.size() && (product < to[dim] || from[next] == 1) &&
            (to[dim] != 1 || from[next] == 1)) {
-      // The group may take a dim of size 1 that a later dim of `to` could use.
-      // The later dim then gets an empty list, which is correct as well.
+      // This group may take a dim of size 1 that a later dim of `to` could
+      // take. The later dim then gets an empty list, which is correct, too.
       product *= from[next];
       group.push_back(static_cast<int64_t>(next++));
     }
@@ -73,9 +75,9 @@ mergedDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
   return groups;
 }
 
-/// Swaps transpose(reshape(x)) to reshape(transpose(x)) if the reshape only
-/// merges dims or adds dims of size 1. The reshape can then cancel against a
-/// later one.
+/// Replaces transpose(reshape(x)) by reshape(transpose(x)), if the reshape only
+/// merges dims or adds dims of size 1. The reshape may then be removed together
+/// with a later reshape. Returns null for other ops.
 ///   [B, H, S, D] → [B·H, S, D] → [B·H, D, S]
 ///   [B, H, S, D] → [B, H, D, S] → [B·H, D, S]
 static Value transposeBeforeMerging(TransposeOp op, PatternRewriter &rewriter) {
@@ -93,8 +95,9 @@ static Value transposeBeforeMerging(TransposeOp op, PatternRewriter &rewriter) {
   return ReshapeOp::create(rewriter, op.getLoc(), op.getType(), moved);
 }
 
-/// Swaps transpose(broadcast(x)) to broadcast(transpose(x)) if x has the same
-/// rank, since the transpose of x moves fewer elements.
+/// Replaces transpose(broadcast(x)) by broadcast(transpose(x)), which moves
+/// fewer elements. Returns null if x has another rank than the result, or for
+/// other ops.
 static Value transposeBeforeBroadcast(TransposeOp op,
                                       PatternRewriter &rewriter) {
   auto broadcast = definedBy<BroadcastOp>(op.getInput());
@@ -109,7 +112,8 @@ static Value transposeBeforeBroadcast(TransposeOp op,
 // Broadcasts
 //===----------------------------------------------------------------------===//
 
-/// Replaces broadcast(broadcast(x)) by one broadcast.
+/// Replaces broadcast(broadcast(x)) by one broadcast of x. Returns null for
+/// other ops.
 static Value composeBroadcasts(BroadcastOp op, PatternRewriter &rewriter) {
   auto inner = definedBy<BroadcastOp>(op.getInput());
   return inner ? BroadcastOp::create(rewriter, op.getLoc(), op.getType(),
@@ -118,6 +122,7 @@ static Value composeBroadcasts(BroadcastOp op, PatternRewriter &rewriter) {
 }
 
 /// Replaces a broadcast that only adds leading dims of size 1 by a reshape.
+/// Returns null for other broadcasts.
 static Value reshapeInsteadOfBroadcast(BroadcastOp op,
                                        PatternRewriter &rewriter) {
   if (tensorType(op.getInput()).getNumElements() !=
@@ -130,7 +135,7 @@ static Value reshapeInsteadOfBroadcast(BroadcastOp op,
 // Slices and concats
 //===----------------------------------------------------------------------===//
 
-/// Replaces slice(slice(x)) by one slice.
+/// Replaces slice(slice(x)) by one slice of x. Returns null for other ops.
 static Value composeSlices(SliceOp op, PatternRewriter &rewriter) {
   auto inner = definedBy<SliceOp>(op.getInput());
   if (!inner)
@@ -146,8 +151,8 @@ static Value composeSlices(SliceOp op, PatternRewriter &rewriter) {
                          op.getSizes(), steps);
 }
 
-/// Replaces a slice of a concat by a slice of one input, if it reads no other
-/// input.
+/// Replaces a slice of a concat by a slice of one operand of the concat, if all
+/// sliced elements come from that operand. Returns null otherwise.
 static Value sliceOneInput(SliceOp op, PatternRewriter &rewriter) {
   auto concat = definedBy<ConcatOp>(op.getInput());
   if (!concat || llvm::is_contained(op.getSizes(), 0))
@@ -173,8 +178,9 @@ static Value sliceOneInput(SliceOp op, PatternRewriter &rewriter) {
 // Matmuls
 //===----------------------------------------------------------------------===//
 
-/// Returns the input of the transpose that defines `operand`, if it swaps the
-/// last two dims only, and toggles `transposed`; otherwise returns null.
+/// If a transpose that only swaps the last two dims defines `operand`, negates
+/// `transposed` and returns the operand of that transpose. Returns null
+/// otherwise.
 static Value absorbedTranspose(Value operand, bool &transposed) {
   auto transpose = definedBy<TransposeOp>(operand);
   if (!transpose)
@@ -191,10 +197,10 @@ static Value absorbedTranspose(Value operand, bool &transposed) {
   return transpose.getInput();
 }
 
-/// Returns the input of the broadcast that defines `operand`, if the matmul
-/// with `other` can read it directly; otherwise returns null. The broadcast
-/// must change leading dims only, and the matmul, which broadcasts leading dims
-/// itself, must keep its shape.
+/// If a broadcast defines `operand` and the matmul with `other` can read the
+/// broadcast's input directly, returns that input. Returns null otherwise. The
+/// broadcast must leave the last two dims as they are, and the matmul's
+/// implicit broadcast of leading dims must give the same result shape.
 static Value absorbedBroadcast(Value operand, Value other) {
   auto broadcast = definedBy<BroadcastOp>(operand);
   if (!broadcast)
@@ -208,7 +214,9 @@ static Value absorbedBroadcast(Value operand, Value other) {
   return succeeded(batch) && *batch == *wanted ? input : Value();
 }
 
-/// Lets a matmul read through transposes and broadcasts of its operands.
+/// Makes a matmul read its operands from before their transposes and
+/// broadcasts, which the matmul performs implicitly. Returns null if there are
+/// none.
 static Value absorbIntoMatmul(MatmulOp op, PatternRewriter &rewriter) {
   bool transposeLhs = op.getTransposeLhs(), transposeRhs = op.getTransposeRhs();
   Value lhs = absorbedTranspose(op.getLhs(), transposeLhs),
@@ -223,8 +231,8 @@ static Value absorbIntoMatmul(MatmulOp op, PatternRewriter &rewriter) {
                           rhs ? rhs : op.getRhs(), transposeLhs, transposeRhs);
 }
 
-/// Returns `value` with its last two dims swapped if `transposed`. One of the
-/// two dims has size 1, so a reshape does the work of a transpose.
+/// Returns `value` with its last two dims swapped if `transposed`, else
+/// `value`. One of the two dims must have size 1, so a reshape can swap them.
 static Value asMatrix(PatternRewriter &rewriter, Location loc, Value value,
                       bool transposed) {
   if (!transposed)
@@ -235,9 +243,10 @@ static Value asMatrix(PatternRewriter &rewriter, Location loc, Value value,
       rewriter, loc, RankedTensorType::get(shape, elementTypeOf(value)), value);
 }
 
-/// Replaces a matmul with a contracted dim of size 1, an outer product, by an
-/// element-wise product. Exporters write the angles of rotary embeddings as
-/// such a product, of positions and frequencies.
+/// Replaces a matmul whose contracted dim has size 1 (an outer product) by an
+/// element-wise product. Exporters compute the angles of rotary embeddings,
+/// positions times frequencies, by such a matmul. Returns null for other
+/// matmuls.
 static Value outerProduct(MatmulOp op, PatternRewriter &rewriter) {
   if (shapeOf(op.getLhs()).end()[op.getTransposeLhs() ? -2 : -1] != 1)
     return {};

@@ -18,16 +18,17 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Largest number of ops that a split moves up through.
+/// Largest number of ops above which a split is moved.
 static constexpr int maxDepth = 8;
 
 namespace {
-/// The reshape of tensors of rank `rank` that divides dim 0, of size `size`,
-/// into dims of the sizes `parts`. A value on which it has been performed is in
-/// split form. A dim 0 of size 1 is broadcast and becomes dims of size 1.
+/// A reshape that divides dim 0, of size `size`, of tensors of rank `rank` into
+/// dims of the sizes `parts`. A value is in split form after this reshape. If
+/// its dim 0 has size 1, it is broadcast, and becomes several dims of size 1.
 class Split {
 public:
-  /// Returns the split that `op` performs; nullopt if `op` changes another dim.
+  /// Returns the split that the reshape `op` performs; nullopt if `op` changes
+  /// another dim than dim 0, or does not divide it.
   static std::optional<Split> of(ReshapeOp op) {
     auto from = shapeOf(op.getInput()), to = shapeOf(op);
     if (from.empty() || to.size() <= from.size() || from[0] == 0 ||
@@ -40,8 +41,9 @@ public:
     return split;
   }
 
-  /// Returns whether `value` can be computed in split form without an
-  /// additional reshape, by moving the split up through at most `depth` ops.
+  /// Returns whether `value` can be computed in split form without a new
+  /// reshape in the program. The split is moved up through at most `depth` ops,
+  /// until it meets a constant or a reshape, which it changes.
   bool vanishesIn(Value value, int depth) const {
     if (isUntouched(value))
       return true;
@@ -57,8 +59,8 @@ public:
            movesUp(op, depth - 1);
   }
 
-  /// Returns `value` in split form, and creates the ops that compute it.
-  /// vanishesIn(value) must hold.
+  /// Creates the ops that compute `value` in split form, and returns the
+  /// result. vanishesIn(value) must be true.
   Value apply(Value value, PatternRewriter &rewriter) const {
     if (isUntouched(value))
       return value;
@@ -67,7 +69,7 @@ public:
       return rewriter.createOrFold<ReshapeOp>(value.getLoc(), type, value);
     Operation *op = value.getDefiningOp();
     SmallVector<Value> operands(op->getOperands());
-    // The right matrix of a product of two matrices has no dim to split.
+    // In a product of two matrices, only the left operand has the dim to split.
     bool isPlainProduct = isa<MatmulOp>(op) && rank == 2;
     for (size_t i = 0; i < (isPlainProduct ? 1 : operands.size()); ++i)
       operands[i] = apply(operands[i], rewriter);
@@ -81,14 +83,14 @@ public:
   }
 
 private:
-  /// Returns the number of dims by which the split raises the rank.
+  /// Returns how many dims a value in split form has more than before.
   int64_t numAdded() const { return static_cast<int64_t>(parts.size()) - 1; }
 
-  /// Returns whether the split leaves `value` as it is. Operands of lower rank
-  /// broadcast along dim 0 and have no dim to split.
+  /// Returns whether `value` is the same in split form. It is if its rank is
+  /// lower than `rank`: it is then broadcast along dim 0.
   bool isUntouched(Value value) const { return shapeOf(value).size() < rank; }
 
-  /// Returns the shape of `value` in split form.
+  /// Returns the shape that `value` has in split form.
   SmallVector<int64_t> splitShape(Value value) const {
     auto shape = shapeOf(value);
     SmallVector<int64_t> result(parts);
@@ -98,14 +100,16 @@ private:
     return result;
   }
 
-  /// Returns whether `op` computes its result in split form from operands in
-  /// split form, and the split vanishes in each operand.
+  /// Returns whether the split can be moved above `op`: `op` computes its
+  /// result in split form from operands in split form, and vanishesIn holds for
+  /// each operand.
   bool movesUp(Operation *op, int depth) const {
     if (auto softmax = dyn_cast<SoftmaxOp>(op);
         softmax && softmax.getDim() == 0)
       return false;
     if (auto matmul = dyn_cast<MatmulOp>(op)) {
-      // Dim 0 must be a batch dim of both operands or the rows of the left one.
+      // Dim 0, which is split, must be a batch dim of both operands or the rows
+      // of the left operand.
       size_t rhs = shapeOf(matmul.getRhs()).size();
       if (shapeOf(matmul.getLhs()).size() != rank ||
           (rank == 2 && (matmul.getTransposeLhs() || rhs != 2)))
@@ -120,15 +124,16 @@ private:
     });
   }
 
-  /// Size of dim 0 and rank before the split; sizes of the dims that replace
-  /// dim 0.
+  /// Size of dim 0 before the split, rank before the split, and sizes of the
+  /// dims that replace dim 0.
   int64_t size;
   size_t rank;
   SmallVector<int64_t> parts;
 };
 } // namespace
 
-/// Moves a split above the op that defines its input.
+/// If the reshape `op` is a split, moves it above the ops that compute its
+/// operand. Returns null if that would need a new reshape.
 static Value moveSplitUp(ReshapeOp op, PatternRewriter &rewriter) {
   auto split = Split::of(op);
   Operation *source = op.getInput().getDefiningOp();

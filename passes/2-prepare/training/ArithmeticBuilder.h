@@ -13,14 +13,15 @@
 
 namespace pcc::prepare {
 
-/// Builds arithmetic on tensors. New ops stand in front of one op, at the
-/// builder's location. Operands broadcast as in NumPy and must have one element
-/// type; a plain number becomes a scalar of the element type of the tensor that
-/// it is combined with.
+/// Builds arithmetic on tensors. New ops are inserted before a given op.
+/// Operands are broadcast as in NumPy and must have the same element type. A
+/// number of type double becomes a scalar constant with the element type of the
+/// tensor with which it is combined.
 class ArithmeticBuilder : public graph::TensorBuilder {
 public:
   using TensorBuilder::TensorBuilder;
-  /// Inserts new ops directly before `before`, with location `loc`.
+  /// Creates a builder that inserts new ops directly before the op `before`,
+  /// with the location `loc`.
   ArithmeticBuilder(mlir::Operation *before, mlir::Location loc)
       : TensorBuilder(before) {
     location = loc;
@@ -28,15 +29,15 @@ public:
 
   /// Sets the location of all ops that are created after the call.
   void setLocation(mlir::Location loc) { location = loc; }
-  /// Sets a discardable attribute that every op created after the call gets,
-  /// such as the weight that an update belongs to. A null `value` ends the
-  /// marking. `name` is not copied and must stay alive.
+  /// Sets a discardable attribute `name` = `value` on every op created after
+  /// this call, such as the weight to which an update belongs. A null `value`
+  /// ends this. `name` is not copied and must stay alive.
   void setMark(llvm::StringRef name, mlir::Attribute value) {
     markName = name;
     mark = value;
   }
 
-  /// Element-wise operations with broadcasting. `square` is a * a.
+  /// Builds element-wise ops, whose operands broadcast. `square` is a * a.
   mlir::Value add(mlir::Value a, mlir::Value b) {
     return make<graph::AddOp>(a, b);
   }
@@ -52,34 +53,35 @@ public:
   mlir::Value sqrt(mlir::Value a) { return make<graph::SqrtOp>(a); }
   mlir::Value square(mlir::Value a) { return mul(a, a); }
 
-  /// Returns a constant of rank 0 with the element type of `value`.
+  /// Creates a scalar constant `number` with the element type of `value`.
   mlir::Value scalarLike(mlir::Value value, double number) {
     return scalar(graph::tensorType(value).getElementType(), number);
   }
-  /// Returns a + number.
+  /// Builds a + number.
   mlir::Value add(mlir::Value a, double number) {
     return add(a, scalarLike(a, number));
   }
-  /// Returns a * number.
+  /// Builds a * number.
   mlir::Value mul(mlir::Value a, double number) {
     return mul(a, scalarLike(a, number));
   }
-  /// Returns number - a.
+  /// Builds number - a.
   mlir::Value subFrom(double number, mlir::Value a) {
     return sub(scalarLike(a, number), a);
   }
-  /// Returns `a` where the boolean tensor `condition` is true and `b`
+  /// Builds a select: `a` where the boolean tensor `condition` is true, `b`
   /// elsewhere.
   mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b) {
     return make<graph::SelectOp>(condition, a, b);
   }
 
-  /// Reduces `value` over `dims`, which remain as dims of size 1 if `keep`.
+  /// Builds a reduction of `value` over `dims`. If `keep` is true, these dims
+  /// stay with size 1; otherwise they are removed.
   mlir::Value reduce(graph::ReduceKind kind, mlir::Value value,
                      llvm::ArrayRef<int64_t> dims, bool keep = false) {
     return make<graph::ReduceOp>(kind, value, dims, keep, mlir::IntegerAttr());
   }
-  /// Returns the sum of all elements as a tensor of rank 0.
+  /// Builds the sum of all elements, a scalar.
   mlir::Value sum(mlir::Value value) {
     return reduce(graph::ReduceKind::Sum, value,
                   llvm::to_vector(llvm::seq<int64_t>(
@@ -87,15 +89,15 @@ public:
   }
 
 protected:
-  /// Sets the mark on a new op.
+  /// Sets the attribute of setMark on the new op `op`.
   void finish(mlir::Operation *op) override {
     if (mark)
       op->setAttr(markName, mark);
   }
 
 private:
-  /// Name and value of the discardable attribute of new ops; no attribute is
-  /// set while `mark` is null.
+  /// Name and value of the attribute that new ops get (setMark). No attribute
+  /// is set while `mark` is null.
   llvm::StringRef markName;
   mlir::Attribute mark;
 };

@@ -12,7 +12,7 @@ using namespace pcc::prepare;
 
 using Schedule = LearningRateSchedule;
 
-/// Returns the reason why a schedule is invalid; an empty string if it is
+/// Returns the reason why `schedule` is invalid; an empty string if it is
 /// valid.
 static std::string check(const Schedule &schedule) {
   const bool falls = schedule.kind != Schedule::Constant;
@@ -54,8 +54,9 @@ pcc::prepare::parseLearningRateSchedule(StringRef text, std::string &error) {
   return error.empty() ? std::optional(schedule) : std::nullopt;
 }
 
-/// Builds the progress of the decay: 0 until the end of the warmup, 1 from step
-/// N on, linear in between.
+/// Builds the progress of the decay as a number from 0 to 1: it is 0 until the
+/// end of the warmup, grows linearly, and is 1 from the step `schedule.steps`
+/// on.
 static Value fallen(ArithmeticBuilder &b, Value step,
                     const Schedule &schedule) {
   Value since = b.add(step, -schedule.warmup);
@@ -64,8 +65,9 @@ static Value fallen(ArithmeticBuilder &b, Value step,
   return b.make<graph::MinOp>(share, b.scalarLike(share, 1));
 }
 
-// With progress p of the decay, the height above F is 1 - p (linear) or
-// (1 + cos(π p)) / 2 = (1 - cos(π (1 - p))) / 2 (cosine).
+// Let p be the progress of the decay, from 0 to 1. The factor's height above
+// its final value is 1 - p for a linear decay, and (1 + cos(π p)) / 2 = (1 -
+// cos(π (1 - p))) / 2 for a cosine decay.
 Value pcc::prepare::buildLearningRateFactor(ArithmeticBuilder &b, Value step,
                                             const Schedule &schedule) {
   Value share;

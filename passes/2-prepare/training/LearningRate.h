@@ -12,7 +12,7 @@
 namespace pcc::prepare {
 
 /// The schedule of `--lr-schedule NAME(steps=N, warmup=K, final=F)`. The
-/// learning rate is --lr times a factor that is a function of the step:
+/// learning rate of a step is --lr times a factor:
 ///
 ///   factor       warmup       decay (linear or cosine)
 ///      1 |         /----------.___
@@ -26,22 +26,24 @@ namespace pcc::prepare {
 /// decay is linear or half a cosine (SGDR without restarts, Loshchilov and
 /// Hutter 2017).
 struct LearningRateSchedule {
-  /// The shape of the decay after the warmup; Constant has none.
+  /// Shape of the decay after the warmup. Constant means that the factor stays
+  /// 1.
   enum Kind { Constant, Linear, Cosine } kind = Constant;
-  /// K, N and F. K and F are not negative. Unless the kind is Constant, N is
+  /// Length K of the warmup in steps, step N at which the decay ends, and final
+  /// factor F. K and F are not negative. Unless the kind is Constant, N is
   /// greater than K.
   double warmup = 0, steps = 0, final = 0;
 };
 
 /// Parses the value of `--lr-schedule`, such as `cosine(steps=1000,
-/// warmup=10)`. Returns nullopt and sets `error` to the reason if the syntax, a
-/// setting or a value is wrong.
+/// warmup=10)`. Returns nullopt and sets `error` to the reason if the syntax,
+/// the name of a setting or a number is wrong.
 std::optional<LearningRateSchedule>
 parseLearningRateSchedule(llvm::StringRef text, std::string &error);
 
-/// Builds the factor for the step with number `step`, an f64 tensor of rank 0
-/// that counts from 0. Returns null if the factor is 1 in every step, that is,
-/// for a constant schedule without warmup.
+/// Builds the factor of the learning rate for the step with number `step`, an
+/// f64 scalar that counts from 0. Returns null if the factor is 1 in every
+/// step: for a constant schedule without warmup.
 mlir::Value buildLearningRateFactor(ArithmeticBuilder &builder,
                                     mlir::Value step,
                                     const LearningRateSchedule &schedule);

@@ -6,8 +6,8 @@
 using namespace llvm;
 using namespace pcc::prepare;
 
-/// Adds one argument to `loss`: "name=number" to the settings, "name" to the
-/// values. Returns the reason of an error, or an empty string.
+/// Parses one argument and adds it to `loss`: "name=number" to its settings,
+/// "name" to its values. Returns an empty string, or the reason of an error.
 static std::string addArgument(StringRef text, LossExpression &loss) {
   auto [name, number] = text.split('=');
   name = name.trim();

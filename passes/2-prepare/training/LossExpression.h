@@ -12,25 +12,24 @@
 
 namespace pcc::prepare {
 
-/// Parsed text of `--loss`: a function of named values with settings,
+/// Parsed text of `--loss`: a function of named values, with settings,
 ///
 ///   cross_entropy(logits, labels, ignore_index=-100)
 ///
-/// or a name alone, which is that of a model output that is the loss already.
-/// `--lr-schedule` and `--loss-scale` have the same syntax and are parsed by
-/// the same function.
+/// or only a name, which is that of a model output that already is the loss.
+/// The options `--lr-schedule` and `--loss-scale` have the same syntax.
 struct LossExpression {
-  /// Name of the function, or of the output.
+  /// Name of the function, or of the model output.
   std::string name;
-  /// Names of the arguments in order: ["logits", "labels"].
+  /// Names of the values in order, such as ["logits", "labels"].
   std::vector<std::string> values;
-  /// Numbers by name: {"ignore_index": -100}.
+  /// Numbers by the name of the setting, such as {"ignore_index": -100}.
   std::map<std::string, double> settings;
 };
 
 /// Parses `text`. Returns nullopt and sets `error` to the reason if the syntax
-/// is wrong. Whether the function, its values and its settings exist is up to
-/// the caller.
+/// is wrong. Does not check whether the function, the values and the settings
+/// exist; the caller must.
 std::optional<LossExpression> parseLossExpression(llvm::StringRef text,
                                                   std::string &error);
 

@@ -18,7 +18,8 @@ static bool isPositive(double number) {
 }
 
 /// Parses "dynamic" or "dynamic(SETTING=NUMBER, ...)". Returns nullopt and sets
-/// `error` if the text has another form.
+/// `error` to the reason if `text` has another form or a number is not
+/// positive.
 static std::optional<LossScale> parseDynamic(StringRef text,
                                              std::string &error) {
   auto form = parseLossExpression(text, error);
@@ -64,8 +65,8 @@ std::optional<LossScale> LossScale::of(ModuleOp module, std::string &error) {
   return std::nullopt;
 }
 
-/// Returns the state parameter of the dynamic scale, which is created on first
-/// use.
+/// Returns the state parameter that holds the dynamic loss scale. The first
+/// call creates it, with the initial value `initial`.
 static graph::ParameterOp scaleState(ArithmeticBuilder &b, ModuleOp module,
                                      double initial) {
   return getOrCreateState(module, lossScaleName,
@@ -77,7 +78,8 @@ Value LossScale::build(ArithmeticBuilder &b, ModuleOp module) const {
                    : b.scalar(b.getF32Type(), initial);
 }
 
-// The next scale and counter:
+// Next values of the dynamic scale and of the counter of finite steps. N is
+// `interval`:
 //   all gradients finite, N-th time in a row   scale · 2   0
 //   all gradients finite, otherwise            scale       counter + 1
 //   a gradient not finite                      scale / 2   0

@@ -17,37 +17,37 @@
 
 namespace pcc::prepare {
 
-/// The factor by which the gradient of the loss is multiplied before the
-/// backward pass, and by which the gradients of the weights are divided after
-/// it. A step in which a gradient is not finite (overflow) changes no weight
-/// and no optimizer state.
+/// Loss scale: the factor by which the gradient of the loss is multiplied
+/// before the backward pass. After the backward pass the gradients of the
+/// weights are divided by it. A step in which a gradient overflows (is not
+/// finite) changes no weight and no optimizer state.
 ///
-/// `--loss-scale X` is a constant scale. `--loss-scale dynamic(initial=X,
+/// `--loss-scale X` gives a constant scale. `--loss-scale dynamic(initial=X,
 /// interval=N)` starts at X, is halved after each step with an overflow, and is
 /// doubled after N successive steps without one. The defaults of X and N, 65536
 /// and 2000, are those of PyTorch's GradScaler.
 struct LossScale {
-  /// The constant scale, or the first scale if the scale is dynamic; positive.
+  /// The constant scale or, if the scale is dynamic, its initial value;
+  /// positive.
   double initial = 65536;
-  /// Number of successive finite steps after which a dynamic scale is doubled.
+  /// Number of successive steps with finite gradients after which a dynamic
+  /// scale is doubled.
   double interval = 2000;
-  /// Whether the scale is a state parameter that changes from step to step.
+  /// Whether the scale is dynamic: a state parameter that steps may change.
   bool isDynamic = true;
 
-  /// Returns the scale that the `loss_scale` entry of `graph.training` asks
-  /// for. Without that entry, the scale is dynamic if the module computes in
-  /// f16 (`graph.precision`); otherwise there is none. Returns nullopt if there
-  /// is no scale, and also if the entry is malformed; only then, sets `error`
-  /// to the reason.
+  /// Returns the loss scale that the module's `graph.training` asks for in its
+  /// entry `loss_scale`. Without that entry, returns a dynamic scale if the
+  /// module computes in f16 (`graph.precision`), else nullopt. If the entry is
+  /// malformed, returns nullopt and sets `error` to the reason.
   static std::optional<LossScale> of(mlir::ModuleOp module, std::string &error);
 
-  /// Builds the scale of the step, an f32 tensor of rank 0. If the scale is
-  /// dynamic, reads it from the state parameter `pcc.loss_scale`, which is
-  /// created on first use.
+  /// Builds the scale of this step, an f32 scalar. A dynamic scale is read from
+  /// the state parameter `pcc.loss_scale`, which the first call creates.
   mlir::Value build(ArithmeticBuilder &builder, mlir::ModuleOp module) const;
-  /// Builds the writes of the scale and the counter of finite steps for the
-  /// next step; nothing if the scale is constant. `isFinite` is a boolean
-  /// tensor of rank 0: whether all gradients of the step are finite.
+  /// Builds the writes of the next step's scale and of the counter of finite
+  /// steps. Builds nothing if the scale is constant. `isFinite` is a boolean
+  /// scalar: whether all gradients of this step are finite.
   void update(ArithmeticBuilder &builder, mlir::ModuleOp module,
               mlir::Value isFinite) const;
 };

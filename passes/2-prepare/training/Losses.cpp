@@ -8,14 +8,16 @@ using namespace pcc;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Returns a setting of a loss; `otherwise` if the user gave none.
+/// Returns the setting `name` of a loss; `otherwise` if the user does not give
+/// it.
 static double settingOr(const LossExpression &expression,
                         const std::string &name, double otherwise) {
   auto it = expression.settings.find(name);
   return it == expression.settings.end() ? otherwise : it->second;
 }
 
-/// Casts `value` to f32 if its type is narrower, for sums of many terms.
+/// Casts `value` to f32 if its type has less than 32 bits, so that sums of many
+/// terms stay precise.
 static Value widened(ArithmeticBuilder &b, Value value) {
   Type type = tensorType(value).getElementType();
   return type.getIntOrFloatBitWidth() < 32 ? b.cast(value, b.getF32Type())
@@ -26,12 +28,14 @@ static Value widened(ArithmeticBuilder &b, Value value) {
 // Mean squared error
 //===----------------------------------------------------------------------===//
 
-/// Returns the label type of mse: the type of a float output; null for others.
+/// Returns the type of the labels of mse, which is the type of the output.
+/// Returns null if the output is no float tensor.
 static RankedTensorType sameAsOutput(RankedTensorType output) {
   return isa<FloatType>(output.getElementType()) ? output : RankedTensorType();
 }
 
-/// Builds the mean of (output - labels)² over all elements.
+/// Builds the mean squared error: the mean of (output - labels)² over all
+/// elements.
 static Value meanSquaredError(ArithmeticBuilder &b, Value output, Value labels,
                               const LossExpression &) {
   Value difference = b.sub(widened(b, output), widened(b, labels));
@@ -43,8 +47,8 @@ static Value meanSquaredError(ArithmeticBuilder &b, Value output, Value labels,
 // Cross entropy
 //===----------------------------------------------------------------------===//
 
-/// Returns the label type of cross entropy: i64 [...] for a float output
-/// [..., classes]; null for others.
+/// Returns the type of the labels of cross_entropy: i64 [...] for a float
+/// output of shape [..., classes]. Returns null for other outputs.
 static RankedTensorType classIndices(RankedTensorType output) {
   if (output.getRank() == 0 || !isa<FloatType>(output.getElementType()))
     return {};
@@ -53,8 +57,8 @@ static RankedTensorType classIndices(RankedTensorType output) {
 }
 
 namespace {
-/// Builder of one cross entropy. The scores are [..., classes]. The labels and
-/// the terms of the mean, one per label, are [...].
+/// Builds one cross-entropy loss. The scores have the shape [..., classes]. The
+/// labels, and the terms of which the loss is the mean, have the shape [...].
 class CrossEntropy {
 public:
   CrossEntropy(ArithmeticBuilder &builder, Value scores, Value labels,
@@ -64,8 +68,9 @@ public:
     Value ignore =
         b.scalar(b.getI64Type(), settingOr(expression, "ignore_index", -100));
     ignored = b.compare(Predicate::Equal, labels, ignore);
-    // An ignored label is no class index. Class 0 replaces it, so that the
-    // gather stays in bounds; the term is masked later.
+    // An ignored label, such as -100, is no class index. Replace it by class 0,
+    // so that the gather stays within bounds; the term of the label is masked
+    // later.
     Value index = b.select(ignored, b.scalar(b.getI64Type(), 0), labels);
     SmallVector<int64_t> shape(tensorType(labels).getShape());
     shape.push_back(1);
@@ -73,8 +78,8 @@ public:
     logProb = b.make<LogSoftmaxOp>(this->scores, lastDim);
   }
 
-  /// Builds the mean over all labels that are not ignored. The result is NaN
-  /// (0 / 0) if all labels are ignored, as in PyTorch.
+  /// Builds the loss: the mean of the terms of all labels that are not ignored.
+  /// If all labels are ignored, the result is NaN (0 / 0), as in PyTorch.
   Value mean() {
     Value one = b.scalar(b.getF32Type(), 1), zero = b.scalar(b.getF32Type(), 0);
     Value count = b.sum(b.select(ignored, zero, one));
@@ -85,8 +90,9 @@ public:
   }
 
 private:
-  /// Builds the terms of the mean. With label smoothing e (Szegedy et al. 2016)
-  /// and z-loss coefficient z (Chowdhery et al. 2022), both 0 by default:
+  /// Builds the term of each label, where p is the softmax of the scores. e is
+  /// the label smoothing (Szegedy et al. 2016), z the coefficient of the z-loss
+  /// (Chowdhery et al. 2022); both are 0 by default:
   ///   (1 - e) · -log p[label] + e · mean over classes of -log p
   ///     + z · log²(sum of exp of the scores)
   Value perLabel() {
@@ -104,7 +110,8 @@ private:
     return term;
   }
 
-  /// Picks the element of each label's class out of `values` [..., classes].
+  /// Returns, for each label, the element of `values` [..., classes] at the
+  /// label's class.
   Value ofLabel(Value values) {
     return b.reshape(b.make<GatherElementsOp>(values, indices, lastDim),
                      tensorType(ignored).getShape());
@@ -114,8 +121,9 @@ private:
   Value scores;
   uint64_t lastDim;
   const LossExpression &expression;
-  /// Whether a label is ignored [...], the class indices [..., 1], and the log
-  /// probabilities [..., classes].
+  /// `ignored`: whether each label is ignored, [...]. `indices`: class index of
+  /// each label, [..., 1]. `logProb`: log-probabilities of the classes, [...,
+  /// classes].
   Value ignored, indices, logProb;
 };
 } // namespace
@@ -129,7 +137,7 @@ static Value crossEntropy(ArithmeticBuilder &b, Value output, Value labels,
 // The table
 //===----------------------------------------------------------------------===//
 
-/// Returns the table of all losses.
+/// Returns the table of all loss functions.
 static ArrayRef<Loss> losses() {
   static constexpr StringRef ofClasses[] = {"ignore_index", "label_smoothing",
                                             "z_loss"};

@@ -8,31 +8,31 @@
 
 namespace pcc::prepare {
 
-/// A loss function of one model output and labels. The value is the mean over
-/// all labels of the whole batch that are not ignored. Invariant: the value
-/// does not depend on how the batch is divided into microbatches and shards. (A
-/// mean of the means of microbatches would, since microbatches may ignore
+/// A loss function of a model output and labels. The loss is the mean over all
+/// labels of the whole batch that are not ignored. Invariant: the loss does not
+/// depend on how the batch is divided into microbatches and shards. (A mean of
+/// the microbatches' means would depend on it, because microbatches may ignore
 /// different numbers of labels.)
 struct Loss {
-  /// Name of the function in `--loss`: "cross_entropy".
+  /// Name of the function in `--loss`, such as "cross_entropy".
   llvm::StringRef name;
-  /// Names of the settings that the loss accepts.
+  /// Names of the settings that the loss accepts, such as "ignore_index".
   llvm::ArrayRef<llvm::StringRef> settings;
-  /// Returns the type that labels for `output` have; null if the loss is not
-  /// defined for such an output. Class indices of an output [..., classes] are
-  /// i64 [...].
+  /// Returns the type of the labels for a given type of output: for
+  /// cross_entropy, an output [..., classes] needs labels i64 [...]. Returns
+  /// null if the loss is not defined for that output.
   mlir::RankedTensorType (*labelsOf)(mlir::RankedTensorType output);
-  /// Builds the loss, a float tensor of rank 0. `labels` has the type
-  /// `labelsOf(type of output)`; `expression` gives the settings.
+  /// Builds the loss, a float scalar. `labels` must have the type that
+  /// `labelsOf` returns for the output. `expression` holds the settings.
   mlir::Value (*build)(ArithmeticBuilder &builder, mlir::Value output,
                        mlir::Value labels, const LossExpression &expression);
 };
 
-/// Returns the loss with the given name, which has static lifetime; null if
-/// there is none.
+/// Returns the loss called `name`; null if there is none. The result has static
+/// lifetime.
 const Loss *findLoss(llvm::StringRef name);
 
-/// Returns the names of all losses for error messages: "cross_entropy, mse".
+/// Returns the names of all losses, for error messages: "cross_entropy, mse".
 std::string lossNames();
 
 } // namespace pcc::prepare

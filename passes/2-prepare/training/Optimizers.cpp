@@ -6,14 +6,14 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::prepare;
 
-/// Returns the gradient plus decay · weight: the gradient of the loss with L2
-/// regularization.
+/// Returns the gradient plus decay · weight, which is the gradient of the loss
+/// with L2 regularization.
 static Value withDecay(ArithmeticBuilder &b, const UpdateInputs &in) {
   return in.decay == 0 ? in.gradient
                        : b.add(in.gradient, b.mul(in.weight, in.decay));
 }
 
-/// Builds SGD with momentum:
+/// Builds a step of SGD with momentum v:
 ///   v = momentum v + g,  w = w - rate v
 static Value sgd(ArithmeticBuilder &b, const TrainingRequest &request,
                  const UpdateInputs &in) {
@@ -25,14 +25,15 @@ static Value sgd(ArithmeticBuilder &b, const TrainingRequest &request,
   return b.sub(in.weight, b.mul(direction, in.rate));
 }
 
-/// Builds the bias correction 1 - beta^step of Adam. The computation is in f64,
-/// because the difference of numbers close to 1 loses digits.
+/// Builds Adam's bias correction 1 - beta^step. It is computed in f64, because
+/// the difference of two numbers close to 1 loses digits.
 static Value bias(ArithmeticBuilder &b, double beta, Value step) {
   return b.subFrom(1, b.make<graph::PowOp>(b.scalarLike(step, beta), step));
 }
 
-/// Builds a step of Adam (Kingma and Ba 2015) from `weight`, the weight after a
-/// decoupled decay. The bias corrections are applied to scalars, as in PyTorch:
+/// Builds a step of Adam (Kingma and Ba 2015) and returns the new weight.
+/// `weight` is the weight to update; AdamW has already applied its decay to it.
+/// The bias corrections are applied to scalars, as in PyTorch:
 ///   m = b1 m + (1 - b1) g,  v = b2 v + (1 - b2) g²
 ///   w - rate / (1 - b1^t) m / (sqrt(v) / sqrt(1 - b2^t) + eps)
 static Value adamStep(ArithmeticBuilder &b, const TrainingRequest &request,
@@ -53,14 +54,14 @@ static Value adamStep(ArithmeticBuilder &b, const TrainingRequest &request,
   return b.sub(weight, b.mul(b.div(first, divisor), b.cast(rate, type)));
 }
 
-/// Builds Adam with the decay added to the gradient.
+/// Builds a step of Adam, in which weight decay is added to the gradient.
 static Value adam(ArithmeticBuilder &b, const TrainingRequest &request,
                   const UpdateInputs &in) {
   return adamStep(b, request, in, withDecay(b, in), in.weight);
 }
 
-/// Builds AdamW: the decay is applied to the weight directly and does not enter
-/// the averages (Loshchilov and Hutter 2019).
+/// Builds a step of AdamW (Loshchilov and Hutter 2019), in which weight decay
+/// is applied to the weight directly and does not enter the averages m and v.
 static Value adamW(ArithmeticBuilder &b, const TrainingRequest &request,
                    const UpdateInputs &in) {
   Value weight = in.weight;
@@ -69,7 +70,7 @@ static Value adamW(ArithmeticBuilder &b, const TrainingRequest &request,
   return adamStep(b, request, in, in.gradient, weight);
 }
 
-/// Builds Adagrad (Duchi, Hazan and Singer 2011) in step t:
+/// Builds step t of Adagrad (Duchi, Hazan and Singer 2011), counted from 1:
 ///   s = s + g²,  w - rate / (1 + (t - 1) decay) g / (sqrt(s) + eps)
 static Value adagrad(ArithmeticBuilder &b, const TrainingRequest &request,
                      const UpdateInputs &in) {

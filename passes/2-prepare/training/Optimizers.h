@@ -12,40 +12,40 @@ namespace pcc::prepare {
 /// weight, except `step`, which is f64.
 struct UpdateInputs {
   /// The weight before the step, and the gradient of the loss with respect to
-  /// it: summed over the step, unscaled and clipped. The gradient has the type
-  /// of the weight.
+  /// it. The gradient has the weight's type and is complete: summed over all
+  /// microbatches, divided by the loss scale and clipped.
   mlir::Value weight, gradient;
-  /// Learning rate of the step, of rank 0.
+  /// Learning rate of the step, a scalar.
   mlir::Value rate;
-  /// Number of the step, counted from 1, of rank 0.
+  /// Number of the step, counted from 1, a scalar.
   mlir::Value step;
   /// Coefficient of weight decay; 0 if the weight is excluded from decay.
   double decay = 0;
-  /// Returns the optimizer state of the weight with the given name, as the step
-  /// before has left it; zeros in the first step. A state has the type of the
-  /// weight. Call at most once per name.
+  /// Returns the weight's optimizer state with a given name, such as
+  /// "momentum", as the step before has written it; zeros in the first step. A
+  /// state has the weight's type. May be called once per name.
   llvm::function_ref<mlir::Value(llvm::StringRef)> state;
-  /// Writes the value of a state for the next step. `state` must have been
-  /// called with the same name before.
+  /// Writes the value that the state with a given name has in the next step.
+  /// `state` must have been called with this name before.
   llvm::function_ref<void(llvm::StringRef, mlir::Value)> keep;
 };
 
 /// An optimizer: SGD, Adam, AdamW or Adagrad. Names, defaults and formulas are
 /// those of torch.optim.
 struct Optimizer {
-  /// Value of `--optimizer`: "adamw".
+  /// Name of the optimizer in `--optimizer`, such as "adamw".
   llvm::StringRef name;
-  /// Learning rate and weight decay that apply if the user gives none.
+  /// Learning rate and weight decay to use if the user gives none.
   double defaultRate, defaultDecay;
-  /// Builds the update and returns the weight after the step. Reads the
-  /// settings of the optimizer (`momentum`, `beta1`, ...) from `request`.
+  /// Builds the update of one weight and returns the new weight. Reads the
+  /// optimizer's settings, such as `momentum` or `beta1`, from `request`.
   mlir::Value (*update)(ArithmeticBuilder &builder,
                         const TrainingRequest &request,
                         const UpdateInputs &inputs);
 };
 
-/// Returns the optimizer with the given name, which has static lifetime; null
-/// if there is none.
+/// Returns the optimizer called `name`; null if there is none. The result has
+/// static lifetime.
 const Optimizer *findOptimizer(llvm::StringRef name);
 
 } // namespace pcc::prepare

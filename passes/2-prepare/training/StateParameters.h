@@ -8,28 +8,27 @@
 
 namespace pcc::prepare {
 
-/// Symbol of the parameter, an f32 tensor of rank 0, with the dynamic loss
-/// scale.
+/// Symbol of the parameter that holds the dynamic loss scale, an f32 scalar.
 inline constexpr llvm::StringLiteral lossScaleName = "pcc.loss_scale";
-/// Symbol of the parameter, an i64 tensor of rank 0, with the number of
-/// successive steps with finite gradients since the loss scale last changed.
+/// Symbol of the parameter that counts the successive steps with finite
+/// gradients since the loss scale last changed, an i64 scalar.
 inline constexpr llvm::StringLiteral finiteStepsName = "pcc.finite_steps";
 
-/// Returns the parameter with symbol `name`. Unless the module has it, adds it
-/// in front of @main, with type `type` and the initial value `fill` in all
-/// elements. An existing parameter is returned whatever its type is. The module
+/// Returns the module's parameter with the symbol `name`. If there is none,
+/// creates it before @main, with type `type` and `fill` as the initial value of
+/// all elements. The type of an existing parameter is not checked. The module
 /// must have @main.
 graph::ParameterOp getOrCreateState(mlir::ModuleOp module, llvm::StringRef name,
                                     mlir::RankedTensorType type,
                                     double fill = 0);
 
-/// Builds a read of `parameter`: its value from before the step. In a function,
-/// all reads of a parameter stand before its write.
+/// Builds a read of `parameter`, which gives its value before this step. In a
+/// function, all reads of a parameter must come before its write.
 mlir::Value read(ArithmeticBuilder &builder, graph::ParameterOp parameter);
 
-/// Builds a read of the step counter `pcc.step`, an i64 tensor of rank 0: the
-/// number of earlier steps that have changed the weights. Adds the counter if
-/// the module has none.
+/// Builds a read of the step counter `pcc.step`, an i64 scalar: the number of
+/// earlier steps that have changed the weights. If the module has no step
+/// counter, creates it.
 mlir::Value readStep(ArithmeticBuilder &builder, mlir::ModuleOp module);
 
 } // namespace pcc::prepare

@@ -12,8 +12,8 @@ using namespace pcc::prepare;
 TrainingInfoUpdate::TrainingInfoUpdate(func::FuncOp model)
     : model(model), sets(model.getOps<graph::SetParameterOp>()) {}
 
-// The users of a placeholder are `graph.accumulate` ops. `gradients` are
-// accumulated already, so they replace the results of the users.
+// Only `graph.accumulate` ops read a placeholder. `gradients` are already
+// accumulated, so they replace the results of these ops.
 void TrainingInfoUpdate::substituteGradients(
     const llvm::MapVector<StringAttr, Value> &gradients,
     ArithmeticBuilder &builder) {
@@ -37,8 +37,8 @@ void TrainingInfoUpdate::substituteGradients(
   mark();
 }
 
-// Propagates the weights of gradients forward through the function, which is in
-// topological order.
+// The function is in topological order, so one forward traversal finds, for
+// each op, the weights whose gradients it depends on.
 void TrainingInfoUpdate::findWeights(
     const llvm::MapVector<StringAttr, Value> &gradients) {
   llvm::DenseMap<Value, StringAttr> known;
@@ -56,8 +56,9 @@ void TrainingInfoUpdate::findWeights(
     }
 }
 
-/// Returns the only weight whose update reads the results of `op`. Returns null
-/// if updates of several weights read them, or ops outside of updates.
+/// Returns the name of the weight if all users of `op` belong to the update of
+/// one weight. Returns null if they belong to updates of several weights, or if
+/// a user belongs to none.
 static Attribute onlyReader(Operation &op) {
   Attribute only;
   for (Operation *user : op.getUsers()) {
@@ -69,8 +70,9 @@ static Attribute onlyReader(Operation &op) {
   return only;
 }
 
-// Ops that depend on no gradient, such as the decay of a weight, belong to the
-// weight whose update alone reads them. Reverse order visits readers first.
+// An op of the update that depends on no gradient, such as one for weight
+// decay, belongs to a weight if only that weight's update reads it. Reverse
+// order visits readers first.
 void TrainingInfoUpdate::markOperands() {
   for (Operation &op : llvm::reverse(model.front()))
     if (op.getNumOperands() > 0 && !weights.contains(&op) &&
@@ -80,8 +82,8 @@ void TrainingInfoUpdate::markOperands() {
         op.setAttr(graph::updatesName, weight);
 }
 
-// Ops that depend on gradients of several weights, such as the global norm,
-// stay without `graph.updates`: they belong to all weights.
+// Ops that depend on the gradients of several weights, such as the global norm,
+// get no `graph.updates`: they belong to all weights.
 void TrainingInfoUpdate::mark() {
   SymbolTable symbols(model->getParentOfType<ModuleOp>());
   for (auto &[op, names] : weights)

@@ -15,45 +15,50 @@
 
 namespace pcc::prepare {
 
-/// Connects the update of a model's TrainingInfo with the gradients of the
-/// backward pass. Before, the update reads placeholders
-/// (`graph.loss_gradient` with `graph.gradient_of`) through `graph.accumulate`.
-/// After substituteGradients(), it has the form that apply-optimizer builds for
-/// an optimizer of its own:
-///  - the update reads the accumulated gradients of the whole step;
-///  - ops that serve the update of one weight name it in `graph.updates`;
+/// Connects the update in a model's ONNX TrainingInfo with the gradients of the
+/// backward pass. At first the update reads placeholders (`graph.loss_gradient`
+/// ops with `graph.gradient_of`) through `graph.accumulate`. After
+/// substituteGradients() the update has the same form as the one that
+/// apply-optimizer builds for `--optimizer`:
+///  - the update reads the gradients of the whole step;
+///  - each op that serves the update of one weight names it in `graph.updates`;
 ///  - a parameter that one weight's update writes, and that has the type of the
 ///    weight, is marked as its optimizer state (`state_of`).
 class TrainingInfoUpdate {
 public:
-  /// Collects the parameter writes of `model`, which is @main.
+  /// Collects the writes of parameters (`graph.set_parameter` ops) in `model`,
+  /// which is @main.
   explicit TrainingInfoUpdate(mlir::func::FuncOp model);
 
-  /// Returns the parameter writes that the model had at construction. The ops
-  /// must not be erased before substituteGradients() has run.
+  /// Returns the writes of parameters that `model` had at construction. These
+  /// ops must not be erased before substituteGradients() has run.
   llvm::ArrayRef<graph::SetParameterOp> writes() const { return sets; }
 
   /// Replaces each placeholder by the gradient of its weight, or by zeros if
-  /// `gradients` has none. `gradients` maps names of weights to gradients that
-  /// are accumulated over the step. Afterwards sorts the ops of the function
-  /// topologically and sets the marks.
+  /// `gradients` lacks the weight. `gradients` maps weight names to gradients
+  /// of the whole step. Then sorts the ops of the function topologically, and
+  /// sets `graph.updates` on ops and `state_of` on parameters.
   void substituteGradients(
       const llvm::MapVector<mlir::StringAttr, mlir::Value> &gradients,
       ArithmeticBuilder &builder);
 
 private:
-  /// Fills `weights`.
+  /// Fills `weights`, the map from ops to the weights whose gradients they
+  /// depend on.
   void
   findWeights(const llvm::MapVector<mlir::StringAttr, mlir::Value> &gradients);
-  /// Sets `graph.updates` on ops and `state_of` on parameters.
+  /// Sets `graph.updates` on each op that serves the update of one weight, and
+  /// `state_of` on each parameter that holds optimizer state of one weight.
   void mark();
-  /// Sets `graph.updates` on ops of the update that depend on no gradient.
+  /// Sets `graph.updates` on ops of the update that depend on no gradient, if
+  /// only the update of one weight reads them.
   void markOperands();
 
   mlir::func::FuncOp model;
-  /// The parameter writes at construction.
+  /// The writes of parameters that the function had at construction.
   llvm::SmallVector<graph::SetParameterOp> sets;
-  /// For each op that depends on gradients: the weights of these gradients.
+  /// For each op that depends on gradients, the names of the weights to which
+  /// these gradients belong.
   llvm::DenseMap<mlir::Operation *, llvm::SetVector<mlir::StringAttr>> weights;
 };
 

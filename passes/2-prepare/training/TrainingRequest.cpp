@@ -43,7 +43,8 @@ bool TrainingRequest::matches(StringRef entry, StringRef name) const {
   });
 }
 
-/// Returns whether a parameter is trained if the user gives no `train_only`.
+/// Returns whether `parameter` is trained if the user gives no --train-only: it
+/// is a float tensor with a dim and at least 2 elements, and no buffer.
 static bool trainsByDefault(pcc::graph::ParameterOp parameter) {
   auto type = cast<RankedTensorType>(parameter.getType());
   return isa<FloatType>(type.getElementType()) && type.getRank() > 0 &&

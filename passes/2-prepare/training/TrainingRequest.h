@@ -14,29 +14,33 @@ namespace pcc::prepare {
 /// (`freeze`). An entry that is absent or of another type reads as empty.
 class TrainingRequest {
 public:
-  /// Returns the request of `module`; nullopt if it is compiled for inference.
+  /// Returns the training options of `module`; nullopt if it is compiled for
+  /// inference.
   static std::optional<TrainingRequest> of(mlir::ModuleOp module);
 
-  /// Returns a string entry; empty if absent.
+  /// Returns the string entry called `entry`; empty if it is absent.
   llvm::StringRef text(llvm::StringRef entry) const;
-  /// Returns a number entry; nullopt if absent.
+  /// Returns the number entry called `entry`; nullopt if it is absent.
   std::optional<double> number(llvm::StringRef entry) const;
-  /// Returns a number entry; `otherwise` if absent.
+  /// Returns the number entry called `entry`; `otherwise` if it is absent.
   double number(llvm::StringRef entry, double otherwise) const {
     return number(entry).value_or(otherwise);
   }
-  /// Returns the strings of a list entry; empty if absent.
+  /// Returns the strings of the list entry called `entry`; empty if it is
+  /// absent.
   llvm::SmallVector<llvm::StringRef> list(llvm::StringRef entry) const;
-  /// Returns whether `name` matches one of the globs in a list entry. A string
-  /// that is no valid glob matches only itself.
+  /// Returns whether `name` matches one of the glob patterns in the list entry
+  /// called `entry`. A string that is no valid pattern only matches the same
+  /// text.
   bool matches(llvm::StringRef entry, llvm::StringRef name) const;
-  /// Returns whether the gradients of each weight are summed over all steps in
-  /// a parameter named WEIGHT.gradients, which `pcc verify` compares.
+  /// Returns whether each weight gets a parameter WEIGHT.gradients that sums
+  /// its gradient over all steps. `pcc verify` compares these sums.
   bool sumsGradients() const { return bool(entries.get("sum_gradients")); }
-  /// Returns whether a parameter is trained. Candidates are the parameters that
-  /// match `train_only`; without that entry, all float parameters of rank 1 or
-  /// more with at least 2 elements that are no buffers (such as running
-  /// statistics). Candidates that match `freeze` are not trained.
+  /// Returns whether `parameter` is trained. With the entry `train_only`, the
+  /// parameters whose names match it are trained. Without it, all float
+  /// parameters with a dim and at least 2 elements are, except buffers (such as
+  /// running statistics). In both cases parameters that match `freeze` are not
+  /// trained.
   bool trains(graph::ParameterOp parameter) const;
 
 private:

@@ -10,7 +10,7 @@ using namespace pcc;
 using namespace pcc::interpret;
 using graph::HostTensor;
 
-/// Returns an element of any kind as a double.
+/// Returns element number `i` of `tensor`, row-major, as a double.
 static double elementOf(const HostTensor &tensor, int64_t i) {
   return tensor.kind == graph::ElementKind::Float
              ? tensor.floats[i]
@@ -33,7 +33,8 @@ double Comparison::errorOf(double wanted, double got) const {
                                    : std::numeric_limits<double>::max();
 }
 
-/// Returns the index per dim of the element at a row-major position.
+/// Returns the indices, one per dim, of the element at row-major position
+/// `position` in a tensor of shape `shape`.
 static SmallVector<int64_t> indexOf(int64_t position, ArrayRef<int64_t> shape) {
   SmallVector<int64_t> index(shape.size());
   for (size_t dim = shape.size(); dim-- > 0; position /= shape[dim])

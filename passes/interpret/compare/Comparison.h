@@ -9,17 +9,18 @@
 
 namespace pcc::interpret {
 
-/// An element whose error exceeds the tolerance.
+/// The first element of a tensor whose error exceeds the tolerance.
 struct Difference {
-  /// Global index, one entry per dim.
+  /// Indices of the element in the global tensor, one per dim.
   llvm::SmallVector<int64_t> index;
   double expected = 0, got = 0;
-  /// Number of the rank that holds the element.
+  /// Number of the rank that holds the wrong element.
   int64_t rank = 0;
 };
 
-/// Compares shards with the expected global tensor. The error of an element is
-/// relative to the whole tensor:
+/// Compares the shards of a tensor on all ranks with the expected global
+/// tensor. The error of an element is relative to the tensor, not to the
+/// element:
 ///
 ///   |expected − got| / largest finite magnitude in the expected tensor
 ///
@@ -28,34 +29,36 @@ struct Difference {
 /// an infinity has the largest finite number as its error.
 class Comparison {
 public:
-  /// Prepares to compare with `expected`. Elements are equal if their error is
-  /// at most `tolerance`.
+  /// Prepares to compare with the global tensor `expected`. An element counts
+  /// as equal if its error is at most `tolerance`.
   Comparison(graph::HostTensor expected, double tolerance);
 
-  /// Compares the shard that `rank` holds. `indices` are the global indices of
-  /// its elements; padding is not compared.
+  /// Compares `shard`, which the rank `rank` holds. `indices` are the global
+  /// indices of its elements. Padding is not compared.
   void add(const graph::HostTensor &shard, const LocalIndices &indices,
            int64_t rank);
 
-  /// Returns the largest error of all elements so far.
+  /// Returns the largest error of the elements compared so far.
   double maxError() const { return error; }
-  /// Returns whether all elements so far are equal within the tolerance.
+  /// Returns whether all elements compared so far are equal within the
+  /// tolerance.
   bool isEqual() const { return error <= tolerance; }
-  /// Returns the first different element, in local row-major order, of the
-  /// first shard that has one; nullopt if all elements are equal.
+  /// Returns the first element that differs: in the first shard that has one,
+  /// the first in row-major order. Returns nullopt if all elements are equal.
   const std::optional<Difference> &firstDifference() const { return first; }
   /// Returns the expected global tensor.
   const graph::HostTensor &whole() const { return expected; }
 
 private:
-  /// Returns the error of one element.
+  /// Returns the error of an element with the expected value `wanted` and the
+  /// computed value `got`.
   double errorOf(double wanted, double got) const;
 
   graph::HostTensor expected;
   double tolerance;
-  /// Largest finite magnitude in `expected`.
+  /// Largest finite magnitude of an element of `expected`.
   double magnitude = 0;
-  /// Largest error so far.
+  /// Largest error of the elements compared so far.
   double error = 0;
   std::optional<Difference> first;
 };

@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::interpret;
 
-/// Returns the name of a value in the ONNX model; empty if it has none. The
+/// Returns the name of `value` in the ONNX model; empty if it has none. The
 /// result of a collective has the name of the value that the collective moves
 /// or reduces.
 static StringRef nameOf(Value value) {
@@ -22,14 +22,15 @@ static StringRef nameOf(Value value) {
 }
 
 namespace {
-/// Searches for the first difference in two passes: keepExpected() executes the
-/// unpartitioned model, then check() sees every value of the partitioned one.
+/// Finds the first value that differs. First, keepExpected() executes the
+/// unpartitioned model; then check() is called for every value of the
+/// partitioned model.
 class DifferenceSearch {
 public:
   DifferenceSearch(ModuleOp whole, graph::Numerics numerics)
       : whole(whole), numerics(numerics) {}
 
-  /// Executes the unpartitioned model and keeps all named values.
+  /// Executes the unpartitioned model and keeps all values that have a name.
   LogicalResult keepExpected(const Inputs &inputs, std::string &error) {
     auto keep = [this](OpResult result, const RankTensors &tensors) {
       if (StringRef name = nameOf(result); !name.empty())
@@ -39,15 +40,17 @@ public:
         runUnpartitioned(whole, inputs, numerics, keep, error));
   }
 
-  /// Compares one value of the ranks, unless a difference has been found
-  /// before.
+  /// Compares one value of the simulated ranks with the expected one. Does
+  /// nothing if a difference was found before or if the value cannot be
+  /// compared.
   void check(const StageValue &stageValue) {
     auto found = expected.find(nameOf(stageValue.value));
     if (first || found == expected.end() ||
         !isShardOf(stageValue, *found->second))
       return;
-    // The tolerance is larger than that of outputs: an inner value may be the
-    // difference of close values and so have a large relative error.
+    // The tolerance is larger than for outputs, because an inner value may be
+    // the difference of two nearly equal values and have a large relative
+    // error.
     Type type = graph::tensorType(stageValue.value).getElementType();
     Comparison comparison(*found->second, 1000 * toleranceOf(type, numerics));
     for (const RankShard &shard : stageValue.shards(found->second->shape))
@@ -58,13 +61,13 @@ public:
                             comparison};
   }
 
-  /// First value that differs, if one has been found.
+  /// The first value that differs; empty if none was found.
   std::optional<VerifiedValue> first;
 
 private:
-  /// Returns whether the ranks hold shards of `tensor`: the value is not
-  /// partial, has no windowed read, and has the local shape that its sharding
-  /// gives.
+  /// Returns whether the ranks hold shards of `tensor`: the value is no partial
+  /// sum and no windowed read (halo exchange), and it has the local shape that
+  /// its sharding gives.
   static bool isShardOf(const StageValue &stageValue,
                         const graph::HostTensor &tensor) {
     dist::Sharding sharding = shardingOf(stageValue.value, tensor.rank());
@@ -77,7 +80,7 @@ private:
 
   ModuleOp whole;
   graph::Numerics numerics;
-  /// Values of the unpartitioned model, by name.
+  /// Values of the unpartitioned model by name.
   llvm::StringMap<TensorPointer> expected;
 };
 } // namespace

@@ -8,16 +8,17 @@
 
 namespace pcc::interpret {
 
-/// Finds the first value that the simulated ranks compute differently from the
-/// unpartitioned model, in the order in which the ranks compute. `whole` and
-/// `parts` are the modules of Verification::simulate.
+/// Finds the first value, in the order of execution, that the simulated ranks
+/// compute differently from the unpartitioned model. `whole` and `parts` are
+/// the modules that Verification::simulate takes.
 ///
-/// Values of both modules are paired by their names in the ONNX model. Values
-/// without a name, partial sums and windowed reads are not compared. Returns
-/// nullopt if all compared values are equal, so that only outputs differ.
+/// Values of the two modules are compared if they have the same name in the
+/// ONNX model. Values without a name, partial sums and windowed reads are not
+/// compared. Returns nullopt if all compared values are equal, so that only
+/// outputs differ.
 ///
 /// Executes both modules again and keeps every named value of `whole` in
-/// memory. It is therefore called only after an output has been found to
+/// memory. Therefore it should only be called after an output has been found to
 /// differ.
 std::optional<VerifiedValue> findFirstDifference(mlir::ModuleOp whole,
                                                  mlir::ModuleOp parts,

@@ -18,7 +18,7 @@ double interpret::toleranceOf(Type elementType, Numerics numerics) {
   return 1e-4;
 }
 
-/// Visits all values that `value` depends on within its block.
+/// Visits all values of the same block on which `value` depends.
 double interpret::toleranceOf(Value value, Numerics numerics) {
   double largest = 0;
   llvm::SetVector<Value> reached;

@@ -9,26 +9,26 @@
 
 namespace pcc::interpret {
 
-/// A value that has been compared, with its origin and its errors.
+/// A value that has been compared: its names and its errors.
 struct VerifiedValue {
-  /// Names of the value and of its node in the ONNX model. The node is empty if
-  /// it is unknown.
+  /// Name of the value, and name of the node that computes it, in the ONNX
+  /// model. The node is empty if it is not known.
   std::string name, node;
   Comparison comparison;
 };
 
-/// Returns the largest error, in the sense of Comparison, at which values of an
-/// element type count as equal. It is 1e-12 if values are computed in f64,
-/// where only the order of additions differs. It is larger for narrower types,
-/// where every op rounds.
+/// Returns the largest error (see Comparison) at which values of an element
+/// type count as equal. It is 1e-12 if values are computed in f64, where the
+/// partitioned model only adds in another order. It is larger for narrower
+/// types, where every op rounds.
 double toleranceOf(mlir::Type elementType, graph::Numerics numerics);
 
-/// Returns the largest tolerance of `value` and of all values that it is
-/// computed from. A model may cast its result to f32 after it computed in bf16,
-/// and the result is then only as precise as bf16.
+/// Returns the largest tolerance of `value` and of all values from which it is
+/// computed. For example, a model may compute in bf16 and cast the result to
+/// f32; the result is then only as precise as bf16.
 double toleranceOf(mlir::Value value, graph::Numerics numerics);
 
-/// Returns the text of the first difference, which must exist, such as:
+/// Formats the first difference of a comparison, which must exist, such as:
 ///   differs at [0, 3] on rank 1: expected 0.5, got 0.25 (relative error 0.5)
 std::string describe(const Comparison &comparison);
 

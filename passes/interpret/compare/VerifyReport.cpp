@@ -26,14 +26,16 @@ const VerifiedValue *Findings::executedDifference() const {
   return firstDifferent(executed);
 }
 
-/// Returns a JSON number, or a string for NaN and infinities, which JSON lacks.
+/// Returns `value` as a JSON number. NaN and infinities, which JSON lacks,
+/// become strings.
 static json::Value number(double value) {
   if (std::isfinite(value))
     return value;
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
-/// Returns the first difference of a value as a JSON object; null for null.
+/// Returns the first difference of `value` as a JSON object; a JSON null if
+/// `value` is null.
 static json::Value toJson(const VerifiedValue *value) {
   if (!value)
     return nullptr;
@@ -46,7 +48,8 @@ static json::Value toJson(const VerifiedValue *value) {
                       {"rank", first.rank}};
 }
 
-/// Returns the errors of all `values`, and the largest of them.
+/// Returns a JSON object with the largest error of each of `values`, and the
+/// largest of all.
 static json::Object errorsOf(llvm::ArrayRef<VerifiedValue> values) {
   double maxError = 0;
   json::Array list;
@@ -60,9 +63,9 @@ static json::Object errorsOf(llvm::ArrayRef<VerifiedValue> values) {
                       {"values", std::move(list)}};
 }
 
-/// Returns the whole report. The reported first difference is an inner value of
-/// the ranks if one was found, then an output of the ranks, then an output of
-/// the executables.
+/// Returns the whole report as a JSON object. Its first difference is the first
+/// of these that exists: an inner value of the simulated ranks, an output of
+/// the simulated ranks, an output of the executables.
 static json::Object toJson(const Findings &findings) {
   const VerifiedValue *simulated = findings.simulatedDifference();
   const VerifiedValue *executed = findings.executedDifference();

@@ -8,23 +8,25 @@
 
 namespace pcc::interpret {
 
-/// Everything that a verification has compared.
+/// All results of a verification.
 struct Findings {
   graph::Numerics numerics = graph::Numerics::Exact;
-  /// Outputs of the simulated ranks; for a training step also the parameters
-  /// after the last step.
+  /// Comparisons of the simulated ranks' outputs. For a training step, also of
+  /// the parameters after the last step.
   std::vector<VerifiedValue> outputs;
-  /// Outputs of the compiled executables; empty if they were not run.
+  /// Comparisons of the outputs of the compiled executables; empty if they were
+  /// not run.
   std::vector<VerifiedValue> executed;
-  /// First differing value within the model, if an output of the simulated
-  /// ranks differs and such a value has been found (FirstDifference.h).
+  /// First value inside the model that differs. Empty if all outputs of the
+  /// simulated ranks are equal, or if no such value was found
+  /// (FirstDifference.h).
   std::optional<VerifiedValue> first;
 
   /// Returns the first output of the simulated ranks that differs; null if all
-  /// are equal. The pointer refers into this object.
+  /// are equal. Points into this object.
   const VerifiedValue *simulatedDifference() const;
   /// Returns the first output of the executables that differs; null if all are
-  /// equal. The pointer refers into this object.
+  /// equal. Points into this object.
   const VerifiedValue *executedDifference() const;
 };
 

@@ -15,13 +15,14 @@ std::optional<ElementType> interpret::fileTypeOf(Type elementType) {
     return ElementType::Bool;
   std::string name;
   llvm::raw_string_ostream(name) << elementType;
-  // MLIR spells ui8 what the runtime spells u8.
+  // MLIR writes ui8 where the runtime writes u8.
   if (elementType.isUnsignedInteger())
     name.erase(1, 1);
   return runtime::parseElementType(name);
 }
 
-/// Returns the run-time type of the elements in a HostTensor of `kind`.
+/// Returns the runtime's type for the elements of a HostTensor of the kind
+/// `kind`.
 static ElementType storageOf(ElementKind kind) {
   return kind == ElementKind::Float ? ElementType::F64 : ElementType::I64;
 }

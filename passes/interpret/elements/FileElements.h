@@ -8,17 +8,19 @@
 
 namespace pcc::interpret {
 
-/// Returns the run-time type of elements of `elementType`, which is also their
-/// type in files. Returns nullopt if the runtime has no such type.
+/// Returns the runtime's type for elements of `elementType`, which is also
+/// their type in files. Returns nullopt if the runtime has no such type.
 std::optional<runtime::ElementType> fileTypeOf(mlir::Type elementType);
 
-/// Copies a tensor of `shape` out of `bytes`, which hold contiguous row-major
-/// elements of `type`, little-endian. `bytes` need not be aligned.
+/// Returns a tensor of shape `shape` whose elements are copied from `bytes`.
+/// They are stored there as `type`, row-major, contiguous and little-endian.
+/// `bytes` need not be aligned.
 graph::HostTensor readElements(llvm::ArrayRef<int64_t> shape,
                                runtime::ElementType type, const void *bytes);
 
-/// Returns the bytes of `tensor` as readElements() reads them. Each element is
-/// converted to `type`: floats are rounded and integers wrapped.
+/// Returns the elements of `tensor` as bytes in the layout that readElements()
+/// reads. Each element is converted to `type`: floats are rounded and integers
+/// wrapped.
 std::string writeElements(const graph::HostTensor &tensor,
                           runtime::ElementType type);
 

@@ -12,8 +12,8 @@ using namespace pcc;
 using graph::HostTensor;
 using runtime::Status;
 
-/// Returns the size of the dim into which `use` is an index; nullopt if the
-/// operand is not the indices of a gather or scatter.
+/// If `use` is the index operand of a gather or scatter, returns the size of
+/// the dim that the indices select from. Returns nullopt otherwise.
 static std::optional<int64_t> tableOf(OpOperand &use) {
   Operation *op = use.getOwner();
   auto size = [](Value table, int64_t dim) {
@@ -48,11 +48,12 @@ std::optional<int64_t> interpret::tableSize(Value value) {
   return smallest;
 }
 
-/// Seed of the random values of inputs without a file.
+/// Seed of the random values for inputs without a file.
 static constexpr uint64_t inputSeed = 1;
 
-/// Fills `tensor` with random values for one input. Integers are drawn within
-/// the dim that they index, or from 0 and 1 if they index nothing.
+/// Fills `tensor` with random values for the input `name`. If its integers are
+/// indices into a dim, they are drawn from that dim's range, otherwise from 0
+/// and 1.
 static Status drawInput(BlockArgument argument, StringRef name,
                         HostTensor &tensor) {
   RankedTensorType type = graph::tensorType(argument);

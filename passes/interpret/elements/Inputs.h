@@ -10,30 +10,30 @@
 
 namespace pcc::interpret {
 
-/// The global tensors of a model's inputs, by input name.
+/// Global tensors of a model's inputs, by the input's name.
 using Inputs = llvm::StringMap<graph::HostTensor>;
 
-/// Fills `inputs` with a tensor for each argument of `model`. An input in
-/// `files` (NAME=FILE.npy) is read from its file. Any other input gets random
-/// values from a fixed seed (RandomValues.h); integers that index a dim are
-/// drawn within its size.
+/// Fills `inputs` with a tensor for each argument of `model`. An entry
+/// NAME=FILE.npy of `files` names the file from which the input NAME is read.
+/// All other inputs get random values from a fixed seed (RandomValues.h).
+/// Integers that are indices into a dim are drawn from that dim's range.
 ///
 /// Returns an error if a file cannot be read or does not fit its input, or if
-/// `files` has a name that is no input. Random values also need an element type
-/// that files can hold.
+/// `files` names no input of the model. Also returns an error if an input
+/// without a file has an element type that files cannot hold.
 runtime::Status makeInputs(mlir::func::FuncOp model,
                            llvm::ArrayRef<std::string> files, Inputs &inputs);
 
 /// Returns the name of the model input that argument number `argument` of
-/// `function` holds. `function` is the model or the function of a stage; the
-/// argument must have the attribute `graph.name`.
+/// `function` stands for. `function` is the model or the function of a stage.
+/// The argument must have the attribute `graph.name`.
 llvm::StringRef inputName(mlir::func::FuncOp function, unsigned argument);
 
-/// Returns the size of the smallest dim into which elements of `value` are used
-/// as indices, by gathers or scatters. Uses are also followed through ops that
-/// copy elements, such as reshapes and casts. In the index tuples of a
-/// gather_nd, only the first index is considered. Returns nullopt if no element
-/// is an index.
+/// Returns the size of the smallest dim for which elements of `value` are used
+/// as indices by gathers or scatters. Follows ops that copy elements, such as
+/// reshapes and casts. For the index tuples of a gather_nd, only the first
+/// index of each tuple is considered. Returns nullopt if no element is used as
+/// an index.
 std::optional<int64_t> tableSize(mlir::Value value);
 
 } // namespace pcc::interpret

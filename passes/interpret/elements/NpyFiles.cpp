@@ -11,13 +11,13 @@ using graph::HostTensor;
 using runtime::ElementType;
 using runtime::Status;
 
-/// Returns an element type and shape as text, such as "f32 [2, 3]".
+/// Formats an element type and a shape, such as "f32 [2, 3]".
 static std::string describe(ElementType type, ArrayRef<int64_t> shape) {
   return std::string(nameOf(type)) + " " + runtime::toString(shape.vec());
 }
 
-/// Sets `npyType` to the type that represents `type` in .npy files, or returns
-/// an error if there is none.
+/// Sets `npyType` to the element type that stands for `type` in .npy files.
+/// Returns an error if there is none.
 static Status npyTypeOf(Type type, ElementType &npyType) {
   std::optional<ElementType> stored = interpret::fileTypeOf(type);
   if (!stored)

@@ -8,14 +8,15 @@
 
 namespace pcc::interpret {
 
-/// Reads a row-major .npy file into `tensor`. The file must have the shape and
-/// element type of `type`, where f32 stands for bf16, which the format lacks.
-/// Returns an error if it has others, or if it cannot be read.
+/// Reads the .npy file `path` into `tensor`. Its elements must be row-major,
+/// and its shape and element type those of `type`; bf16, which the format
+/// lacks, is stored as f32. Returns an error if the file cannot be read or does
+/// not fit `type`.
 runtime::Status readNpy(const std::string &path, mlir::RankedTensorType type,
                         graph::HostTensor &tensor);
 
-/// Writes `tensor` as a .npy file, rounded to the element type of `type`. The
-/// file has that element type, or f32 for bf16.
+/// Writes `tensor`, rounded to the element type of `type`, as the .npy file
+/// `path`. The elements in the file have that type, or f32 for bf16.
 runtime::Status writeNpy(const std::string &path, mlir::RankedTensorType type,
                          graph::HostTensor tensor);
 

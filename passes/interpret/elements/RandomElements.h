@@ -8,8 +8,8 @@
 
 namespace pcc::interpret {
 
-/// Returns all elements of `random` as a tensor of `shape`. Executables
-/// generate the same values when a weight or input is absent.
+/// Returns a tensor of shape `shape` with the elements that `random` generates.
+/// Executables generate the same values for an absent weight or input.
 graph::HostTensor randomElements(const runtime::RandomTensor &random,
                                  llvm::ArrayRef<int64_t> shape);
 

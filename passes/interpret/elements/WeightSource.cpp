@@ -23,7 +23,8 @@ WeightSource::WeightSource(ModuleOp module) : module(module), root(".") {
     seed = given.getInt();
 }
 
-/// Returns a dense copy of a strided view of `tensor`.
+/// Returns a dense copy of the elements of `tensor` that `shape`, `offset` and
+/// `strides` (all in elements) select.
 static HostTensor restrided(const HostTensor &tensor, ArrayRef<int64_t> shape,
                             int64_t offset, Strides strides) {
   HostTensor result = HostTensor::zeros(shape, tensor.kind);
@@ -35,7 +36,8 @@ static HostTensor restrided(const HostTensor &tensor, ArrayRef<int64_t> shape,
   return result;
 }
 
-/// Returns a transposed copy: dim i of the result is dim perm[i] of `tensor`.
+/// Returns a transposed copy of `tensor`: dim i of the result is dim perm[i] of
+/// `tensor`.
 static HostTensor permuted(const HostTensor &tensor, ArrayRef<int64_t> perm) {
   SmallVector<int64_t> shape, strides, own = rowMajor(tensor.shape);
   for (int64_t dim : perm) {
@@ -45,7 +47,7 @@ static HostTensor permuted(const HostTensor &tensor, ArrayRef<int64_t> perm) {
   return restrided(tensor, shape, 0, strides);
 }
 
-/// Returns a copy of a slice of one dim.
+/// Returns a copy of the part of `tensor` that `slice` selects along one dim.
 static HostTensor sliced(const HostTensor &tensor, WeightSliceAttr slice) {
   SmallVector<int64_t> shape(tensor.shape), strides = rowMajor(tensor.shape);
   int64_t offset = slice.getStart() * strides[slice.getDim()];
@@ -54,9 +56,9 @@ static HostTensor sliced(const HostTensor &tensor, WeightSliceAttr slice) {
   return restrided(tensor, shape, offset, strides);
 }
 
-/// Applies one transform to a weight. A cast between float types changes
-/// nothing here, since elements are f64. FunctionRun rounds the weight if the
-/// numerics require it.
+/// Returns `tensor` after one transform of the weight. A cast between float
+/// types changes nothing, because elements are held as f64. FunctionRun rounds
+/// the weight if values are to be rounded to the model's types.
 static HostTensor transformed(HostTensor tensor, Attribute transform) {
   return llvm::TypeSwitch<Attribute, HostTensor>(transform)
       .Case([&](PermuteAttr permute) {
@@ -71,7 +73,8 @@ static HostTensor transformed(HostTensor tensor, Attribute transform) {
       .Default([&](Attribute) { return tensor; });
 }
 
-/// Reads the elements of `weight` from its file at `path`, without transforms.
+/// Reads the elements of `weight` from the file `path`, without applying
+/// transforms.
 static Status readFile(WeightAttr weight, ElementType type,
                        const std::string &path, HostTensor &tensor) {
   RankedTensorType stored = weight.getStored();
@@ -87,7 +90,7 @@ static Status readFile(WeightAttr weight, ElementType type,
   return Status::success();
 }
 
-/// Returns a tensor whose elements are all `number`.
+/// Returns a tensor of the shape of `type` whose elements are all `number`.
 static HostTensor filled(RankedTensorType type, double number) {
   HostTensor tensor = HostTensor::zeros(type);
   withStorage(tensor.kind, [&](auto zero) {
@@ -97,9 +100,9 @@ static HostTensor filled(RankedTensorType type, double number) {
   return tensor;
 }
 
-/// A parameter has a fill value, a weight in a file, or neither. In the last
-/// case its elements are random. Transforms are applied to random elements,
-/// too, as the runtime does.
+/// The elements of a parameter are its fill value, or read from its file. If it
+/// has neither, they are random. Transforms are also applied to random
+/// elements, as in the runtime.
 Status WeightSource::read(StringRef name, HostTensor &tensor) {
   auto parameter = module.lookupSymbol<ParameterOp>(name);
   if (!parameter)

@@ -12,7 +12,7 @@ using dist::CollectiveKind;
 using dist::ReductionKind;
 using graph::HostTensor;
 
-/// Combines two partial values of type T.
+/// Combines two partial values of type T by the reduction `kind`.
 template <typename T> static T combineAs(ReductionKind kind, T a, T b) {
   switch (kind) {
   case ReductionKind::Sum:
@@ -38,7 +38,7 @@ int64_t interpret::combine(ReductionKind kind, int64_t a, int64_t b) {
   return combineAs(kind, a, b);
 }
 
-/// Returns the neutral element of a reduction.
+/// Returns the neutral element of the reduction `kind`, such as 0 for a sum.
 template <typename T> static T neutral(ReductionKind kind) {
   switch (kind) {
   case ReductionKind::Max:
@@ -53,7 +53,8 @@ template <typename T> static T neutral(ReductionKind kind) {
   }
 }
 
-/// Returns the parts of `axes` that are not in `others`.
+/// Returns the sub-axes of `axes` without those that `others` covers. A
+/// sub-axis that is covered in part is split.
 static dist::SubAxes lacking(const dist::SubAxes &axes,
                              const dist::SubAxes &others) {
   dist::SubAxes rest = axes;
@@ -69,10 +70,11 @@ static dist::SubAxes lacking(const dist::SubAxes &axes,
 }
 
 namespace {
-/// Tells which rows of a collective count, according to the row masks. Each row
-/// travels between a rank on the divided side, its owner, and a rank on the
-/// whole side. Both have a mask that tells whether the row counts, and the two
-/// must agree. Without masks all rows count.
+/// Tells which rows of a collective count, according to the row masks. A row is
+/// sent between its owner, the rank on the divided side (operand of an
+/// all_gather, result of a reduce_scatter), and a rank on the whole side. The
+/// masks of both ranks tell whether the row counts, and must agree. Without
+/// masks all rows count.
 class RowTable {
 public:
   RowTable(dist::CollectiveOp op, const SimulatedRanks &ranks,
@@ -96,8 +98,9 @@ public:
       elements *= size;
   }
 
-  /// Returns whether the masks of `rank` have entries for `other`: both ranks
-  /// are in one group of the collective. Always true without masks.
+  /// Returns whether `rank` and `other` belong to the same group of the
+  /// collective. Row masks only have entries for ranks of the same group.
+  /// Always true if there are no masks.
   bool areInOneGroup(int64_t rank, int64_t other) const {
     return masks.empty() ||
            llvm::any_of(dist::groupsOf(ranks.mesh.spatial(), group),
@@ -107,10 +110,10 @@ public:
                         });
   }
 
-  /// Returns whether the row of an element counts. `owner`, on the divided
-  /// side, and `other`, on the whole side, hold the element at row-major
-  /// positions `ownerPlace` and `otherPlace`. Sets `fault` if their masks
-  /// disagree.
+  /// Returns whether the row of an element counts. The rank `owner`, on the
+  /// divided side, holds the element at row-major position `ownerPlace`; the
+  /// rank `other`, on the whole side, holds it at `otherPlace`. Sets `fault` if
+  /// the masks of the two ranks disagree.
   bool counts(int64_t owner, int64_t ownerPlace, int64_t other,
               int64_t otherPlace) {
     if (masks.empty() || owner == other)
@@ -138,9 +141,9 @@ private:
   int64_t elements = 1; ///< number of elements of a row
 };
 
-/// Executes one collective on all ranks. Elements are matched by their global
-/// index. The result therefore follows from the shardings of both sides alone,
-/// and an error of the lowering to collectives cannot hide in it.
+/// Executes one collective on all ranks. Elements of operand and result are
+/// matched by their global indices. The result therefore depends only on the
+/// two shardings, and reveals errors in the choice of collectives.
 class CollectiveRun {
 public:
   CollectiveRun(dist::CollectiveOp op, const SimulatedRanks &ranks,
@@ -154,7 +157,8 @@ public:
     }
   }
 
-  /// Computes the result of every rank. Fails if a rank lacks elements.
+  /// Computes the result on every rank. Fails if elements of a rank's result
+  /// are missing.
   LogicalResult run(std::vector<HostTensor> &results, std::string &error) {
     bool reduces = op.getKind() == CollectiveKind::AllReduce ||
                    op.getKind() == CollectiveKind::ReduceScatter;
@@ -179,7 +183,8 @@ public:
   }
 
 private:
-  /// Returns the number of elements of a shard, without padding and holes.
+  /// Returns the number of elements of a shard. Padding and holes (reads
+  /// outside of the tensor) do not count.
   static int64_t count(const LocalIndices &indices) {
     int64_t product = 1;
     for (const std::vector<int64_t> &dim : indices)
@@ -187,8 +192,9 @@ private:
     return product;
   }
 
-  /// Returns the partial axes of `one` along which `other` is not partial. The
-  /// time axis is left out, since no collective runs along it.
+  /// Returns the partials (reductions still to be done) of `one` along axes
+  /// over which `other` is not partial. The time axis is left out, because no
+  /// collective runs along it.
   static std::vector<dist::Partial>
   partialsOnlyIn(const dist::Sharding &one, const dist::Sharding &other) {
     std::vector<dist::Partial> result;
@@ -207,13 +213,14 @@ private:
     return axes;
   }
 
-  /// Elements that the result on one rank and the operand on another have in
-  /// common. For each dim, to[i] is an index in the result, and from[i] the
-  /// index in the operand with the same global index.
+  /// Elements that are both in the result on one rank and in the operand on
+  /// another rank. Along each dim, the elements at index to[i] of the result
+  /// and at index from[i] of the operand have the same global index.
   struct Common {
     SmallVector<std::vector<int64_t>> to, from;
   };
-  /// Finds the elements of the result on `rank` that `source` holds.
+  /// Returns which elements of the result on the rank `rank` the operand on the
+  /// rank `source` holds.
   Common commonOf(int64_t rank, int64_t source) const {
     Common common;
     for (size_t dim = 0; dim < shape.size(); ++dim) {
@@ -232,9 +239,9 @@ private:
     return common;
   }
 
-  /// Calls `visit(to, at)` for each element of the result on `rank` that
-  /// `source` holds. `to` and `at` are its row-major positions in the result
-  /// and in the operand.
+  /// Calls `visit(to, at)` for each element of the result on the rank `rank`
+  /// that the operand on the rank `source` holds. `to` is its row-major
+  /// position in the result, and `at` that in the operand.
   template <typename Visit>
   void forEachCommon(int64_t rank, int64_t source, Visit visit) const {
     Common common = commonOf(rank, source);
@@ -253,10 +260,11 @@ private:
     recurse(recurse, 0, 0, 0);
   }
 
-  /// Returns the ranks from which `rank` may take elements, ordered by the
-  /// number of mesh axes along which they differ from it; `rank` itself is
-  /// first. If the operand is partial, only ranks at the same coordinates along
-  /// the partial axes qualify; with row masks, only ranks of the same group do.
+  /// Returns the ranks whose operand may give `rank` elements of its result.
+  /// They are ordered by the number of mesh axes along which they differ from
+  /// `rank`, so `rank` comes first. If the operand is partial, only ranks with
+  /// the same coordinates along the partial axes are included; with row masks,
+  /// only ranks of the same group.
   std::vector<int64_t> sourcesOf(int64_t rank) const {
     dist::Coordinates own = ranks.at(rank);
     std::vector<std::pair<int64_t, int64_t>> byDistance;
@@ -278,8 +286,8 @@ private:
     return sources;
   }
 
-  /// Computes the result of a collective without reduction on one rank: takes
-  /// each element from the nearest rank that holds it.
+  /// Computes the result of a collective without reduction on the rank `rank`.
+  /// Each element is taken from the nearest rank that holds it.
   void move(int64_t rank, HostTensor &result) {
     bool isLocal = op.getKind() == CollectiveKind::Slice ||
                    op.getKind() == CollectiveKind::Mask;
@@ -304,8 +312,9 @@ private:
       mask(rank, result);
   }
 
-  /// Makes a replicated value partial: ranks at coordinate 0 along the new
-  /// partial axes keep it, and all others get the neutral element.
+  /// Makes a replicated value partial. Ranks with coordinate 0 along the new
+  /// partial axes keep `result`; on all others it is filled with the neutral
+  /// element.
   void mask(int64_t rank, HostTensor &result) {
     auto added = partialsOnlyIn(to, from);
     if (added.empty() ||
@@ -315,9 +324,9 @@ private:
     llvm::fill(result.ints, neutral<int64_t>(added.front().kind));
   }
 
-  /// Computes the result of an all_reduce or reduce_scatter on one rank:
-  /// combines each element over the rank's group. An element that not every
-  /// rank of the group holds stays missing.
+  /// Computes the result of an all_reduce or reduce_scatter on the rank `rank`:
+  /// combines each element over the ranks of the group. An element counts as
+  /// missing if not every rank of the group holds it.
   void reduce(int64_t rank, HostTensor &result) {
     auto gone = partialsOnlyIn(from, to);
     if (gone.empty())
@@ -349,10 +358,11 @@ private:
   RowTable rows;
   dist::Sharding from, to;
   SmallVector<int64_t> shape;
-  /// Global indices of operand and result, by rank.
+  /// For each rank, the global indices of its part of the operand (`held`) and
+  /// of the result (`wanted`).
   std::vector<LocalIndices> held, wanted;
-  /// State of the rank whose result is being computed: number of elements that
-  /// are still missing, and whether each element is there.
+  /// For the rank whose result is being computed: number of elements that are
+  /// still missing, and whether each element has been set.
   int64_t missing = 0;
   std::vector<bool> filled;
 };

@@ -11,8 +11,8 @@ using namespace pcc;
 using namespace pcc::interpret;
 using graph::HostTensor;
 
-/// Returns whether two tensors have equal shapes and bitwise equal elements, so
-/// that NaN equals NaN.
+/// Returns whether two tensors have equal shapes and bitwise equal elements.
+/// NaN therefore equals NaN of the same bits.
 static bool sameBits(const HostTensor &a, const HostTensor &b) {
   auto same = [](double x, double y) {
     return llvm::bit_cast<uint64_t>(x) == llvm::bit_cast<uint64_t>(y);
@@ -41,7 +41,7 @@ FunctionRun::FunctionRun(func::FuncOp function, SimulatedRanks ranks,
       numerics(numerics), hooks(std::move(hooks)),
       onResult(std::move(onResult)) {}
 
-/// Returns, for each op of a function, the values that have no use behind it.
+/// Returns, for each op of `function`, the values that no later op uses.
 static DenseMap<Operation *, SmallVector<Value>>
 lastUses(func::FuncOp function) {
   DenseMap<Value, Operation *> last;
@@ -102,10 +102,11 @@ FunctionRun::Results FunctionRun::step(Operation *op, std::string &error) {
   return special ? (this->*special)(op, error) : evaluateOp(op, error);
 }
 
-/// Compilation folds ops whose operands are constants, in the element types of
-/// the model. The unpartitioned model still has such ops, so they are evaluated
-/// with the same rounding; otherwise both forms would differ in f64. Their
-/// results count as constants, because ops behind them fold, too.
+/// Compilation folds ops whose operands are constants, with the rounding of the
+/// model's element types. The unpartitioned model still contains such ops. They
+/// are evaluated with the same rounding, because otherwise the two models would
+/// differ in f64. Their results count as constants, because ops on them are
+/// folded, too.
 graph::Numerics FunctionRun::numericsOf(Operation *op) {
   const bool folds = graph::isFoldable(op) &&
                      llvm::all_of(op->getOperands(), [&](Value operand) {
@@ -116,8 +117,8 @@ graph::Numerics FunctionRun::numericsOf(Operation *op) {
   return folds ? graph::Numerics::Model : numerics;
 }
 
-/// Ranks with the same operand tensors share the results of the first such
-/// rank.
+/// Evaluates the op once for all ranks whose operands are the same tensor
+/// objects.
 FunctionRun::Results FunctionRun::evaluateOp(Operation *op,
                                              std::string &error) {
   const graph::Numerics precision = numericsOf(op);
@@ -144,7 +145,7 @@ FunctionRun::Results FunctionRun::evaluateOp(Operation *op,
   return results;
 }
 
-/// The padding of weight shards is 0, as the runtime loads them.
+/// The padding of a weight's shard is 0, as in a shard that the runtime loads.
 FunctionRun::Results FunctionRun::readWeight(Operation *op,
                                              std::string &error) {
   if (hooks.read)

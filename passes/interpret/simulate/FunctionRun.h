@@ -13,29 +13,30 @@
 
 namespace pcc::interpret {
 
-/// Callbacks for values that enter or leave a function while it runs. `send`
-/// and `receive` must be set if the function has such ops; `read` and `write`
-/// may be null.
+/// Callbacks for values that enter or leave a function while it is executed.
+/// `send` and `receive` must be set if the function has such ops. `read` and
+/// `write` may be null.
 struct BoundaryHooks {
-  /// Takes the operand of a send, on all ranks.
+  /// Called with each send and its operand on all ranks.
   std::function<void(pipe::SendOp, const RankTensors &)> send;
-  /// Returns the value that a receive waits for, or an empty list if it has not
-  /// been sent.
+  /// Returns the value for a receive on all ranks; an empty list if it has not
+  /// been sent yet.
   std::function<RankTensors(pipe::ReceiveOp)> receive;
-  /// Returns the value that an earlier step wrote to a parameter, or an empty
-  /// list if none did. The weight is then read from the WeightSource.
+  /// Returns the value on all ranks that an earlier step wrote to a parameter.
+  /// If it returns an empty list, the weight is read from the WeightSource.
   std::function<RankTensors(graph::GetParameterOp)> read;
-  /// Takes the value that the function writes to a parameter.
+  /// Called with each write of a parameter and the written value on all ranks.
   std::function<void(graph::SetParameterOp, const RankTensors &)> write;
 };
 
-/// Callback that is called with every result as soon as it has been computed.
+/// Callback that gets every result of every op, on all ranks, as soon as it has
+/// been computed.
 using OnResult = std::function<void(mlir::OpResult, const RankTensors &)>;
 
-/// Executes one function on all ranks of a stage. Every op is executed on all
-/// ranks before the next op begins, so a collective finds the operands of its
-/// whole group. Values are freed after their last use. An object executes its
-/// function once.
+/// Executes one function on all ranks of a stage. Each op is executed on all
+/// ranks before the next op starts, so that a collective has the operands of
+/// its whole group. Values are freed after their last use. An object can
+/// execute its function once.
 class FunctionRun {
 public:
   /// Prepares the execution of `function`. `weights` must outlive this object.
@@ -44,9 +45,9 @@ public:
               WeightSource &weights, graph::Numerics numerics,
               BoundaryHooks hooks = {}, OnResult onResult = {});
 
-  /// Executes the function and returns its results. `arguments` has the tensors
-  /// of every argument, on all ranks. On failure `error` holds a message that
-  /// names the op and its ONNX node.
+  /// Executes the function and returns the tensors of each result on all ranks.
+  /// `arguments` holds those of each argument. On failure, `error` holds a
+  /// message that names the op and its ONNX node.
   llvm::FailureOr<std::vector<RankTensors>>
   run(std::vector<RankTensors> arguments, std::string &error);
 
@@ -55,32 +56,37 @@ private:
       FunctionRun::*)(mlir::Operation *, std::string &);
   using Results = llvm::FailureOr<llvm::SmallVector<RankTensors>>;
 
-  /// Returns the table, by op name, of the ops that a member function of this
-  /// class executes. All other ops are executed by evaluateOp().
+  /// Returns the table of ops that a member function of this class executes, by
+  /// op name. evaluateOp() executes all other ops.
   static const llvm::StringMap<Handler> &handlers();
-  /// Executes one op on all ranks and returns its results. Like all functions
-  /// below, it fails with a message that does not name the op.
+  /// Executes one op on all ranks and returns its results. On failure `error`
+  /// holds a message that does not name the op; the same holds for the
+  /// functions below.
   Results step(mlir::Operation *op, std::string &error);
-  /// Returns the precision in which `op` is evaluated.
+  /// Returns whether `op` is evaluated in f64 or with rounding to the model's
+  /// types.
   graph::Numerics numericsOf(mlir::Operation *op);
-  /// Evaluates a graph op, once for ranks whose operands are the same tensors.
+  /// Evaluates a graph op on all ranks. Ranks whose operands are the same
+  /// tensor objects share one evaluation.
   Results evaluateOp(mlir::Operation *op, std::string &error);
-  /// Returns the value that an earlier step wrote to a parameter; if there is
-  /// none, reads the weight and gives each rank its shard.
+  /// Returns the value that an earlier step wrote to a parameter. If there is
+  /// none, reads the weight and cuts each rank's shard out of it.
   Results readWeight(mlir::Operation *op, std::string &error);
-  /// Passes the new value of a parameter to BoundaryHooks::write.
+  /// Passes the new value of a parameter to the callback BoundaryHooks::write.
   Results writeWeight(mlir::Operation *op, std::string &error);
-  /// Executes a collective, see evaluateCollective().
+  /// Executes a collective, as evaluateCollective() describes.
   Results runCollective(mlir::Operation *op, std::string &error);
-  /// Computes the global index of every local element of a dim. Padding and
-  /// holes get the size of the dim.
+  /// Computes the global indices of a rank's elements along one dim. Padding
+  /// and holes get the size of the dim as index.
   Results globalIndex(mlir::Operation *op, std::string &error);
-  /// Passes the operand to BoundaryHooks::send.
+  /// Passes the operand of a send to the callback BoundaryHooks::send.
   Results send(mlir::Operation *op, std::string &error);
-  /// Takes the result from BoundaryHooks::receive. Fails if it is not there.
+  /// Returns the value that the callback BoundaryHooks::receive returns. Fails
+  /// if the value has not been sent.
   Results receive(mlir::Operation *op, std::string &error);
-  /// Returns the operand as the result of a pin, reshard or transfer, which are
-  /// identities on one rank. Fails with several ranks, where they are gone.
+  /// Returns the operand as the result of a pin, reshard or transfer: on one
+  /// rank these do nothing. Fails with several ranks, because phase 5-localize
+  /// has replaced these ops.
   Results passThrough(mlir::Operation *op, std::string &error);
 
   mlir::func::FuncOp function;
@@ -89,9 +95,9 @@ private:
   graph::Numerics numerics;
   BoundaryHooks hooks;
   OnResult onResult;
-  /// Tensors of all values that still have uses.
+  /// Tensors of all values that later ops still use.
   llvm::DenseMap<mlir::Value, RankTensors> values;
-  /// Constants, and results of ops that fold to constants.
+  /// Constants, and results of ops that compilation folds to constants.
   llvm::DenseSet<mlir::Value> constants;
 };
 

@@ -43,9 +43,9 @@ LogicalResult PipelineRun::readTables(std::string &error) {
   return success();
 }
 
-/// Returns the microbatch under which an action's messages are sent. The action
-/// of an update has the number of its part there. All parts use microbatch 0,
-/// so that a part can receive what an earlier part has sent.
+/// Returns the microbatch that identifies an action's messages. An action of
+/// the update has the number of its part instead of a microbatch. All parts use
+/// microbatch 0, so that a part receives what another part has sent.
 static int64_t microbatchOf(const plan::Action &action) {
   return action.kind == plan::ActionKind::Update ? 0 : action.microbatch;
 }
@@ -59,21 +59,21 @@ bool PipelineRun::isReady(const plan::Action &action) {
                       });
 }
 
-/// Returns the placement of the copy of a parameter that an op reads.
+/// Returns a key for the sharding of the copy of a parameter that `get` reads.
 static std::string placementOf(graph::GetParameterOp get) {
   return dist::placementKey(dist::shardingOf(get.getResult()),
                             graph::tensorType(get.getResult()).getRank());
 }
 
-/// Returns the placement of the copy of a parameter that an op writes.
+/// Returns a key for the sharding of the copy of a parameter that `set` writes.
 static std::string placementOf(graph::SetParameterOp set) {
   return dist::placementKey(
       set->getAttrOfType<dist::ShardingAttr>(dist::placementName),
       graph::tensorType(set.getValue()).getRank());
 }
 
-/// Reads see `written`, and writes go to `pending`: all microbatches of a step
-/// read the same weights.
+/// Reads return values from `written`, and writes go to `pending`. All
+/// microbatches of a step thereby read the same weights.
 BoundaryHooks PipelineRun::hooksOf(const Position &position, int64_t stage,
                                    int64_t microbatch) {
   BoundaryHooks hooks;
@@ -105,9 +105,9 @@ BoundaryHooks PipelineRun::hooksOf(const Position &position, int64_t stage,
 }
 
 /// A result that all microbatches share is stored under microbatch -1. A
-/// function that runs once per step takes the result for the last microbatch.
-/// An accumulator, which takes its own function's result, gets zeros in the
-/// first microbatch.
+/// function that runs once per step takes the result of the last microbatch. An
+/// accumulator, which takes its own function's result, gets zeros in the first
+/// microbatch.
 RankTensors PipelineRun::takeHeld(func::FuncOp taker, const pipe::Held &from,
                                   unsigned argument,
                                   const SimulatedRanks &ranks) {
@@ -130,7 +130,8 @@ RankTensors PipelineRun::takeHeld(func::FuncOp taker, const pipe::Held &from,
 }
 
 /// Results are stored by microbatch, except for results of functions that run
-/// once per step and for sums over microbatches.
+/// once per step and for sums over microbatches, which are stored under
+/// microbatch -1.
 void PipelineRun::keepResults(func::FuncOp function,
                               const std::vector<RankTensors> &results,
                               int64_t microbatch) {
@@ -160,8 +161,8 @@ RankTensors PipelineRun::takeArgument(func::FuncOp function, unsigned argument,
   return shareEqual(std::move(shards));
 }
 
-/// Runs the function of an action and passes its results to functions of the
-/// stage and to the listener.
+/// Executes the function of an action. Stores its results for other functions
+/// of the stage, and passes model outputs to the listener.
 LogicalResult PipelineRun::runAction(const Position &position,
                                      const plan::Action &action,
                                      std::string &error) {
@@ -203,9 +204,10 @@ LogicalResult PipelineRun::runAction(const Position &position,
   return success();
 }
 
-/// Positions take turns. Each executes actions until the next one has to wait.
-/// The turns end when a whole round makes no progress: all tables are finished,
-/// or there is a deadlock. Writes to parameters take effect after the step.
+/// The positions take turns; each executes actions until its next one has to
+/// wait for a message. The loop ends when no position has executed an action in
+/// a whole round: all tables are finished, or there is a deadlock. Writes of
+/// parameters take effect after the step.
 LogicalResult PipelineRun::run(const Inputs &wholeInputs, PipelineListener told,
                                std::string &error) {
   inputs = &wholeInputs;

@@ -10,68 +10,73 @@
 
 namespace pcc::interpret {
 
-/// Callbacks that receive values while a pipeline runs. Each may be null. The
-/// tensors of a StageValue are valid only during the call.
+/// Callbacks that get values while a pipeline is executed. Each may be null.
+/// The tensors of a StageValue are valid during the call only.
 struct PipelineListener {
-  /// Called with the name and value of a model output, once per microbatch, or
-  /// once per step if the output is computed once per step.
+  /// Called with the name and the value of a model output, once per microbatch.
+  /// An output that is computed once per step is passed once.
   std::function<void(llvm::StringRef, const StageValue &)> onOutput;
   /// Called with every result of every op.
   std::function<void(const StageValue &)> onResult;
-  /// Called with the symbol name of a parameter and the value written to it.
+  /// Called with the symbol name of a parameter and the value that is written
+  /// to it.
   std::function<void(llvm::StringRef, const StageValue &)> onWrite;
 };
 
-/// Executes a module after `6-schedule` on simulated ranks. Each pipeline
-/// position executes its action table in order. An action waits until all
-/// values that it receives have been sent. Messages are unbounded, so sends
-/// never wait.
+/// Executes a module after phase 6-schedule on simulated ranks. Each pipeline
+/// position (the stages that one rank runs) executes its action table in order.
+/// An action waits until all values that it receives have been sent. Sends
+/// never wait, because the number of messages on the way is not limited.
 class PipelineRun {
 public:
-  /// Prepares the execution of `module`, without reading any weight.
+  /// Prepares the execution of `module`. Weights are read later.
   PipelineRun(mlir::ModuleOp module, graph::Numerics numerics);
 
   /// Executes one step. `inputs` are the global input tensors by name. Weights
-  /// are those that earlier steps of this object wrote, or else the model's.
-  /// Fails with a message in `error` if an action has no function, if an op
-  /// cannot be executed, or if no position can proceed (deadlock).
+  /// have the values that earlier steps of this object wrote, or else those of
+  /// the model. Fails with a message in `error` if an action has no function,
+  /// if an op cannot be executed, or if all positions wait for each other
+  /// (deadlock).
   mlir::LogicalResult run(const Inputs &inputs, PipelineListener listener,
                           std::string &error);
 
 private:
-  /// Progress of one pipeline position.
+  /// Action table of one pipeline position, and how far it has been executed.
   struct Position {
     int64_t number = 0;
     std::vector<plan::Action> actions;
-    /// Index of the next action.
+    /// Index of the next action to execute.
     size_t next = 0;
   };
   /// Key of a message between stages: name of the value, sending stage,
   /// receiving stage, microbatch.
   using MessageKey = std::tuple<std::string, int64_t, int64_t, int64_t>;
 
-  /// Reads the action tables of all positions and sets all positions to their
-  /// first action.
+  /// Reads the action tables of all positions. The next action of each position
+  /// is its first one.
   mlir::LogicalResult readTables(std::string &error);
-  /// Returns the function that executes `action`; null if there is none.
+  /// Returns the function of the module that executes `action`; null if there
+  /// is none.
   mlir::func::FuncOp functionOf(const plan::Action &action) const;
   /// Returns whether all values that `action` receives have been sent.
   bool isReady(const plan::Action &action);
   /// Executes one action on all ranks of its position.
   mlir::LogicalResult runAction(const Position &position,
                                 const plan::Action &action, std::string &error);
-  /// Returns the value of a function argument on all ranks: shards of an input,
-  /// or a value that another function of the stage computed.
+  /// Returns the value of a function's argument on all ranks: shards of a model
+  /// input, or a value that another function of the stage has computed.
   RankTensors takeArgument(mlir::func::FuncOp function, unsigned argument,
                            const SimulatedRanks &ranks);
-  /// Returns the value of an argument that has `pipe.held`, `from` being its
-  /// contents.
+  /// Returns the value on all ranks of an argument that has the attribute
+  /// `pipe.held`, whose contents are `from`: a result of another function of
+  /// the stage.
   RankTensors takeHeld(mlir::func::FuncOp taker, const pipe::Held &from,
                        unsigned argument, const SimulatedRanks &ranks);
-  /// Records the results of a function for other functions of the stage.
+  /// Stores the results of a function for other functions of its stage.
   void keepResults(mlir::func::FuncOp function,
                    const std::vector<RankTensors> &results, int64_t microbatch);
-  /// Returns the callbacks that connect a function to messages and parameters.
+  /// Returns the callbacks that let a function send and receive messages, and
+  /// read and write parameters.
   BoundaryHooks hooksOf(const Position &position, int64_t stage,
                         int64_t microbatch);
 
@@ -79,19 +84,20 @@ private:
   graph::Numerics numerics;
   dist::Mesh mesh;
   WeightSource weights;
-  /// Functions of the stages, by stage and kind of action.
+  /// Functions of the stages. The key is the stage and the kind of action.
   std::map<std::pair<int64_t, std::string>, mlir::func::FuncOp> functions;
   /// Results of functions in this step, for other functions of their stage. The
-  /// key is: symbol name of the function, index of the result, microbatch. The
-  /// microbatch is -1 for results that all microbatches share.
+  /// key is the symbol name of the function, the index of the result and the
+  /// microbatch, which is -1 for results that all microbatches share.
   std::map<std::tuple<std::string, unsigned, int64_t>, RankTensors> held;
-  /// Values of parameters by position, parameter and placement, since the
-  /// stages of a position may keep copies in several placements
-  /// (placementKey()).
+  /// Values of parameters by position, symbol name and sharding
+  /// (placementKey()). The sharding is part of the key because the stages of a
+  /// position may keep copies of a parameter with different shardings.
   using Written =
       std::map<std::tuple<int64_t, std::string, std::string>, RankTensors>;
-  /// Parameters after the steps before, which this step reads, and parameters
-  /// that this step has written, which the next step will read.
+  /// `written`: parameters after the earlier steps, which this step reads.
+  /// `pending`: parameters that this step has written, which the next step will
+  /// read.
   Written written, pending;
   std::vector<Position> positions;
   /// Messages that have been sent and not yet received.

@@ -8,16 +8,16 @@
 
 namespace pcc::interpret {
 
-/// An immutable tensor, which several ranks and values may share.
+/// An immutable tensor, which several ranks and several values may share.
 using TensorPointer = std::shared_ptr<const graph::HostTensor>;
 
 /// The tensors of one value, by rank. Ranks with equal elements share one
-/// tensor. An op is evaluated once for all ranks that share its operands, so
-/// replicated computation costs no more than one rank's.
+/// tensor object. An op is evaluated once for all ranks that share its
+/// operands, so computation that is replicated on all ranks is executed once.
 using RankTensors = std::vector<TensorPointer>;
 
-/// Returns `tensors`, one per rank, with one shared tensor for ranks whose
-/// shapes and elements are bitwise equal.
+/// Converts tensors, one per rank, to RankTensors: ranks whose shapes and
+/// elements are bitwise equal share one tensor object.
 RankTensors shareEqual(std::vector<graph::HostTensor> tensors);
 
 } // namespace pcc::interpret

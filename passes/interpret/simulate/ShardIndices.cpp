@@ -10,16 +10,18 @@ using namespace pcc;
 using namespace pcc::interpret;
 using graph::HostTensor;
 
-/// Replaces indices of a view by the indices of the elements that they read, or
-/// by `hole`. Padding stays.
+/// `indices` are indices into the result of the view `view`. Replaces each by
+/// the index of the element that the view reads there, or by `hole` if it reads
+/// none. Padding stays.
 static void seeThrough(const dist::View &view, std::vector<int64_t> &indices) {
   for (int64_t &index : indices)
     if (index >= 0)
       index = view.elementAt(index).value_or(hole);
 }
 
-/// Factors are processed from major to minor. For each, every index so far is
-/// expanded by the part of the factor that the rank holds.
+/// Processes the factors of the dim from major to minor. For each factor, every
+/// index found so far is replaced by one index per element of the part of the
+/// factor that the rank holds.
 std::vector<int64_t> interpret::localIndices(const dist::DimSharding &dim,
                                              int64_t size,
                                              const dist::Mesh &mesh,
@@ -55,8 +57,8 @@ LocalIndices interpret::localIndices(const dist::Sharding &sharding,
   return indices;
 }
 
-/// Fills the padding of a shard with NaN and its holes with 0. Its elements,
-/// which the caller overwrites, get either.
+/// Sets the padding of a float shard to NaN and its holes to 0. The other
+/// elements, which the caller will overwrite, become NaN or 0.
 static void poison(LocalIndices indices, HostTensor &shard) {
   llvm::fill(shard.floats, std::numeric_limits<double>::quiet_NaN());
   bool hasHoles = false;
@@ -82,14 +84,15 @@ HostTensor interpret::emptyShard(const LocalIndices &indices,
 }
 
 namespace {
-/// The recursion over dims of forEachElement.
+/// Implements forEachElement by recursion over the dims.
 struct ElementWalk {
   const LocalIndices &indices;
   graph::Strides localStrides, globalStrides;
   llvm::function_ref<void(int64_t, int64_t)> visit;
 
-  /// Visits all elements whose indices in the dims before `dim` give the
-  /// offsets `local` and `global`.
+  /// Visits all elements whose indices in the dims before `dim` are fixed.
+  /// `local` and `global` are the offsets that these indices give in the shard
+  /// and in the global tensor.
   void run(size_t dim, int64_t local, int64_t global) {
     if (dim == indices.size())
       return visit(local, global);

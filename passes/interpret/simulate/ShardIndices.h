@@ -8,51 +8,54 @@
 
 namespace pcc::interpret {
 
-/// For each dim, the global index of every local index; `padding` or `hole` for
-/// local indices that hold no element of the tensor.
+/// For each dim of a shard, the global index that corresponds to each local
+/// index. It is `padding` or `hole` at local indices that hold no element of
+/// the global tensor.
 using LocalIndices = llvm::SmallVector<std::vector<int64_t>>;
 
-/// Index of padding, which fills the buffer behind the end of a short part.
+/// Global index of padding: elements after the end of a shard that is smaller
+/// than its buffer.
 inline constexpr int64_t padding = -1;
-/// Index of a hole: a windowed read (View.h) reads outside the tensor there.
-/// The element is 0.
+/// Global index of a hole: a windowed read (View.h) reads outside of the tensor
+/// there. The element is 0.
 inline constexpr int64_t hole = -2;
 
-/// Returns the global indices that the rank at coordinates `where` holds of a
-/// dim of `size` elements, in local order.
+/// Returns the global indices, in local order, that the rank at the mesh
+/// coordinates `where` holds of a dim of `size` elements.
 ///   [3|64@tp] with tp = 2, at tp coordinate 1:  32 … 63, 96 … 127, 160 … 191
 std::vector<int64_t> localIndices(const dist::DimSharding &dim, int64_t size,
                                   const dist::Mesh &mesh,
                                   const dist::Coordinates &where);
 
-/// Returns the indices of all dims of a tensor of global shape `shape` that the
-/// rank at coordinates `where` holds.
+/// Returns the global indices along each dim that the rank at the mesh
+/// coordinates `where` holds. `shape` is the global shape.
 LocalIndices localIndices(const dist::Sharding &sharding,
                           llvm::ArrayRef<int64_t> shape, const dist::Mesh &mesh,
                           const dist::Coordinates &where);
 
-/// Contents of padding in a shard. The compiler guarantees zeros only in the
-/// padding of weights. The padding of all other values is poisoned, so that an
-/// op that uses it spoils its result.
+/// Contents of the padding in a shard. The compiler guarantees zeros only in
+/// the padding of weights. In all other values the padding is NaN here, so that
+/// an op that wrongly uses it gives a wrong result.
 enum class Padding : uint8_t {
   Zero,  ///< zeros, as the runtime loads weights
   Poison ///< NaN; integers and booleans are 0
 };
 
-/// Returns a shard whose elements are still to be written: a tensor of the
-/// shape of `indices`. Its padding holds what `padding` says, and its holes
-/// hold 0.
+/// Returns a shard whose elements the caller will set: a tensor with the shape
+/// of `indices`. Its padding is filled according to `padding`, and its holes
+/// with 0.
 graph::HostTensor emptyShard(const LocalIndices &indices,
                              graph::ElementKind kind, Padding padding);
 
-/// Calls `visit(local, global)` for every element of a shard, in local
-/// row-major order. `local` is the row-major index in the shard, and `global`
-/// that in the global tensor of `shape`. Padding and holes are left out.
+/// Calls `visit(local, global)` for each element of a shard, in row-major
+/// order. `local` is the element's row-major position in the shard, and
+/// `global` that in the global tensor of shape `shape`. Padding and holes are
+/// skipped.
 void forEachElement(const LocalIndices &indices, llvm::ArrayRef<int64_t> shape,
                     llvm::function_ref<void(int64_t, int64_t)> visit);
 
-/// Copies the shard with `indices` out of the global tensor `whole`. Padding is
-/// filled according to `padding`.
+/// Returns the shard of the global tensor `whole` whose elements have the
+/// global indices `indices`. Padding is filled according to `padding`.
 graph::HostTensor takeShard(const graph::HostTensor &whole,
                             const LocalIndices &indices, Padding padding);
 

@@ -7,20 +7,21 @@
 
 namespace pcc::interpret {
 
-/// The ranks of one stage while they execute one microbatch. Ranks are numbered
-/// from 0 in row-major order of the mesh without its time axis. A default
-/// object has one rank.
+/// The ranks of one stage during the execution of one microbatch. Ranks are
+/// numbered from 0, row-major over the mesh without its time axis. An object
+/// made by the default constructor has one rank.
 struct SimulatedRanks {
-  /// Mesh of the module, with the time axis if there are microbatches.
+  /// Mesh of the module. It has a time axis if there are microbatches.
   dist::Mesh mesh;
-  /// Coordinate of all ranks along the time axis.
+  /// Number of the microbatch, which is the coordinate of all ranks along the
+  /// time axis.
   int64_t microbatch = 0;
 
   /// Returns the number of ranks.
   int64_t size() const { return mesh.spatial().size(); }
 
-  /// Returns the coordinates of a rank along all axes of the mesh. Its
-  /// coordinate along the time axis is the microbatch.
+  /// Returns the coordinates of the rank `rank` along all mesh axes. The one
+  /// along the time axis is the microbatch.
   dist::Coordinates at(int64_t rank) const {
     dist::Coordinates space = mesh.spatial().coordinates(rank), all;
     size_t next = 0;

@@ -10,34 +10,35 @@
 
 namespace pcc::interpret {
 
-/// One rank's shard of a value.
+/// The shard of a value that one rank holds.
 struct RankShard {
-  /// Number of the rank among the ranks of all stages.
+  /// Number of the rank, counted over all stages.
   int64_t rank;
-  /// Global indices of the shard's elements.
+  /// Global indices of the shard's elements, per dim.
   LocalIndices indices;
-  /// Elements; null if only the indices are kept.
+  /// The shard's elements; null if only the indices are kept.
   TensorPointer tensor;
 };
 
-/// Returns the sharding that is recorded for `value`, a tensor of `rank` dims;
-/// the whole, unsplit sharding if none is recorded.
+/// Returns the sharding recorded for `value`, a tensor of rank `rank`. If none
+/// is recorded, returns the sharding that splits nothing.
 dist::Sharding shardingOf(mlir::Value value, int64_t rank);
 
-/// One value of a stage for one microbatch, on all ranks of the stage.
+/// A value that a stage has computed for one microbatch, on all ranks of the
+/// stage.
 struct StageValue {
   mlir::Value value;
-  /// Sharding of the value: for a model output, the one in which the output is
-  /// written, otherwise the one recorded on its op. If null, every rank holds
-  /// the whole value.
+  /// Sharding of the value. For a model output it is the one in which the
+  /// output is written, otherwise the one recorded on the op. If null, every
+  /// rank holds the whole value.
   dist::ShardingAttr sharding;
   SimulatedRanks ranks;
-  /// Number of the stage's first rank among the ranks of all stages.
+  /// Number of the stage's first rank, counted over all stages.
   int64_t firstRank;
-  /// Tensors by rank; not owned.
+  /// Tensors of the value by rank; not owned.
   const RankTensors &tensors;
 
-  /// Returns the shards of all ranks. `shape` is the global shape of the value.
+  /// Returns the shard of each rank. `shape` is the global shape of the value.
   std::vector<RankShard> shards(llvm::ArrayRef<int64_t> shape) const;
 };
 

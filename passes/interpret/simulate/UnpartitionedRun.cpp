@@ -10,8 +10,8 @@ FailureOr<std::vector<TensorPointer>>
 interpret::runUnpartitioned(ModuleOp module, const Inputs &inputs,
                             graph::Numerics numerics, OnResult onResult,
                             std::string &error, WrittenParameters *parameters) {
-  // Writes are collected apart from `parameters`, so that reads of this step
-  // still see the values of the step before.
+  // Do not write to `parameters` during the step: its reads must return the
+  // values of the step before.
   WrittenParameters written;
   BoundaryHooks hooks;
   hooks.read = [&](graph::GetParameterOp get) {

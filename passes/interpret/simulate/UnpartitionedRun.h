@@ -10,17 +10,18 @@
 
 namespace pcc::interpret {
 
-/// Global tensors of the parameters that training steps have written, by symbol
-/// name.
+/// Values of the parameters that training steps have written, by the
+/// parameter's symbol name.
 using WrittenParameters = std::map<std::string, TensorPointer>;
 
-/// Executes @main of an unpartitioned module, which must have that function.
-/// Returns its outputs in order. `onResult`, which may be null, is called with
-/// the result of every op. On failure `error` holds a message.
+/// Executes the function @main of an unpartitioned module and returns its
+/// outputs in order. `onResult`, which may be null, is called with each result
+/// of each op. On failure `error` holds a message.
 ///
 /// `parameters`, which may be null, carries state from one training step to the
-/// next. A parameter in it is read from there rather than from the model. After
-/// a successful step it also has all parameters that the step wrote.
+/// next: a parameter in it is read from there instead of from the model, and
+/// after a successful step it contains all parameters that the step has
+/// written.
 llvm::FailureOr<std::vector<TensorPointer>>
 runUnpartitioned(mlir::ModuleOp module, const Inputs &inputs,
                  graph::Numerics numerics, OnResult onResult,

@@ -25,9 +25,10 @@ namespace pcc::runtime {
 using dnnl::memory;
 
 namespace {
-/// A convolution by oneDNN, with up to three reorders around it. The residual
-/// is first copied to where y is computed, and the convolution then adds its
-/// result to it (post-op sum).
+/// Executes a convolution with a oneDNN primitive and up to three reorders
+/// (copies between memory formats). If there is a residual, it is first copied
+/// to the memory of the result y, and the primitive then adds the convolution
+/// to it (post-op sum).
 class DnnlConv : public Operation {
 public:
   DnnlConv(CpuResources &resources, const LoadContext &context,
@@ -38,8 +39,9 @@ public:
         x(dense(bufferOf(conv.x).shape)), y(dense(bufferOf(conv.y).shape)),
         w(weightDesc()) {}
 
-  /// Creates the primitives. Sets `created` to false if oneDNN has no fast
-  /// implementation; the object must then be discarded.
+  /// Creates the oneDNN primitives and sets `created` to true. If oneDNN has no
+  /// fast implementation, sets `created` to false; the caller must then discard
+  /// this object.
   Status create(bool &created) {
     return conv.transposed ? createAs<dnnl::deconvolution_forward>(
                                  dnnl::algorithm::deconvolution_direct, created)
@@ -52,7 +54,8 @@ public:
       bool isNeeded;
       DnnlCall &call;
     };
-    // The residual must be in place before the convolution adds to it.
+    // Calls in the order of execution. The residual is copied before the
+    // convolution adds to it.
     const std::array<ConvStep, 4> steps = {{{reordersX, xCall},
                                             {conv.residual >= 0, residualCall},
                                             {true, call},
@@ -64,32 +67,33 @@ public:
   }
 
 private:
-  /// Returns a buffer of the program.
+  /// Returns the program's buffer with index `index`.
   const program::BufferT &bufferOf(int32_t index) const {
     return *context.program.buffers[index];
   }
 
-  /// Returns the strides of a dense row-major tensor.
+  /// Returns the strides of a dense row-major tensor of `shape`.
   static memory::dims denseStrides(const memory::dims &shape) {
     memory::dims strides(shape.size(), 1);
     for (size_t i = shape.size(); i-- > 1;)
       strides[i - 1] = strides[i] * shape[i];
     return strides;
   }
-  /// Returns the description of a dense row-major tensor.
+  /// Returns oneDNN's description of a dense row-major tensor of `shape`.
   memory::desc dense(const memory::dims &shape) const {
     return {shape, type, denseStrides(shape)};
   }
-  /// Returns the description of a tensor of the same shape as `plain`, whose
-  /// layout oneDNN selects.
+  /// Returns a description with the shape of `plain` whose memory format oneDNN
+  /// selects when it creates the primitive.
   memory::desc any(const memory::desc &plain) const {
     return {plain.dims(), type, memory::format_tag::any};
   }
 
-  /// Returns the description of the plain weights, as oneDNN orders the dims:
-  /// [groups, out / groups, in / groups, spatial …], without the first dim if
-  /// there is a single group. The weights of a transposed convolution are
-  /// stored as [in, out / groups, spatial …], so two dims swap.
+  /// Returns oneDNN's description of the filter as the parameter stores it.
+  /// oneDNN's dims are [groups, out / groups, in / groups, spatial …], without
+  /// the first dim if there is one group. The filter of a transposed
+  /// convolution is stored as [in, out / groups, spatial …], so its description
+  /// exchanges two dims.
   memory::desc weightDesc() const {
     const std::vector<int64_t> &shape = bufferOf(conv.w).shape;
     memory::dims dims = {shape[0] / conv.groups, shape[1]};
@@ -107,8 +111,9 @@ private:
     return {dims, type, strides};
   }
 
-  /// Returns the attributes of the convolution: add to what the output holds
-  /// (the residual), then apply the activation.
+  /// Returns the attributes of the primitive. If there is a residual, they say
+  /// that the result is added to the contents of the output memory; then the
+  /// activation is applied.
   dnnl::primitive_attr postOps() const {
     dnnl::post_ops ops;
     if (conv.residual >= 0)
@@ -117,8 +122,9 @@ private:
     return attributes(ops);
   }
 
-  /// Creates the primitives for one class of convolution: forward or
-  /// transposed. oneDNN counts dilations from 0, programs from 1.
+  /// Creates the oneDNN primitives. `Primitive` is the class of a forward or of
+  /// a transposed convolution. For oneDNN, a dilation of 0 means adjacent
+  /// elements; for programs it is 1.
   template <typename Primitive>
   Status createAs(dnnl::algorithm algorithm, bool &created) {
     created = false;
@@ -145,16 +151,17 @@ private:
     } catch (const dnnl::error &) {
       return Status::success();
     }
-    // The loops of PlainConv are preferred to a reference implementation.
+    // The loops of PlainConv are faster than oneDNN's reference implementation.
     if (isReference(description.impl_info_str()))
       return Status::success();
     created = true;
     return bind<Primitive>(description, bias);
   }
 
-  /// Packs the weights, and creates the calls for the layouts that oneDNN has
-  /// selected. Scratch holds the reordered x, the reordered y and, behind them,
-  /// the scratch of whichever primitive runs.
+  /// Packs the weights and adds the operands of all calls. `description` has
+  /// the memory formats that oneDNN selected. The shared scratch holds the
+  /// reordered x, the reordered y and, after them, the scratch memory of the
+  /// primitive that is executing.
   template <typename Primitive>
   Status bind(const typename Primitive::primitive_desc &description,
               const memory::desc &bias) {
@@ -196,8 +203,8 @@ private:
     return Status::success();
   }
 
-  /// Adds an operand that is in scratch memory if `inScratch`, otherwise in
-  /// `buffer`.
+  /// Adds an operand to the call `to`: in scratch memory if `inScratch`,
+  /// otherwise in the program's buffer with index `buffer`.
   static void addOperand(DnnlCall &to, int argument, const memory::desc &desc,
                          bool inScratch, size_t offset, int32_t buffer) {
     if (inScratch)
@@ -206,8 +213,9 @@ private:
       to.addBuffer(argument, desc, buffer);
   }
 
-  /// Finishes a call that reorders `from` into `to`. The scratch of the
-  /// primitive begins at `offset`.
+  /// Sets the primitive of the call `reorder`, which copies from the format
+  /// `from` to the format `to`. The scratch memory of the primitive begins
+  /// `offset` bytes after the beginning of the shared scratch.
   void finishReorder(DnnlCall &reorder, const memory::desc &from,
                      const memory::desc &to, size_t offset) {
     const dnnl::reorder::primitive_desc description(
@@ -221,10 +229,12 @@ private:
   const program::ConvT &conv;
   memory::data_type type;
   DnnlCall call, xCall, yCall, residualCall;
-  /// Descriptions of the operands as the buffers hold them.
+  /// oneDNN's descriptions of the operands x, y and filter in the formats of
+  /// the program's buffers.
   memory::desc x, y, w;
   WeightOperand weight;
-  /// Whether oneDNN selected other layouts than those of the buffers.
+  /// Whether the primitive's format of x, and that of y, differ from the
+  /// formats of the buffers, so that reorders are needed.
   bool reordersX = false, reordersY = false;
 };
 
@@ -232,14 +242,16 @@ private:
 // Plain loops
 //===----------------------------------------------------------------------===//
 
-/// One spatial dim of the convolution. There are always three; absent ones have
-/// extent and window 1. `before` is the pad at the beginning.
+/// One spatial dim of a convolution. A convolution always has three of them
+/// here; those that it does not have get sizes and window 1. `before` is the
+/// padding at the beginning of the dim.
 struct ConvDim {
   int64_t in = 1, out = 1, window = 1, stride = 1, dilation = 1, before = 0;
 };
 
-/// A convolution by loops, for every element type and every pad. A plane is the
-/// spatial part of one channel of one sample of y; threads share the planes.
+/// Executes a convolution with loops, for any element type and padding. A plane
+/// is the set of elements of y for one batch index and one channel. The planes
+/// are divided over the threads.
 class PlainConv : public Operation {
 public:
   PlainConv(CpuResources &resources, const LoadContext &context,
@@ -268,7 +280,8 @@ public:
   }
 
 private:
-  /// Returns the address of a buffer; null if `buffer` is -1.
+  /// Returns the address of the buffer with index `buffer` for the microbatch
+  /// of the run; null if `buffer` is -1.
   template <typename T>
   const T *operand(int32_t buffer, const RunContext &run) const {
     return buffer < 0 ? nullptr
@@ -276,8 +289,8 @@ private:
                             context.buffers.at(buffer, run.microbatch));
   }
 
-  /// Computes one plane of y with bias, residual and activation. Integers have
-  /// no activation.
+  /// Computes the elements of y in one plane: convolution, bias, residual and
+  /// activation. Integers have no activation.
   template <typename T> void runPlane(const RunContext &run, int64_t plane) {
     using C = Computed<T>;
     const int64_t channel = plane % y.shape[1], batch = plane / y.shape[1];
@@ -306,10 +319,10 @@ private:
   int64_t inSize() const { return dims[0].in * dims[1].in * dims[2].in; }
   int64_t outSize() const { return dims[0].out * dims[1].out * dims[2].out; }
 
-  /// Returns the position in x, along one dim, that tap `w` of the window reads
-  /// for output position `at`, or -1 if it lies in the pads. In a transposed
-  /// convolution, stride - 1 zeros lie between two elements of x, which are
-  /// skipped as well.
+  /// Returns the index along one spatial dim of the element of x that tap `w`
+  /// (window element w) reads for index `at` of y. Returns -1 if the tap reads
+  /// padding. In a transposed convolution, also returns -1 if the tap reads one
+  /// of the stride - 1 zeros between two elements of x.
   int64_t tap(const ConvDim &dim, int64_t at, int64_t w) const {
     int64_t from = 0;
     if (!conv.transposed) {
@@ -323,8 +336,9 @@ private:
     return from >= 0 && from < dim.in ? from : -1;
   }
 
-  /// Returns the sum over all input channels of the group and all taps of the
-  /// window, for one element of y. `input` is one sample of x.
+  /// Returns one element of y without bias: the sum of products over all input
+  /// channels of the group and all taps of the window. `input` is the part of x
+  /// for one batch index.
   template <typename T>
   Computed<T> sumAt(const T *input, const T *weights, int64_t channel,
                     const std::array<int64_t, 3> &at) const {
@@ -366,8 +380,8 @@ private:
 };
 } // namespace
 
-/// Returns whether oneDNN supports the convolution: no negative pads, no
-/// tensors without elements, a type that oneDNN computes in.
+/// Returns whether oneDNN may compute the convolution: no padding is negative,
+/// all tensors have elements, and oneDNN supports the element type.
 static bool isForDnnl(const LoadContext &context, const program::ConvT &conv) {
   for (const auto *pads : {&conv.pads_begin, &conv.pads_end})
     for (int64_t pad : *pads)

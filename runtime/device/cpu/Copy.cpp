@@ -7,14 +7,14 @@
 
 namespace pcc::runtime {
 
-/// Fewest bytes per thread of a copy: for less, starting another thread costs
-/// more than it saves.
+/// Smallest number of bytes that one thread copies. For fewer bytes, starting
+/// another thread costs more time than it saves.
 static constexpr int64_t kBytesPerThread = 65536;
 
 namespace {
-/// A strided copy, whose outermost loop is divided over the threads. Its source
-/// and target may begin at offsets that depend on the coordinates of the rank
-/// and the microbatch.
+/// Executes a strided copy between two buffers. The iterations of its outermost
+/// loop are divided over the threads. The first element in each buffer may
+/// depend on the mesh coordinates of the rank and the microbatch.
 class CopyOperation : public Operation {
 public:
   CopyOperation(const ThreadTeam &threads, const LoadContext &context,
@@ -46,8 +46,9 @@ public:
   }
 
 private:
-  /// Returns the address of a buffer plus `offset`, a number of elements that
-  /// is evaluated at the coordinates of the run. `offset` may be null.
+  /// Returns the address of element `offset` of the buffer with index `buffer`.
+  /// `offset` is an expression, evaluated for the coordinates of the run; null
+  /// stands for 0.
   char *address(int32_t buffer, const program::ScalarT *offset,
                 const RunContext &run) const {
     char *base =
@@ -60,22 +61,23 @@ private:
   const ThreadTeam &threads;
   LoadContext context;
   const program::CopyT &copy;
-  /// Bytes of an element.
+  /// Size of an element in bytes.
   size_t size;
   StridedCopy loops;
-  /// Whether a loop has extent 0, so that nothing is copied.
+  /// Whether a loop has extent 0, so that the operation copies nothing.
   bool isEmpty = false;
 };
 
-/// Fills a slot of a buffer with copies of one element.
+/// Sets all elements of a buffer slot (the memory of one microbatch) to one
+/// value.
 class FillOperation : public Operation {
 public:
   FillOperation(const LoadContext &context, const program::FillT &fill)
       : context(context), fill(fill),
         bytes(size_t(context.program.buffers[fill.buffer]->bytes)) {}
 
-  /// Copies the filled part behind itself, which doubles it, until the buffer
-  /// is full.
+  /// Stores one element, then repeatedly copies the filled bytes to the bytes
+  /// after them. Each copy doubles the filled part, until the slot is full.
   Status run(const RunContext &run) override {
     char *target =
         static_cast<char *>(context.buffers.at(fill.buffer, run.microbatch));
@@ -92,7 +94,7 @@ public:
 private:
   LoadContext context;
   const program::FillT &fill;
-  /// Bytes of one slot.
+  /// Size of one slot in bytes.
   size_t bytes;
 };
 } // namespace

@@ -32,7 +32,8 @@ void CpuResources::allocateScratch() {
     scratchData = std::aligned_alloc(kAlignment, rounded);
 }
 
-/// Prepares a bounds check of indices.
+/// Creates the operation of a CheckIndices instruction, which checks that an
+/// input holds valid indices.
 static Status prepareCheck(CpuResources &, const LoadContext &context,
                            const program::InstructionT &instruction,
                            std::unique_ptr<Operation> &operation) {
@@ -40,16 +41,17 @@ static Status prepareCheck(CpuResources &, const LoadContext &context,
   return Status::success();
 }
 
-/// Functions by kind of instruction (program::InstructionBody). Collectives
-/// have none: the engine executes them.
+/// Functions that create the operation of an instruction, in the order of the
+/// kinds in program::InstructionBody. Null for collectives, which the engine
+/// executes.
 static constexpr Prepare prepares[] = {
     nullptr, prepareKernel, prepareMatmul, prepareConv, preparePool,
     nullptr, prepareCheck,  prepareCopy,   prepareFill, prepareHostOp};
 static_assert(std::size(prepares) == size_t(program::InstructionBody::MAX) + 1);
 
 namespace {
-/// Device without a queue whose memory is the host's: every call completes its
-/// work before it returns, and transfers are plain copies.
+/// Device on the host's cores. Its memory is host memory, so transfers are
+/// plain copies. It has no queue: all work is complete when a function returns.
 class CpuDevice : public Device {
 public:
   explicit CpuDevice(int numThreads) : resources(numThreads) {}
@@ -58,16 +60,16 @@ public:
 
   Status allocate(int64_t bytes, char *&data) override {
     void *allocated = nullptr;
-    // aligned_alloc is not suitable: it requires a size that is a multiple of
-    // the alignment.
+    // posix_memalign is used because aligned_alloc requires a size that is a
+    // multiple of the alignment.
     if (posix_memalign(&allocated, size_t(kAlignment), size_t(bytes)) != 0)
       return Status::error(NoDevice, "out of memory: no " +
                                          std::to_string(bytes) +
                                          " bytes for the arena");
     data = static_cast<char *>(allocated);
     memory.emplace_back(data, &std::free);
-    // Kernels may read padding that nothing has written, though the results are
-    // never used.
+    // Memory is zeroed because kernels may read padding that nothing has
+    // written. The results that they compute from it are not used.
     return clear(data, size_t(bytes));
   }
 
@@ -104,7 +106,7 @@ public:
     if (!prepare)
       return Status::error(Defect, "the cpu device has no instruction \"" +
                                        instruction.node + "\"");
-    // oneDNN throws exceptions; callers of a device expect a Status.
+    // oneDNN throws exceptions, which are converted to a Status here.
     try {
       return prepare(resources, context, instruction, operation);
     } catch (const std::exception &error) {

@@ -17,35 +17,37 @@ struct stream;
 
 namespace pcc::runtime {
 
-/// Thread team, oneDNN engine and scratch memory of one rank. Operations run
-/// one at a time, so a single scratch of the largest requested size serves all
-/// of them:
+/// Thread team, oneDNN engine and scratch memory of one rank. The operations of
+/// a rank (its prepared instructions) execute one at a time. One scratch
+/// memory, of the largest size that any operation requested, therefore serves
+/// all of them:
 ///
 ///   reserveScratch() …    while instructions are prepared
 ///   allocateScratch()     once, after the last instruction is prepared
 ///   scratch()             while an operation runs
 class CpuResources {
 public:
-  /// Creates a team of `numThreads` threads, which oneDNN uses, too, when the
-  /// calling thread calls it.
+  /// Creates a team of `numThreads` threads. oneDNN uses the same threads for
+  /// calls that come from the thread that calls this constructor.
   explicit CpuResources(int numThreads);
   ~CpuResources();
 
-  /// Returns the threads of this rank.
+  /// Returns the thread team of this rank.
   const ThreadTeam &threads() const { return team; }
-  /// Returns the oneDNN engine, which is that of the CPU.
+  /// Returns the oneDNN engine, an engine of kind CPU.
   dnnl::engine &engine() { return *dnnlEngine; }
   /// Returns the oneDNN stream on which all primitives are executed.
   dnnl::stream &stream() { return *dnnlStream; }
 
-  /// Requests scratch memory of at least `bytes` bytes for one operation. Must
-  /// precede allocateScratch().
+  /// Requests that scratch() have at least `bytes` bytes. Must not be called
+  /// after allocateScratch().
   void reserveScratch(size_t bytes);
-  /// Allocates scratch memory of the largest requested size; none if nothing
-  /// was requested.
+  /// Allocates scratch memory of the largest requested size. Allocates nothing
+  /// if nothing was requested.
   void allocateScratch();
-  /// Returns the scratch memory, aligned to kAlignment. Its contents are
-  /// undefined when an operation begins. Null before allocateScratch().
+  /// Returns the scratch memory, aligned to kAlignment. Each operation
+  /// overwrites it, so its contents are undefined when an operation begins.
+  /// Null before allocateScratch() or if nothing was requested.
   void *scratch() const { return scratchData; }
 
   CpuResources(const CpuResources &) = delete;
@@ -60,35 +62,35 @@ private:
   void *scratchData = nullptr;
 };
 
-/// Function that prepares the operations of one kind of instruction. Each
+/// Function that creates the operations of one kind of instruction. Each
 /// function is in the source file that is named after its kind. A function may
-/// throw dnnl::error, which the device turns into a Status.
+/// throw dnnl::error, which CpuDevice::prepare() turns into a Status.
 using Prepare = Status (*)(CpuResources &, const LoadContext &,
                            const program::InstructionT &,
                            std::unique_ptr<Operation> &);
 
-/// Prepares a call of a kernel that pcc has compiled.
+/// Creates the operation that calls a kernel that pcc has compiled.
 Status prepareKernel(CpuResources &, const LoadContext &,
                      const program::InstructionT &,
                      std::unique_ptr<Operation> &);
-/// Prepares a matrix product.
+/// Creates the operation of a matrix product.
 Status prepareMatmul(CpuResources &, const LoadContext &,
                      const program::InstructionT &,
                      std::unique_ptr<Operation> &);
-/// Prepares a convolution or a transposed convolution.
+/// Creates the operation of a convolution or a transposed convolution.
 Status prepareConv(CpuResources &, const LoadContext &,
                    const program::InstructionT &, std::unique_ptr<Operation> &);
-/// Prepares a maximum or average over windows.
+/// Creates the operation of a maximum or average pool.
 Status preparePool(CpuResources &, const LoadContext &,
                    const program::InstructionT &, std::unique_ptr<Operation> &);
-/// Prepares a strided copy between two buffers.
+/// Creates the operation of a strided copy between two buffers.
 Status prepareCopy(CpuResources &, const LoadContext &,
                    const program::InstructionT &, std::unique_ptr<Operation> &);
-/// Prepares an operation that fills a buffer with one element.
+/// Creates the operation that sets all elements of a buffer to one value.
 Status prepareFill(CpuResources &, const LoadContext &,
                    const program::InstructionT &, std::unique_ptr<Operation> &);
-/// Prepares an op that has no kind of instruction of its own and is found by
-/// name (HostOps.h).
+/// Creates the operation of a HostOp instruction: a rare op, such as top_k,
+/// that is found by name in a table (HostOps.h).
 Status prepareHostOp(CpuResources &, const LoadContext &,
                      const program::InstructionT &,
                      std::unique_ptr<Operation> &);

@@ -14,107 +14,117 @@
 
 namespace pcc::runtime {
 
-/// Returns oneDNN's type for `type`, or nothing if pcc does not compute in that
-/// type with oneDNN. Supported are f32 and bf16.
+/// Returns oneDNN's name for the element type `type`: f32 or bf16. Returns
+/// nothing for all other types, for which pcc does not use oneDNN primitives.
 std::optional<dnnl::memory::data_type> dnnlTypeOf(ElementType type);
 
-/// Appends an activation to the operations that follow a primitive's main
-/// computation. Appends nothing for Activation::None.
+/// Appends `activation` to `ops`, the operations that a primitive applies to
+/// its result (post-ops). Appends nothing for Activation::None.
 void appendActivation(dnnl::post_ops &ops, program::Activation activation);
 
-/// Returns the attributes of a primitive with the given post-ops. The caller
-/// provides the primitive's scratch memory (scratchpad_mode::user).
+/// Returns the attributes of a primitive with the post-ops `ops`. The
+/// attributes also say that the caller provides the primitive's scratch memory
+/// (scratchpad_mode::user).
 dnnl::primitive_attr attributes(const dnnl::post_ops &ops);
 
-/// Returns whether `implementation`, a name that oneDNN reports, is a slow
-/// reference implementation.
+/// Returns whether `implementation`, the name that oneDNN reports for a
+/// primitive's implementation, is that of a slow reference implementation.
 bool isReference(const char *implementation);
 
-/// Memory that std::free releases.
+/// Owner of memory that it frees with std::free.
 using AlignedMemory = std::unique_ptr<void, decltype(&std::free)>;
-/// Allocates at least `bytes` bytes, aligned to kAlignment. Null if there is
-/// not enough memory.
+/// Allocates at least `bytes` bytes, aligned to kAlignment. Returns null if
+/// there is not enough memory.
 AlignedMemory allocateAligned(size_t bytes);
 
 /// A weight in the memory format that a primitive prefers. The weight is either
-/// a buffer, or a packed copy that replaces the plain local piece of the
-/// parameter.
+/// in a buffer of the program, or a packed copy. The packed copy replaces the
+/// dense one, which has been freed.
 struct WeightOperand {
-  /// Shape, type and memory format of the weight.
+  /// Shape, element type and memory format of the weight.
   dnnl::memory::desc desc;
-  /// Index of the buffer; -1 if the weight is packed.
+  /// Index of the program's buffer that holds the weight; -1 if the weight is
+  /// packed.
   int32_t buffer = -1;
-  /// Bytes from the beginning of the buffer to the weight.
+  /// Bytes from the beginning of the buffer to the weight; unused if the weight
+  /// is packed.
   size_t offset = 0;
-  /// The packed copy; null if the weight is a buffer.
+  /// The packed copy; null if the weight is in a buffer.
   AlignedMemory packed{nullptr, &std::free};
 };
 
-/// Returns whether the weight in `buffer` may be replaced by a packed copy. The
-/// buffer must be the whole local piece of a parameter that exactly one operand
-/// reads and that is not trainable.
+/// Returns whether the weight in the buffer with index `buffer` may be replaced
+/// by a packed copy. The buffer must be this rank's whole part of a parameter
+/// that exactly one operand reads and that is not trainable.
 bool mayPack(const LoadContext &context, int32_t buffer);
 
-/// Sets `weight` to the weight in `buffer`. If the formats `wanted` and `plain`
-/// differ, packs the parameter into the format `wanted` and drops the plain
-/// piece; mayPack() must be true in that case. Exit code 13 if there is not
-/// enough memory.
+/// Sets `weight` to the weight in the buffer with index `buffer`. `plain` is
+/// the format of the buffer, `wanted` the format that the primitive prefers. If
+/// they differ, packs the parameter into the format `wanted` and frees the
+/// dense copy; mayPack() must be true in that case. Exit code 13 (NoDevice) if
+/// there is not enough memory.
 Status makeWeight(CpuResources &resources, const LoadContext &context,
                   int32_t buffer, const dnnl::memory::desc &plain,
                   const dnnl::memory::desc &wanted, WeightOperand &weight);
 
 /// Execution of one oneDNN primitive. Operands are added first, then finish()
-/// sets the primitive. Each operand is a buffer, fixed memory or a part of the
-/// shared scratch. run() sets the addresses of buffers and scratch in oneDNN's
-/// memory objects, so that it allocates nothing.
+/// sets the primitive. Each operand is a buffer of the program, memory at a
+/// fixed address, or a part of the scratch memory that all operations share.
+/// run() only sets the addresses of buffers and scratch in oneDNN's memory
+/// objects, so it allocates nothing.
 class DnnlCall {
 public:
-  /// Creates a call without operands. Borrows `resources`.
+  /// Creates a call without operands. `resources` must outlive the call.
   explicit DnnlCall(CpuResources &resources) : resources(resources) {}
 
-  /// Adds a buffer of the program as `argument`, one of oneDNN's DNNL_ARG_
-  /// numbers. The operand begins `offset` bytes into the buffer.
+  /// Adds a buffer of the program as the operand `argument`, a DNNL_ARG_
+  /// number. `buffer` is the buffer's index. The operand begins `offset` bytes
+  /// after the beginning of the buffer.
   void addBuffer(int argument, const dnnl::memory::desc &desc, int32_t buffer,
                  size_t offset = 0);
-  /// Adds memory whose address never changes. The caller keeps the memory
-  /// alive.
+  /// Adds the operand `argument` at the address `data`, which never changes.
+  /// The caller must keep the memory alive.
   void addFixed(int argument, const dnnl::memory::desc &desc, void *data);
-  /// Adds a part of the shared scratch that begins at `offset` bytes, and
-  /// reserves the scratch for it.
+  /// Adds the operand `argument` in the shared scratch memory, at `offset`
+  /// bytes from its beginning. Requests that the scratch be large enough for
+  /// it.
   void addScratch(int argument, const dnnl::memory::desc &desc, size_t offset);
-  /// Adds a weight: its packed copy if there is one, otherwise its buffer. A
-  /// packed copy must outlive this object.
+  /// Adds `weight` as the operand `argument`: its packed copy if there is one,
+  /// otherwise its buffer. The packed copy must outlive this object.
   void addWeight(int argument, const WeightOperand &weight);
-  /// Sets the primitive to execute. If the primitive needs scratch memory of
-  /// its own, described by `scratchpad`, that begins `scratchpadOffset` bytes
-  /// into the shared scratch.
+  /// Sets the primitive to execute. `scratchpad` describes the scratch memory
+  /// that the primitive itself needs. The primitive's scratch memory begins
+  /// `scratchpadOffset` bytes after the beginning of the shared scratch.
   void finish(const dnnl::primitive &created,
               const dnnl::memory::desc &scratchpad, size_t scratchpadOffset);
 
-  /// Executes the primitive on the buffers of a microbatch. Fails with exit
-  /// code 1 if oneDNN reports an error.
+  /// Executes the primitive on the buffer slots of `microbatch`. Returns exit
+  /// code 1 (Defect) if oneDNN reports an error.
   Status run(const BufferTable &buffers, int64_t microbatch);
 
 private:
   /// One operand of the primitive.
   struct CallOperand {
-    /// oneDNN's object for the operand, whose address run() sets.
+    /// oneDNN's memory object of the operand. run() sets its address, unless
+    /// the address is fixed.
     dnnl::memory memory;
-    /// Index of the buffer; -1 if the operand is no buffer.
+    /// Index of the program's buffer that holds the operand; -1 if the operand
+    /// is in scratch or at a fixed address.
     int32_t buffer;
-    /// Whether the operand is a part of the shared scratch.
+    /// Whether the operand is in the shared scratch memory.
     bool isScratch;
-    /// Bytes from the beginning of the buffer or of the scratch.
+    /// Bytes from the beginning of the buffer or of the scratch to the operand.
     size_t offset;
   };
-  /// Adds an operand of any kind; the other functions call this.
+  /// Adds an operand of any kind. addBuffer(), addFixed() and addScratch() call
+  /// this.
   void add(int argument, const dnnl::memory::desc &desc, void *data,
            int32_t buffer, bool isScratch, size_t offset);
 
   CpuResources &resources;
   dnnl::primitive primitive;
   std::vector<CallOperand> operands;
-  /// Operands in the form in which oneDNN's C interface takes them.
+  /// Array of all operands in the form that oneDNN's C interface takes.
   std::vector<dnnl_exec_arg_t> arguments;
 };
 

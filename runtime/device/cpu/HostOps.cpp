@@ -6,8 +6,8 @@
 namespace pcc::runtime {
 
 namespace {
-/// One HostOp instruction. Operand descriptions are made once; only addresses
-/// change between runs.
+/// Executes one HostOp instruction. The descriptions of its operands are
+/// created once; each run only changes their addresses.
 class HostOperation : public Operation {
 public:
   HostOperation(const LoadContext &context, const program::HostOpT &op,
@@ -21,7 +21,8 @@ public:
     call.numbers = op.numbers;
   }
 
-  /// Returns what is wrong with the instruction, or null.
+  /// Checks the instruction. Returns null if it is valid, otherwise a phrase
+  /// that tells what is wrong.
   const char *prepare() { return row.prepare(call); }
 
   Status run(const RunContext &run) override {
@@ -34,7 +35,8 @@ public:
   }
 
 private:
-  /// Returns the description of a buffer, without an address.
+  /// Returns the type and shape of the buffer with index `index`, with a null
+  /// address.
   HostOperand tensorOf(int32_t index) const {
     const program::BufferT &buffer = *context.program.buffers[index];
     return {typeOf(buffer.type), buffer.shape, nullptr};
@@ -47,7 +49,8 @@ private:
 };
 } // namespace
 
-/// Returns the op of that name, or null.
+/// Returns the table row of the op with the name `name`, or null if there is
+/// none.
 static const HostOpRow *findRow(std::string_view name) {
   for (std::span<const HostOpRow> family :
        {sortingOps(), scanOps(), scatterOps(), expertOps()})

@@ -15,48 +15,53 @@
 
 namespace pcc::runtime {
 
-/// A dense row-major operand of a call.
+/// A dense row-major input or output of a host op.
 struct HostOperand {
   ElementType type;
   std::vector<int64_t> shape;
-  /// Address of the elements in the current microbatch; null before the first
-  /// run.
+  /// Address of the elements for the microbatch that is executed; null before
+  /// the first run.
   void *data;
 };
 
-/// Operands and attributes of one call. Each source file in hostops/ documents
-/// the operands and attributes of its ops in its first lines.
+/// Operands and attributes of one call of a host op, such as top_k. The first
+/// lines of each source file in hostops/ document the operands and attributes
+/// of its ops.
 struct HostOpCall {
   std::vector<HostOperand> inputs;
   std::vector<HostOperand> outputs;
-  /// Integer attributes, such as the dim to sort.
+  /// Integer attributes, such as the index of the dim to sort.
   std::vector<int64_t> integers;
   /// Floating-point attributes.
   std::vector<double> numbers;
-  /// Scratch memory, whose size HostOpRow::prepare() sets. A run must not
-  /// resize it.
+  /// Scratch memory. HostOpRow::prepare() sets its size, and a run must not
+  /// change the size.
   std::vector<int64_t> workspace;
 };
 
-/// One op.
+/// Row of the table of host ops: the name of one op and its two functions.
 struct HostOpRow {
   /// Name of the op in HostOp instructions, such as "top_k".
   std::string_view name;
-  /// Checks types, shapes and attributes of a call and sizes the workspace.
-  /// Operands have no addresses yet. Returns null, or a phrase that tells what
-  /// is wrong, such as "needs one input".
+  /// Checks the types, shapes and attributes of a call, whose operands have no
+  /// addresses yet, and sets the size of the workspace. Returns null if the
+  /// call is valid, otherwise a phrase that tells what is wrong, such as "needs
+  /// one input".
   const char *(*prepare)(HostOpCall &call);
-  /// Executes a call that prepare() has accepted.
+  /// Executes a call for which prepare() returned null.
   void (*run)(HostOpCall &call);
 };
 
-/// Returns the ops that sort (hostops/Sorting.cpp).
+/// Returns the table rows of the ops that sort (hostops/Sorting.cpp).
 std::span<const HostOpRow> sortingOps();
-/// Returns the ops that scan a dim, such as a cumulative sum (Scans.cpp).
+/// Returns the table rows of the ops that scan a dim, such as a cumulative sum
+/// (hostops/Scans.cpp).
 std::span<const HostOpRow> scanOps();
-/// Returns the ops that write elements at indices (Scatters.cpp).
+/// Returns the table rows of the ops that write elements at given indices
+/// (hostops/Scatters.cpp).
 std::span<const HostOpRow> scatterOps();
-/// Returns the ops of mixture-of-experts layers (Experts.cpp).
+/// Returns the table rows of the ops of mixture-of-experts layers
+/// (hostops/Experts.cpp).
 std::span<const HostOpRow> expertOps();
 
 } // namespace pcc::runtime

@@ -12,23 +12,23 @@
 namespace pcc::runtime {
 
 namespace {
-/// One row of a table of names.
+/// Row of a table that maps one name of CPU features to another.
 struct Renaming {
   std::string_view from;
   std::string_view to;
 };
 } // namespace
 
-/// Names that stand for a list of other names: the microarchitecture levels of
-/// the x86-64 ABI.
+/// The microarchitecture levels of the x86-64 ABI, such as "x86-64-v3", and the
+/// list of names that each stands for.
 static constexpr std::array<Renaming, 4> levels = {
     {{"x86-64", ""},
      {"x86-64-v2", "sse3,ssse3,sse4.1,sse4.2,popcnt"},
      {"x86-64-v3", "x86-64-v2,avx,avx2,bmi,bmi2,f16c,fma,lzcnt,movbe,xsave"},
      {"x86-64-v4", "x86-64-v3,avx512f,avx512bw,avx512cd,avx512dq,avx512vl"}}};
 
-/// LLVM's name of a feature, and the name of the same flag in Linux's
-/// /proc/cpuinfo, where the two differ in more than punctuation.
+/// Names of CPU features in LLVM, and the names of the same features in Linux's
+/// /proc/cpuinfo. Names that differ only in punctuation are not listed.
 static constexpr std::array<Renaming, 9> features = {
     {{"sse3", "pni"},
      {"lzcnt", "abm"},
@@ -40,8 +40,8 @@ static constexpr std::array<Renaming, 9> features = {
      {"avx512fp16", "avx512_fp16"},
      {"avxvnni", "avx_vnni"}}};
 
-/// Returns the flags of the first processor in /proc/cpuinfo. The file is read
-/// only once.
+/// Returns the CPU features (flags) that /proc/cpuinfo lists for its first
+/// processor. The file is read in the first call only.
 static const std::set<std::string> &hostFlags() {
   static const std::set<std::string> flags = [] {
     std::set<std::string> found;
@@ -59,7 +59,8 @@ static const std::set<std::string> &hostFlags() {
   return flags;
 }
 
-/// Returns the row of `table` for `name`, or null.
+/// Returns the row of `table` whose first name is `name`, or null if there is
+/// none.
 template <size_t N>
 static const Renaming *find(const std::array<Renaming, N> &table,
                             std::string_view name) {
@@ -70,7 +71,8 @@ static const Renaming *find(const std::array<Renaming, N> &table,
   return row == table.end() ? nullptr : row;
 }
 
-/// Returns whether the host has one feature, or all features of one level.
+/// Returns whether the host's processor has the feature `name` or, if `name` is
+/// a level such as "x86-64-v3", all features of that level.
 static bool hasFeature(std::string_view name) {
   if (const Renaming *level = find(levels, name))
     return hostSupports(level->to);

@@ -8,9 +8,9 @@
 namespace pcc::runtime {
 
 namespace {
-/// Call of one kernel. Threads share the kernel's independent iterations, at
-/// least `grain` of them each. The lists of pointers and scalars are allocated
-/// once and filled in every run.
+/// Calls one kernel that pcc has compiled. The kernel's independent iterations
+/// are divided over the threads, in pieces of at least `grain` iterations. The
+/// arrays of pointers and scalars are allocated once and filled in each run.
 class KernelOperation : public Operation {
 public:
   KernelOperation(const ThreadTeam &threads, const LoadContext &context,

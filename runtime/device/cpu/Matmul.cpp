@@ -25,20 +25,21 @@
 namespace pcc::runtime {
 
 namespace {
-/// Addresses of the operands' buffers in one run. `bias` and `residual` may be
-/// null.
+/// Addresses of the beginnings of the operands' buffers in one run. `bias` and
+/// `residual` are null if the product has none.
 struct MatmulAddresses {
   const void *a, *b, *bias, *residual;
   void *c;
 };
 
-/// Positions in the buffers, in elements, of one product's operands.
+/// Offsets, in elements from the beginnings of the buffers, of the operands of
+/// one product of a batch.
 struct BatchOffsets {
   int64_t a = 0, b = 0, c = 0, residual = 0;
 };
 } // namespace
 
-/// Returns where the operands of one product begin. `batch` is the row-major
+/// Returns the offsets of the operands of one product. `batch` is the row-major
 /// index of the product in the batch dims.
 static BatchOffsets offsetsOf(const MatmulProblem &problem, int64_t batch) {
   BatchOffsets offsets{problem.a.offset, problem.b.offset};
@@ -53,7 +54,7 @@ static BatchOffsets offsetsOf(const MatmulProblem &problem, int64_t batch) {
   return offsets;
 }
 
-/// Returns the addresses of the operands in a microbatch.
+/// Returns the addresses of the operands' buffers for a microbatch.
 static MatmulAddresses addressesOf(const program::MatmulT &matmul,
                                    const BufferTable &buffers,
                                    int64_t microbatch) {
@@ -64,15 +65,15 @@ static MatmulAddresses addressesOf(const program::MatmulT &matmul,
           at(matmul.c)};
 }
 
-/// Returns the fewest rows that are worth a thread, if each row takes `work`
-/// multiplications or additions.
+/// Returns the smallest number of rows for which another thread saves time.
+/// `work` is the number of multiplications or additions per row.
 static int64_t grainFor(int64_t work) {
   return std::max<int64_t>(16384 / std::max<int64_t>(work, 1), 1);
 }
 
-/// Computes c = activation(c + bias) + residual in place, on all threads. Bias
-/// and residual are skipped if the product has none; bias and activation are
-/// also skipped without `withActivation`.
+/// Computes c = activation(c + bias) + residual in place, with all threads.
+/// Skips bias and residual if the product has none. If `withActivation` is
+/// false, skips bias and activation.
 template <typename T>
 static void finishRows(const MatmulProblem &problem, const ThreadTeam &threads,
                        const MatmulAddresses &at, bool withActivation) {
@@ -111,8 +112,8 @@ static void finishRows(const MatmulProblem &problem, const ThreadTeam &threads,
 namespace {
 using dnnl::memory;
 
-/// Product by a oneDNN primitive. The weight b is packed into the format that
-/// oneDNN prefers if nothing else reads it.
+/// Executes a batched matrix product with a oneDNN primitive. If nothing else
+/// reads the weight b, it is packed into the memory format that oneDNN prefers.
 class DnnlMatmul : public Operation {
 public:
   DnnlMatmul(CpuResources &resources, const LoadContext &context,
@@ -120,9 +121,10 @@ public:
       : resources(resources), context(context), matmul(matmul),
         problem(std::move(problem)), call(resources) {}
 
-  /// Creates the primitive, which also adds the residual if
-  /// `residualInPrimitive`. Sets `created` to false if oneDNN has no fast
-  /// implementation; nothing has changed then, and another object can be tried.
+  /// Creates the oneDNN primitive and sets `created` to true. With
+  /// `residualInPrimitive`, the primitive also adds the residual. If oneDNN has
+  /// no fast implementation, sets `created` to false and changes nothing else;
+  /// the caller may then try another kind of operation.
   Status create(bool residualInPrimitive, bool &created) {
     created = false;
     const auto type = dnnlTypeOf(problem.type);
@@ -164,8 +166,9 @@ public:
   }
 
 private:
-  /// Returns whether the strides suit oneDNN: one stride of a and of b is 1, c
-  /// is row-major, and no operand is broadcast within a matrix.
+  /// Returns whether oneDNN supports the strides of the operands. In each
+  /// matrix of a and b, the stride of rows or of columns must be 1. c must be
+  /// row-major, and no stride within a matrix may be 0.
   bool isSupported() const {
     for (const MatrixStrides *matrix : {&problem.a, &problem.b})
       if (matrix->row <= 0 || matrix->column <= 0 ||
@@ -175,13 +178,14 @@ private:
            problem.batch.size() <= 4;
   }
 
-  /// Returns the bytes from the beginning of a buffer to a matrix.
+  /// Returns the offset, in bytes from the beginning of its buffer, of the
+  /// first matrix of an operand.
   size_t bytesTo(const MatrixStrides &matrix) const {
     return size_t(matrix.offset) * sizeOf(problem.type);
   }
 
-  /// Returns the description of an operand with its batch dims. A dim over
-  /// which the operand is broadcast has size 1.
+  /// Returns oneDNN's description of an operand, with its batch dims. Batch
+  /// dims over which the operand is broadcast have size 1.
   memory::desc descOf(const MatrixStrides &matrix, int64_t rows,
                       int64_t columns, memory::data_type type) const {
     memory::dims dims, strides;
@@ -194,8 +198,8 @@ private:
     return {dims, type, strides};
   }
 
-  /// Returns the description of the bias, which is broadcast over the batch and
-  /// the rows.
+  /// Returns oneDNN's description of the bias [n], which is broadcast over the
+  /// batch dims and the rows.
   memory::desc biasDesc(memory::data_type type) const {
     memory::dims dims(problem.batch.size() + 1, 1), strides(dims.size() + 1, 1);
     dims.push_back(problem.n);
@@ -203,13 +207,15 @@ private:
     return {dims, type, strides};
   }
 
-  /// Returns whether the bias is an operand of the primitive instead of a
-  /// post-op. The primitive adds its bias before alpha, a post-op, multiplies;
-  /// the bias must therefore be a post-op as well unless alpha is 1.
+  /// Returns whether the bias is an operand of the primitive rather than a
+  /// post-op (an operation on the primitive's result). The primitive adds a
+  /// bias operand before alpha, a post-op, multiplies. The bias can therefore
+  /// be an operand only if alpha is 1.
   bool biasIsOperand() const { return problem.hasBias && problem.alpha == 1; }
 
-  /// Returns the operations after the product, in this order: alpha, bias,
-  /// activation, residual. bind() numbers the operands in the same order.
+  /// Returns the operations that the primitive applies to the product, in this
+  /// order: alpha, bias, activation, residual. bind() numbers their operands in
+  /// the same order.
   dnnl::post_ops postOps(memory::data_type type) const {
     dnnl::post_ops ops;
     if (problem.alpha != 1)
@@ -224,7 +230,8 @@ private:
     return ops;
   }
 
-  /// Packs the weight and connects the primitive to the buffers.
+  /// Packs the weight if that is possible, and adds the operands of the
+  /// primitive to the call.
   Status bind(const dnnl::matmul::primitive_desc &description,
               const memory::desc &a, const memory::desc &b,
               const memory::desc &c, memory::data_type type) {
@@ -262,7 +269,8 @@ private:
 // sgemm per batch
 //===----------------------------------------------------------------------===//
 
-/// Product of f32 by one call of oneDNN's sgemm for each product of the batch.
+/// Executes a batched product of f32 matrices with one call of oneDNN's sgemm
+/// per product.
 class SgemmMatmul : public Operation {
 public:
   SgemmMatmul(CpuResources &resources, const LoadContext &context,
@@ -270,8 +278,8 @@ public:
       : threads(resources.threads()), context(context), matmul(matmul),
         problem(std::move(problem)) {}
 
-  /// Returns whether the type is f32, a and b are row-major or column-major,
-  /// and c is row-major.
+  /// Returns whether this class can compute `problem`: the type is f32, a and b
+  /// are row-major or column-major, and c is row-major.
   static bool supports(const MatmulProblem &problem) {
     return problem.type == ElementType::F32 && problem.k > 0 &&
            isPlain(problem.a, problem.m, problem.k) &&
@@ -286,10 +294,10 @@ public:
       for (int64_t batch = begin; batch < end; ++batch)
         runBatch(at, batch);
     };
-    // A call of sgemm outside of a parallel loop divides its work over the
-    // threads, which may change the order of additions. Many products are
-    // therefore divided here, and so are those that must be computed one by
-    // one.
+    // Outside a parallel loop, sgemm divides one product over the threads,
+    // which may change the order of additions. The products are therefore
+    // divided over the threads instead if their bits must not depend on the
+    // batch, or if there are at least as many products as threads.
     if (problem.oneByOne || problem.numBatches() >= threads.size())
       threads.parallelFor(problem.numBatches(), 1, multiply);
     else
@@ -301,7 +309,8 @@ public:
   }
 
 private:
-  /// Returns whether a matrix is row-major or column-major, with any padding.
+  /// Returns whether a matrix is row-major or column-major. There may be unused
+  /// elements between rows or columns.
   static bool isPlain(const MatrixStrides &matrix, int64_t rows,
                       int64_t columns) {
     return (matrix.column == 1 &&
@@ -309,8 +318,8 @@ private:
            (matrix.row == 1 && matrix.column >= std::max<int64_t>(rows, 1));
   }
 
-  /// Computes one product. sgemm takes row-major matrices; it transposes
-  /// column-major ones ('T').
+  /// Computes the product with index `batch`. sgemm takes row-major matrices; a
+  /// column-major matrix is passed as the transpose ('T') of a row-major one.
   void runBatch(const MatmulAddresses &at, int64_t batch) const {
     const BatchOffsets from = offsetsOf(problem, batch);
     const bool turnsA = problem.a.column != 1, turnsB = problem.b.column != 1;
@@ -333,9 +342,10 @@ private:
 // Widened operands
 //===----------------------------------------------------------------------===//
 
-/// Product of f16 or bf16 by WidenedProduct. With enough products, each thread
-/// computes some of them with a scratch of its own; otherwise sgemm uses all
-/// threads for one product after another.
+/// Executes a batched product of f16 or bf16 matrices with WidenedProduct,
+/// which computes in f32. If the batch is large enough, each thread computes
+/// some of the products with separate scratch memory. Otherwise the products
+/// are computed one after another, and sgemm uses all threads.
 class WidenedMatmul : public Operation {
 public:
   WidenedMatmul(CpuResources &resources, const LoadContext &context,
@@ -348,7 +358,8 @@ public:
                              sizeof(float));
   }
 
-  /// Returns whether the type is f16 or bf16 and c is row-major.
+  /// Returns whether this class can compute `problem`: the type is f16 or bf16,
+  /// and c is row-major.
   static bool supports(const MatmulProblem &problem) {
     return (problem.type == ElementType::F16 ||
             problem.type == ElementType::BF16) &&
@@ -366,12 +377,13 @@ public:
   }
 
 private:
-  /// Returns the number of floats in the scratch of one product.
+  /// Returns the number of floats that one product needs as scratch memory.
   size_t scratchFloats() const {
     return size_t(WidenedProduct<Float16>::scratchSize(problem.m, problem.k));
   }
 
-  /// Computes all products, then bias, activation and residual.
+  /// Computes all products of the batch, then adds the bias, applies the
+  /// activation and adds the residual.
   template <typename T> void multiply(const MatmulAddresses &at) const {
     const ThreadTeam &threads = resources.threads();
     const int64_t batches = problem.numBatches(), parts = threads.size();
@@ -388,7 +400,7 @@ private:
     finishRows<T>(problem, threads, at, /*withActivation=*/true);
   }
 
-  /// Computes the products [begin, end) on the calling thread.
+  /// Computes the products with the indices [begin, end) on the calling thread.
   template <typename T>
   void multiplyBatches(const MatmulAddresses &at, int64_t begin, int64_t end,
                        float *scratch) const {
@@ -414,7 +426,7 @@ private:
   LoadContext context;
   const program::MatmulT &matmul;
   MatmulProblem problem;
-  /// Whether the products are divided over the threads.
+  /// Whether the products of the batch are divided over the threads.
   bool sharesOut;
 };
 
@@ -422,8 +434,8 @@ private:
 // Plain loops
 //===----------------------------------------------------------------------===//
 
-/// Product by loops, for any element type and strides. Threads share the rows
-/// of c.
+/// Executes a batched product with loops, for any element type and any strides.
+/// The rows of c are divided over the threads.
 class PlainMatmul : public Operation {
 public:
   PlainMatmul(CpuResources &resources, const LoadContext &context,
@@ -448,9 +460,8 @@ public:
   }
 
 private:
-  /// Computes one row of one product, 64 columns at a time. Sums are kept in
-  /// the type of computation (f32 for f16 and bf16), so that an element of the
-  /// product is rounded only once.
+  /// Computes one row of one product, 64 columns at a time. f16 and bf16 are
+  /// summed in f32, so that each element of the product is rounded only once.
   template <typename T>
   void runRow(const MatmulAddresses &at, int64_t row) const {
     using C = Computed<T>;
@@ -481,15 +492,16 @@ private:
   MatmulProblem problem;
 };
 
-/// A product whose result has no elements.
+/// Executes nothing. Used for a product whose result has no elements.
 class EmptyMatmul : public Operation {
 public:
   Status run(const RunContext &) override { return Status::success(); }
 };
 } // namespace
 
-/// Prepares a oneDNN primitive with the residual fused or, if oneDNN does not
-/// support that, without. Leaves `operation` null if oneDNN supports neither.
+/// Sets `operation` to one that uses a oneDNN primitive. The primitive adds the
+/// residual if oneDNN supports that; otherwise a loop adds it. If oneDNN
+/// supports neither, leaves `operation` null.
 static Status prepareDnnl(CpuResources &resources, const LoadContext &context,
                           const program::MatmulT &matmul,
                           const MatmulProblem &problem,

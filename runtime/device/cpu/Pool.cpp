@@ -10,33 +10,36 @@
 namespace pcc::runtime {
 
 namespace {
-/// One spatial dim of the pooling. There are always three; absent ones have
-/// extent and window 1. `before` and `after` are pads.
+/// One spatial dim of a pool. A pool always has three of them here; those that
+/// it does not have get sizes and window 1. `before` and `after` are the
+/// padding at both ends of the dim.
 struct PoolDim {
   int64_t in = 1, out = 1, window = 1, stride = 1, dilation = 1, before = 0,
           after = 0;
 };
 
-/// Maximum as a reduction. The initial value is the smallest value of the type.
+/// Reduction of a window by maximum. It starts from the smallest value of the
+/// type.
 struct MaxOf {
   template <typename T> static T initial() {
     return std::numeric_limits<T>::has_infinity
                ? -std::numeric_limits<T>::infinity()
                : std::numeric_limits<T>::lowest();
   }
-  /// NaN wins over every number, as in the frameworks that models come from.
+  /// Returns the larger number, or NaN if either is NaN, as ONNX frameworks do.
   template <typename T> static T add(T sum, T value) {
     return value > sum || value != value ? value : sum;
   }
 };
-/// Sum as a reduction.
+/// Reduction of a window by addition. It starts from 0.
 struct SumOf {
   template <typename T> static T initial() { return T(0); }
   template <typename T> static T add(T sum, T value) { return sum + value; }
 };
 
-/// Pooling of x [batch, channels, spatial …] into y. A plane is the spatial
-/// part of one channel of one sample; threads share the planes.
+/// Executes a pool of x [batch, channels, spatial …] into y. A plane is the set
+/// of elements for one batch index and one channel. The planes are divided over
+/// the threads.
 class PoolOperation : public Operation {
 public:
   PoolOperation(const ThreadTeam &threads, const LoadContext &context,
@@ -72,7 +75,8 @@ private:
   int64_t inSize() const { return dims[0].in * dims[1].in * dims[2].in; }
   int64_t outSize() const { return dims[0].out * dims[1].out * dims[2].out; }
 
-  /// Computes all elements of one plane of y.
+  /// Computes all elements of y in one plane. `x` and `y` are the addresses of
+  /// the plane's first elements.
   template <typename T> void runPlane(const T *x, T *y) const {
     std::array<int64_t, 3> at;
     for (at[0] = 0; at[0] < dims[0].out; ++at[0])
@@ -83,9 +87,9 @@ private:
                    : average(x, at);
   }
 
-  /// Returns the average of the window of output element `at`. The divisor is
-  /// the number of window elements inside x, or, with AverageWithPadding, of
-  /// those inside x and its pads.
+  /// Returns the average of the window of output element `at`. The sum is
+  /// divided by the number of window elements inside x. With AverageWithPadding
+  /// it is divided by the number inside x and its padding.
   template <typename T>
   T average(const T *x, const std::array<int64_t, 3> &at) const {
     const auto sum = reduceWindow<SumOf>(x, at);
@@ -98,7 +102,8 @@ private:
         sum / Computed<T>(std::max<int64_t>(count, 1))));
   }
 
-  /// Returns how many elements of a window lie inside x, along one dim.
+  /// Returns the number of elements along one dim of the window of output index
+  /// `at` that lie inside x.
   static int64_t countInside(const PoolDim &dim, int64_t at) {
     int64_t count = 0;
     for (int64_t i = 0; i < dim.window; ++i) {
@@ -107,8 +112,9 @@ private:
     }
     return count;
   }
-  /// Returns how many elements of a window lie inside x and its pads, along one
-  /// dim. A window never begins before the pads, but may end behind them.
+  /// Returns the number of elements along one dim of the window of output index
+  /// `at` that lie inside x or its padding. A window never begins before the
+  /// padding, but may extend beyond its end.
   static int64_t countPadded(const PoolDim &dim, int64_t at) {
     int64_t count = 0;
     for (int64_t i = 0; i < dim.window; ++i)
@@ -118,7 +124,7 @@ private:
   }
 
   /// Reduces the elements of x in the window of output element `at`. Elements
-  /// in the pads are left out.
+  /// in the padding are skipped.
   template <typename Reducer, typename T>
   Computed<T> reduceWindow(const T *x, const std::array<int64_t, 3> &at) const {
     auto sum = Reducer::template initial<Computed<T>>();
@@ -144,7 +150,7 @@ private:
   LoadContext context;
   const program::PoolT &pool;
   ElementType type;
-  /// Number of planes: batch times channels.
+  /// Number of planes: batch size times number of channels.
   int64_t planes;
   std::array<PoolDim, 3> dims;
 };

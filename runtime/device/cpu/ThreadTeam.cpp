@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-// The interface of libgomp is declared here, since clang's -fopenmp would link
-// another OpenMP runtime, with threads of its own.
+// Functions of libgomp. They are declared here because clang's -fopenmp would
+// link another OpenMP runtime, which creates a second set of threads.
 extern "C" {
 void GOMP_parallel(void (*body)(void *), void *data, unsigned numThreads,
                    unsigned flags);
@@ -17,7 +17,8 @@ void omp_set_num_threads(int numThreads);
 namespace pcc::runtime {
 
 namespace {
-/// Arguments of a loop, as all threads of a parallel region see them.
+/// A loop whose iterations [0, extent) the threads of a parallel region
+/// execute.
 struct ParallelLoop {
   int64_t extent;
   void (*piece)(const void *, int64_t, int64_t);
@@ -25,8 +26,9 @@ struct ParallelLoop {
 };
 } // namespace
 
-/// Runs the calling thread's piece of the loop. Pieces differ by at most one
-/// iteration; the first threads get the longer ones.
+/// Executes the calling thread's piece of a ParallelLoop, to which `data`
+/// points. The iterations are divided evenly; if that leaves a remainder of r,
+/// each of the first r threads gets one iteration more.
 static void runPiece(void *data) {
   const ParallelLoop &loop = *static_cast<const ParallelLoop *>(data);
   const int64_t count = omp_get_num_threads(), index = omp_get_thread_num();

@@ -7,26 +7,27 @@
 
 namespace pcc::runtime {
 
-/// The threads of one rank. The threads belong to libgomp, which oneDNN uses as
-/// well. A rank therefore never has two teams that compete for its cores.
+/// The threads of one rank, between which loops are divided. The threads belong
+/// to libgomp, and oneDNN uses the same threads. A rank therefore never has two
+/// teams that compete for its cores.
 class ThreadTeam {
 public:
-  /// Creates a team of `numThreads` threads, of which the calling thread is
-  /// one.
+  /// Creates a team of `numThreads` threads. The calling thread counts as one
+  /// of them.
   explicit ThreadTeam(int numThreads) : numThreads(numThreads) {}
 
-  /// Returns the number of threads.
+  /// Returns the number of threads, including the calling one.
   int size() const { return numThreads; }
 
-  /// Makes libraries that use libgomp use this number of threads when they are
-  /// called from the current thread.
+  /// Sets the number of threads that libraries based on libgomp use, when they
+  /// are called from the current thread, to size().
   void adopt() const;
 
-  /// Divides [0, extent) into consecutive pieces of nearly equal size, at most
-  /// one per thread. Calls `body(begin, end)` for each piece on a thread of its
-  /// own, and blocks until all pieces are done. No more threads are used than
-  /// there are pieces of `grain` iterations, so a short loop runs on the
-  /// calling thread only.
+  /// Divides the iterations [0, extent) into contiguous pieces of nearly equal
+  /// size. Calls `body(begin, end)` for each piece on a separate thread, and
+  /// blocks until all pieces are done. The number of pieces is at most size()
+  /// and at most max(1, floor(extent / grain)): with extent 100, a grain of 64
+  /// gives one piece, and a grain of 50 gives two.
   template <typename Body>
   void parallelFor(int64_t extent, int64_t grain, const Body &body) const {
     run(
@@ -38,9 +39,11 @@ public:
   }
 
 private:
-  /// Body of a loop without its C++ type: `context` is the address of the body.
+  /// Body of a loop as a function pointer. `context` is the address of the C++
+  /// object that parallelFor() was given.
   using LoopBody = void (*)(const void *context, int64_t begin, int64_t end);
-  /// Implements parallelFor() for a body without its type.
+  /// Implements parallelFor(): calls `piece(context, begin, end)` for each
+  /// piece.
   void run(int64_t extent, int64_t grain, LoopBody piece,
            const void *context) const;
 

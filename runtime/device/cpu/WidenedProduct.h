@@ -23,18 +23,21 @@
 
 namespace pcc::runtime {
 
-/// One product c = alpha * a b of matrices whose element type T is narrower
-/// than f32. a is [m, k], b is [k, n] and c is [m, n]; the rows of c are
-/// contiguous. All strides are in elements.
+/// One matrix product c = alpha * a b. The element type T, f16 or bf16, is
+/// narrower than f32, in which the product is computed. a is [m, k], b is [k,
+/// n] and c is [m, n]; the rows of c are contiguous. All strides are in
+/// elements.
 template <typename T> struct WidenedProduct {
   int64_t m, n, k;
-  /// First element of a, and the strides of its rows and columns.
+  /// First element of a, the stride from row to row, and the stride from column
+  /// to column.
   const T *a;
   int64_t aRow, aColumn;
-  /// First element of b, and the strides of its rows and columns.
+  /// First element of b, the stride from row to row, and the stride from column
+  /// to column.
   const T *b;
   int64_t bRow, bColumn;
-  /// First element of c, and the stride of its rows.
+  /// First element of c, and the stride from row to row.
   T *c;
   int64_t cRow;
   float alpha;
@@ -65,7 +68,7 @@ template <typename T> struct WidenedProduct {
   }
 
 private:
-  /// Columns of b that are converted and multiplied at a time.
+  /// Number of columns of b that are converted to f32 and multiplied at a time.
   static constexpr int64_t blockColumns = 256;
 
   /// Converts `columns` columns of b, from column `first` on, to a dense block

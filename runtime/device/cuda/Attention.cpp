@@ -7,21 +7,22 @@
 
 namespace pcc::runtime {
 
-/// Bytes of an element of f16 or bf16.
+/// Bytes of one element of type f16 or bf16, the types that cuDNN's attention
+/// supports.
 static constexpr int64_t bytesOfElement = 2;
 
-/// Rounds bytes up to a multiple of 256.
+/// Returns `bytes` rounded up to a multiple of 256.
 static int64_t aligned(int64_t bytes) {
   constexpr int64_t alignment = 256;
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// Returns the number of elements of a tensor.
+/// Returns the number of elements of a tensor with the sizes `dims`.
 static int64_t elementsOf(const CudnnDims &dims) {
   return dims[0] * dims[1] * dims[2] * dims[3];
 }
 
-/// Returns the strides of an operand.
+/// Returns the strides, in elements, of an operand of an attention instruction.
 static CudnnDims stridesOf(const program::AttentionOperand &operand) {
   CudnnDims strides;
   for (size_t i = 0; i < strides.size(); ++i)
@@ -29,12 +30,14 @@ static CudnnDims stridesOf(const program::AttentionOperand &operand) {
   return strides;
 }
 
-/// Operands of an instruction, each with the tensor that it is in the graph.
+/// Operands of an attention instruction. Each is paired with the tensor of the
+/// cuDNN graph for which the operand is the memory.
 using OperandList =
     std::vector<std::pair<AttentionTensor, const program::AttentionOperand *>>;
 
-/// Returns the operands of an attention: those of the forward pass for
-/// AttentionPart::Result, otherwise those of the backward pass.
+/// Returns the operands of an attention instruction: inputs and output of the
+/// forward pass if `part` is AttentionPart::Result, otherwise those of the
+/// backward pass.
 static OperandList operandsOf(const program::AttentionT &attention) {
   OperandList operands = {{AttentionTensor::Query, attention.query.get()},
                           {AttentionTensor::Key, attention.key.get()},
@@ -51,7 +54,8 @@ static OperandList operandsOf(const program::AttentionT &attention) {
   return operands;
 }
 
-/// Returns the shape of an attention, with the strides of its operands.
+/// Returns the element type, sizes and strides of the attention that an
+/// instruction computes.
 static AttentionShape shapeOf(const program::ProgramT &program,
                               const program::AttentionT &attention) {
   const auto &query = *program.buffers[size_t(attention.query->buffer())];
@@ -66,7 +70,8 @@ static AttentionShape shapeOf(const program::ProgramT &program,
                           attention.depth,
                           attention.width,
                           attention.causal};
-  // The backward pass computes the result into scratch memory, which is dense.
+  // The backward pass recomputes Result in scratch memory, where it is dense.
+  // In the forward pass, the loop below replaces these strides.
   shape.setStrides(AttentionTensor::Result,
                    denseCudnnStrides(shape.resultDims()));
   for (const auto &[tensor, operand] : operandsOf(attention))
@@ -74,7 +79,7 @@ static AttentionShape shapeOf(const program::ProgramT &program,
   return shape;
 }
 
-/// Returns whether a plan writes the tensor.
+/// Returns whether `tensor` is an output of an attention instruction.
 static bool isWritten(AttentionTensor tensor) {
   return tensor == AttentionTensor::Result ||
          tensor == AttentionTensor::QueryGradient ||
@@ -83,13 +88,13 @@ static bool isWritten(AttentionTensor tensor) {
 }
 
 namespace {
-/// Base class of operations that run one plan or two on the operands of an
-/// instruction.
+/// Base class of the operations that execute an attention instruction with
+/// cuDNN. A subclass executes one or two plans (compiled cuDNN graphs).
 class AttentionOperation : public Operation {
 public:
-  /// Runs the plans once, because cuDNN loads code at their first run. Does
-  /// nothing if an output is outside the arena, since that buffer must keep its
-  /// contents.
+  /// Executes the plans once, because cuDNN loads code when a plan is first
+  /// executed. Does nothing if an output is not in the arena (the memory of
+  /// intermediate results), because that buffer must keep its contents.
   Status warmUp(const RunContext &run) override {
     for (const auto &[tensor, operand] : operands)
       if (isWritten(tensor) && !isInArena(context, operand->buffer()))
@@ -109,20 +114,20 @@ protected:
     add(AttentionTensor::One, &one);
   }
 
-  /// Adds a tensor of `bytes` bytes that is in scratch memory. Every call
-  /// precedes reserve().
+  /// Places `tensor`, of `bytes` bytes, in scratch memory. Must not be called
+  /// after reserve().
   void addScratch(AttentionTensor tensor, int64_t bytes) {
     inScratch.emplace_back(places.ids.size(), scratchBytes);
     scratchBytes += aligned(bytes);
     add(tensor, nullptr);
   }
-  /// Reserves scratch memory for those tensors and a workspace of
-  /// `workspaceBytes`.
+  /// Requests scratch memory for the tensors of addScratch() and for a
+  /// workspace of `workspaceBytes` bytes.
   void reserve(int64_t workspaceBytes) {
     resources.reserve(scratchBytes + workspaceBytes);
   }
 
-  /// Enqueues a plan with the addresses of a microbatch.
+  /// Sets the addresses of the operands for `microbatch`, and enqueues `plan`.
   Status execute(const CudnnPlan &plan, int64_t microbatch) {
     char *scratch = resources.scratch();
     for (size_t i = 0; i < operands.size(); ++i) {
@@ -137,7 +142,8 @@ protected:
   }
 
 private:
-  /// Adds a tensor; `data` is null if each run sets the address.
+  /// Appends `tensor` to `places`. `data` is its address, or null if execute()
+  /// sets the address.
   void add(AttentionTensor tensor, void *data) {
     places.ids.push_back(int64_t(tensor));
     places.data.push_back(data);
@@ -146,15 +152,17 @@ private:
   CudaResources &resources;
   LoadContext context;
   OperandList operands;
-  /// Numbers in host memory that plans read.
+  /// Numbers in host memory that the plans read: the factor of the scores, the
+  /// score of a masked key, and 1.
   float scale, lowest, one = 1;
-  /// Addresses of all tensors. The addresses of `operands` come first, in their
-  /// order.
+  /// Ids and addresses of all tensors of the plans. The tensors of `operands`
+  /// come first, in the order of `operands`.
   CudnnAddresses places;
   /// For each tensor in scratch memory, its index in `places` and its offset in
-  /// bytes.
+  /// bytes from the beginning of the scratch.
   std::vector<std::pair<size_t, int64_t>> inScratch;
-  /// Bytes of these tensors; the workspace follows them.
+  /// Total bytes of the tensors in scratch memory. The workspace of the plans
+  /// begins at this offset.
   int64_t scratchBytes = 0;
 };
 
@@ -175,8 +183,9 @@ private:
   const CudnnPlan &plan;
 };
 
-/// The backward pass. Programs do not store the statistics of the forward pass,
-/// so the result and its statistics are computed again first.
+/// Executes the backward pass. Programs do not store the log-sum-exp of the
+/// forward pass (Statistics), so a first plan recomputes Result and Statistics,
+/// and a second plan computes the gradients.
 class GradientsOperation : public AttentionOperation {
 public:
   GradientsOperation(CudaResources &resources, const LoadContext &context,
@@ -203,8 +212,9 @@ private:
   const CudnnPlan &result, &gradients;
 };
 
-/// An instruction whose results another one computes: GradientsOperation
-/// computes the gradient of the query, too.
+/// Executes nothing. Used for the instruction that computes the gradient of the
+/// query, because GradientsOperation, made for another instruction, computes
+/// that gradient as well.
 class FusedElsewhere : public Operation {
 public:
   Status run(const RunContext &) override { return Status::success(); }

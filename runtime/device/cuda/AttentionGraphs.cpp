@@ -7,8 +7,9 @@
 namespace pcc::runtime {
 
 namespace {
-/// Builder of one graph. Methods that return a tensor add the operations that
-/// compute it. Formulas in the comments use the letters of AttentionGraphs.h.
+/// Builder of one graph for attention. A method that returns a tensor adds the
+/// operations that compute it. Comments use the letters of the formulas in
+/// AttentionGraphs.h (S scores, P weights, O result, dO gradient of O).
 class Attention {
 public:
   using Tensor = CudnnGraph::Tensor;
@@ -20,8 +21,8 @@ public:
         transposedKey(transposed(Name::Key, shape.keyDims())),
         scale(graph.number(int64_t(Name::Scale))) {}
 
-  /// Adds the forward pass, with statistics as a stored or an intermediate
-  /// tensor.
+  /// Adds the forward pass. The statistics m + log l are stored in memory if
+  /// `withStatistics`; otherwise they are an intermediate tensor.
   void addForward(bool withStatistics) {
     const Tensor value = stored(Name::Value, shape.valueDims());
     const Tensor scores = hidden(scaled(product(query, transposedKey)));
@@ -30,8 +31,8 @@ public:
     const Tensor weights = exponential(difference(scores, top));
     const Tensor total = row();
     graph.reduce(CUDNN_REDUCE_TENSOR_ADD, weights, total);
-    // Engines only know graphs that compute the statistics, even if they are
-    // not stored.
+    // cuDNN's engines support only graphs that compute the statistics, even if
+    // nothing reads them.
     const Tensor logarithm = row();
     graph.compute(CUDNN_POINTWISE_LOG, total, logarithm);
     graph.compute(CUDNN_POINTWISE_ADD, top, logarithm,
@@ -41,7 +42,7 @@ public:
     graph.multiply(shares, value, stored(Name::Result, shape.resultDims()));
   }
 
-  /// Adds the backward pass.
+  /// Adds the backward pass: the gradients of query, key and value.
   void addGradients() {
     const Tensor gradient = stored(Name::Gradient, shape.resultDims());
     const Tensor sums = sumsOf(gradient);
@@ -65,44 +66,47 @@ public:
   }
 
 private:
-  /// Swaps the last two dims.
+  /// Returns `dims` with the last two entries exchanged.
   static CudnnDims swapped(CudnnDims dims) {
     std::swap(dims[2], dims[3]);
     return dims;
   }
 
-  /// Returns a tensor in memory.
+  /// Makes the tensor `name` in memory, with its strides in `shape`.
   Tensor stored(Name name, const CudnnDims &dims) {
     return graph.stored(int64_t(name), shape.type, dims, shape.stridesOf(name));
   }
-  /// Returns a tensor in memory with its last two dims swapped.
+  /// Makes the tensor `name` in memory, seen as its transpose: the last two
+  /// dims are exchanged.
   Tensor transposed(Name name, const CudnnDims &dims) {
     return graph.stored(int64_t(name), shape.type, swapped(dims),
                         swapped(shape.stridesOf(name)));
   }
-  /// Returns a tensor in memory with one f32 per query.
+  /// Makes the tensor `name` in memory, with one f32 per query.
   Tensor rows(Name name) {
     return graph.stored(int64_t(name), CUDNN_DATA_FLOAT, shape.rowDims(),
                         denseCudnnStrides(shape.rowDims()));
   }
-  /// Returns an intermediate tensor with one f32 per query.
+  /// Makes an intermediate tensor with one f32 per query.
   Tensor row() { return graph.between(CUDNN_DATA_FLOAT, shape.rowDims()); }
-  /// Returns an intermediate tensor with one f32 per query and key.
+  /// Makes an intermediate tensor with one f32 per pair of query and key.
   Tensor table() { return graph.between(CUDNN_DATA_FLOAT, shape.scoreDims()); }
 
-  /// Returns the matrix product a b, of the shape of the scores.
+  /// Returns the matrix product a b. The result has one f32 per pair of query
+  /// and key.
   Tensor product(Tensor a, Tensor b) {
     const Tensor made = table();
     graph.multiply(a, b, made);
     return made;
   }
-  /// Returns scale · scores.
+  /// Returns `scores` times the attention's scale factor.
   Tensor scaled(Tensor scores) {
     const Tensor made = table();
     graph.compute(CUDNN_POINTWISE_MUL, scores, scale, made);
     return made;
   }
-  /// Returns scores minus one number per query.
+  /// Returns `scores` minus `ofRows`, which has one number per query and is
+  /// broadcast over the keys.
   Tensor difference(Tensor scores, Tensor ofRows) {
     const Tensor made = table();
     graph.compute(CUDNN_POINTWISE_SUB, scores, ofRows, made);
@@ -115,8 +119,9 @@ private:
     return made;
   }
 
-  /// Returns the scores with a causal mask: the score of key j for query i is
-  /// replaced by Lowest unless i ≥ j. Without a mask, returns the scores.
+  /// Applies a causal mask: returns `scores` with Lowest in place of the score
+  /// of query i and key j if i < j. If the attention is not causal, returns
+  /// `scores` unchanged.
   Tensor hidden(Tensor scores) {
     if (!shape.isCausal)
       return scores;
@@ -131,8 +136,9 @@ private:
     return made;
   }
 
-  /// Returns D, the sums of dO ∘ O for each query. The engine expects D in
-  /// memory, which a multiplication by one stores there.
+  /// Returns D, the sum of dO ∘ O for each query. The engine requires D in
+  /// memory. Only an operation with a stored result puts it there, hence the
+  /// multiplication by 1.
   Tensor sumsOf(Tensor gradient) {
     const Tensor products = graph.between(CUDNN_DATA_FLOAT, shape.resultDims()),
                  sums = row(), made = rows(Name::Sums);
@@ -144,8 +150,8 @@ private:
     return made;
   }
 
-  /// Returns the transposed scores, rounded to f16 or bf16, as a factor of a
-  /// product.
+  /// Returns the transpose of `scores`, rounded to f16 or bf16, for use as a
+  /// factor of a matrix product.
   Tensor turned(Tensor scores) {
     const CudnnDims dims = swapped(shape.scoreDims());
     const Tensor made = graph.between(
@@ -154,9 +160,10 @@ private:
     return made;
   }
 
-  /// Stores scores · factor as the gradient of the key or of the value. With
-  /// grouped-query attention, the gradients of all query heads that share a key
-  /// head are added.
+  /// Stores the matrix product of `scores` and `factor` as `name`, the gradient
+  /// of the key or of the value, whose dims are `dims`. In grouped-query
+  /// attention, the products of all query heads that share a key head are
+  /// added.
   void multiplyToKeys(Tensor scores, Tensor factor, Name name, CudnnDims dims) {
     const Tensor result = stored(name, dims);
     if (shape.heads == shape.keyHeads) {

@@ -29,73 +29,79 @@
 
 namespace pcc::runtime {
 
-/// Tensors whose addresses a run provides; the values are their ids in the
-/// graph. Query, Result and their gradients are [batch, heads, queries, depth
-/// or width]. Key, Value and their gradients are [batch, keyHeads, keys, depth
-/// or width].
+/// Tensors of the attention graphs that are in memory. An enumerator's value is
+/// the tensor's id in the graph, for which each run provides an address. Query,
+/// Result and their gradients are [batch, heads, queries, depth or width]. Key,
+/// Value and their gradients are [batch, keyHeads, keys, depth or width].
 enum class AttentionTensor : int64_t {
   Query = 1,
   Key,
   Value,
   Result,
-  /// Gradient of the result, dO above.
+  /// Gradient of the loss with respect to Result (dO above).
   Gradient,
   QueryGradient,
   KeyGradient,
   ValueGradient,
-  /// Tensors [batch, heads, queries, 1] of f32: the statistics, and D above.
+  /// Tensors [batch, heads, queries, 1] of f32. Statistics are m + log l, and
+  /// Sums are D in the formulas above.
   Statistics,
   Sums,
-  // Numbers in host memory.
+  // Single f32 numbers in host memory: the factor of the scores, the score of a
+  // masked key, and 1.
   Scale,
   Lowest,
   One,
 };
 
-/// Type and sizes of an attention: everything that a plan depends on.
-/// Grouped-query attention has fewer key heads than heads.
+/// Element type, sizes and strides of an attention. A compiled cuDNN plan
+/// depends on nothing else. In grouped-query attention, `keyHeads` is less than
+/// `heads`.
 struct AttentionShape {
-  /// Type of all tensors but statistics and sums: f16 or bf16.
+  /// Element type (f16 or bf16) of all tensors except Statistics and Sums.
   cudnnDataType_t type;
-  /// `depth` is the size of a query or key, `width` that of a value.
+  /// Sizes of the tensors' dims. `depth` is the length of a query or key
+  /// vector, `width` that of a value vector.
   int64_t batch, heads, keyHeads, queries, keys, depth, width;
-  /// Whether query i sees only the keys 0 to i. The numbers of queries and keys
-  /// are equal in that case.
+  /// Whether the mask is causal: query i attends only to the keys 0 to i.
+  /// `queries` equals `keys` in that case.
   bool isCausal;
-  /// Strides in elements of the tensors Query to ValueGradient. Strides of
-  /// tensors that a graph does not use are 0.
+  /// Strides, in elements, of each of the tensors Query to ValueGradient. The
+  /// strides of a tensor that a graph does not use are 0.
   std::array<CudnnDims, 8> strides = {};
 
-  /// Returns the dims of the query and of its gradient.
+  /// Returns the dims of Query and QueryGradient.
   CudnnDims queryDims() const { return {batch, heads, queries, depth}; }
-  /// Returns the dims of the key and of its gradient.
+  /// Returns the dims of Key and KeyGradient.
   CudnnDims keyDims() const { return {batch, keyHeads, keys, depth}; }
-  /// Returns the dims of the value and of its gradient.
+  /// Returns the dims of Value and ValueGradient.
   CudnnDims valueDims() const { return {batch, keyHeads, keys, width}; }
-  /// Returns the dims of the result and of its gradient.
+  /// Returns the dims of Result and Gradient.
   CudnnDims resultDims() const { return {batch, heads, queries, width}; }
-  /// Returns the dims of the scores, S above.
+  /// Returns the dims of the attention scores (S in the formulas above).
   CudnnDims scoreDims() const { return {batch, heads, queries, keys}; }
-  /// Returns the dims of one number per query, such as m above.
+  /// Returns the dims of a tensor with one number per query, such as m in the
+  /// formulas above.
   CudnnDims rowDims() const { return {batch, heads, queries, 1}; }
-  /// Sets the strides of one of the tensors Query to ValueGradient.
+  /// Sets the strides of `tensor`, one of Query to ValueGradient, to `to`.
   void setStrides(AttentionTensor tensor, const CudnnDims &to) {
     strides[size_t(tensor) - 1] = to;
   }
-  /// Returns the strides of one of the tensors Query to ValueGradient.
+  /// Returns the strides of `tensor`, one of Query to ValueGradient.
   const CudnnDims &stridesOf(AttentionTensor tensor) const {
     return strides[size_t(tensor) - 1];
   }
   auto operator<=>(const AttentionShape &) const = default;
 };
 
-/// Adds the forward pass to a graph: it computes Result from Query, Key and
-/// Value, and Statistics if `withStatistics`.
+/// Adds the operations of the forward pass to `graph`. They compute Result from
+/// Query, Key and Value. With `withStatistics`, they also store Statistics, the
+/// log-sum-exp of each query's scores.
 void addAttention(CudnnGraph &graph, const AttentionShape &shape,
                   bool withStatistics);
-/// Adds the backward pass to a graph: it computes the gradients of Query, Key
-/// and Value from these tensors, Result, Statistics and Gradient. D is stored
-/// in Sums and read again; nothing else uses Sums.
+/// Adds the operations of the backward pass to `graph`. They compute
+/// QueryGradient, KeyGradient and ValueGradient from Query, Key, Value, Result,
+/// Statistics and Gradient. Sums is scratch memory for D.
 void addAttentionGradients(CudnnGraph &graph, const AttentionShape &shape);
 
 } // namespace pcc::runtime

@@ -8,8 +8,9 @@
 namespace pcc::runtime {
 
 namespace {
-/// A copy of contiguous elements. Source and target may begin at offsets that
-/// depend on the coordinates of the rank and the microbatch.
+/// Copies contiguous elements from one buffer to another. The first element in
+/// each buffer may depend on the mesh coordinates of the rank and the
+/// microbatch.
 class CopyOperation : public Operation {
 public:
   CopyOperation(const CudaContext &gpu, const LoadContext &context,
@@ -30,8 +31,9 @@ public:
   }
 
 private:
-  /// Returns the address of a buffer plus `offset`, a number of elements that
-  /// is evaluated at the coordinates of the run. `offset` may be null.
+  /// Returns the address of element `offset` of the buffer with index `buffer`.
+  /// `offset` is an expression, evaluated for the coordinates of the run; null
+  /// stands for 0.
   CUdeviceptr address(int32_t buffer, const program::ScalarT *offset,
                       const RunContext &run) const {
     const int64_t elements =
@@ -43,12 +45,12 @@ private:
   const CudaContext &gpu;
   LoadContext context;
   const program::CopyT &copy;
-  /// Bytes of an element.
+  /// Size of an element in bytes.
   int64_t size;
 };
 
-/// Fills a slot of a buffer with copies of one element of 1, 2, 4 or 8 bytes,
-/// by the driver's memset.
+/// Sets all elements of a buffer slot to one value of 1, 2, 4 or 8 bytes, with
+/// the driver's memset.
 class FillOperation : public Operation {
 public:
   FillOperation(const CudaContext &gpu, const LoadContext &context,
@@ -85,9 +87,9 @@ private:
     return gpu.check(result, "a memset of the driver");
   }
 
-  /// Fills with an element of 8 bytes, for which the driver has no function: a
-  /// strided memset for the low words of all elements, another one for the high
-  /// words.
+  /// Fills the slot with an element of 8 bytes, for which the driver has no
+  /// memset. One strided memset writes the low 32 bits of all elements, and
+  /// another one writes the high 32 bits.
   Status fillHalves(CUdeviceptr at) const {
     for (size_t half = 0; half < 2; ++half)
       PCC_RETURN_IF_ERROR(check(gpu.driver().cuMemsetD2D32Async(
@@ -99,9 +101,9 @@ private:
   const CudaContext &gpu;
   LoadContext context;
   int32_t buffer;
-  /// Number of elements in the slot, and bytes of an element.
+  /// Number of elements in the slot, and size of an element in bytes.
   size_t count, size;
-  /// The element, in words of 32 bits.
+  /// Bits of the element, in words of 32 bits, low word first.
   uint32_t words[2] = {0, 0};
 };
 } // namespace

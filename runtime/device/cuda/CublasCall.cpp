@@ -7,7 +7,8 @@
 
 namespace pcc::runtime {
 
-/// Returns the type of CUDA for f32, f64, f16 or bf16.
+/// Returns CUDA's name for the element type `type`, which is f32, f64, f16 or
+/// bf16.
 static cudaDataType_t dataTypeOf(ElementType type) {
   switch (type) {
   case ElementType::F64:
@@ -39,15 +40,17 @@ cublasTypesOf(ElementType factors, ElementType stored, bool mayRoundFactors) {
   return std::nullopt;
 }
 
-/// Returns the epilogue that computes bias, activation or sums after the
-/// product, or nothing if cuBLASLt has none. An epilogue applies its activation
-/// after the residual is added, so a product cannot have both.
+/// Returns the cuBLASLt epilogue that adds the bias and applies the activation,
+/// or computes the sums, of `problem`. Returns nothing if cuBLASLt has no such
+/// epilogue. An epilogue applies the activation after the residual is added,
+/// but the problem requires the opposite order. A product with both an
+/// activation and a residual is therefore not supported.
 static std::optional<cublasLtEpilogue_t>
 epilogueOf(const MatmulProblem &problem, bool isByRows) {
   if (problem.hasResidual && problem.activation != program::Activation::None)
     return std::nullopt;
-  // BGRADA sums the first operand, x, and BGRADB the second, y. For a row-major
-  // result, x is b.
+  // BGRADA sums cuBLASLt's first operand x, and BGRADB the second operand y. If
+  // the result is row-major, x is b and y is a.
   if (problem.sums != MatmulProblem::Sums::None)
     return (problem.sums == MatmulProblem::Sums::OfB) == isByRows
                ? CUBLASLT_EPILOGUE_BGRADA
@@ -66,10 +69,10 @@ epilogueOf(const MatmulProblem &problem, bool isByRows) {
   }
 }
 
-/// Returns the bytes, a power of two, of which all addresses of a matrix are
-/// multiples. Buffers are aligned to kAlignment. The matrix may begin at an
-/// offset, and so do the products of the outer batch dims, which the caller
-/// loops over.
+/// Returns the largest power of two, in bytes and at most kAlignment, that
+/// divides the addresses of all matrices of an operand. Buffers are aligned to
+/// kAlignment. The matrix's offset in its buffer, and the strides of the outer
+/// batch dims, over which the caller loops, may reduce the alignment.
 static uint32_t alignmentOf(const MatrixStrides &matrix, ElementType type) {
   const auto size = int64_t(sizeOf(type));
   auto bits = uint64_t(kAlignment) | uint64_t(matrix.offset * size);
@@ -78,9 +81,9 @@ static uint32_t alignmentOf(const MatrixStrides &matrix, ElementType type) {
   return uint32_t(bits & ~(bits - 1));
 }
 
-/// Returns cuBLASLt's description of a matrix of `rows` by `columns`, which is
-/// transposed first if `isSwapped`. Returns nothing if neither rows nor columns
-/// are contiguous.
+/// Returns cuBLASLt's description of a matrix of `rows` by `columns` or, if
+/// `isSwapped`, of its transpose. Returns nothing if neither the rows nor the
+/// columns are contiguous.
 static std::optional<ColumnMatrix> byColumns(const MatrixStrides &matrix,
                                              ElementType type, int64_t rows,
                                              int64_t columns, bool isSwapped) {
@@ -99,9 +102,9 @@ static std::optional<ColumnMatrix> byColumns(const MatrixStrides &matrix,
   return std::nullopt;
 }
 
-/// Returns the strides of a matrix, and those of a row-major matrix if it has a
-/// single column. A single column is row-major and column-major at once;
-/// row-major is preferred, because a bias requires it.
+/// Returns the strides of `matrix`. If the matrix has only one column, returns
+/// the strides of a row-major matrix instead. One column is row-major and
+/// column-major at once, but a bias requires a row-major matrix.
 static MatrixStrides byRowsIfColumn(MatrixStrides matrix, int64_t columns) {
   if (columns == 1)
     matrix.column = 1;
@@ -128,8 +131,9 @@ CublasCall::shapesOf(const MatmulProblem &problem, const CublasTypes &types) {
       byColumns(stored, types.stored, problem.m, problem.n, isByRows);
   const auto r =
       byColumns(addend, types.stored, problem.m, problem.n, isByRows);
-  // cuBLASLt adds a bias vector to each column of its result. These columns are
-  // the rows of c, as a bias [n] requires, only if c is row-major.
+  // cuBLASLt adds a bias vector to each column of its result. A bias [n] must
+  // be added to each row of c. These rows are columns for cuBLASLt only if c is
+  // row-major.
   const bool isOrdered = a && b && c && r && !c->isTransposed &&
                          !r->isTransposed && (isByRows || !problem.hasBias);
   if (!isOrdered)
@@ -156,9 +160,9 @@ Status CublasCall::makeLayout(Matrix &matrix, const ColumnMatrix &shape,
                       shape.batchStride);
 }
 
-/// The address of the bias is set for each run. makeOperation() sets an
-/// arbitrary value of the right alignment, because heuristics take the
-/// alignment into account.
+/// The address of the bias is set before each run. The heuristics take its
+/// alignment into account, so this function sets a placeholder address with the
+/// right alignment.
 Status CublasCall::makeOperation(const CublasTypes &types, const Shapes &shapes,
                                  cublasLtEpilogue_t epilogue) {
   const auto turn = [](const ColumnMatrix &matrix) {
@@ -212,8 +216,8 @@ Status CublasCall::askForAlgorithm(const Shapes &shapes, bool mayLack) {
   return Status::error(Defect, "cuBLASLt has no algorithm for a product");
 }
 
-/// Returns the key of a problem in the cache of algorithms: everything on which
-/// the selection depends.
+/// Returns the key of a matrix product in the cache of algorithms: a text with
+/// everything on which the selection of an algorithm depends.
 static std::string describe(const CublasTypes &types,
                             std::initializer_list<ColumnMatrix> matrices,
                             cublasLtEpilogue_t epilogue, int64_t batch,
@@ -288,8 +292,8 @@ Status CublasCall::setVector(const void *vector) {
   return set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, vector);
 }
 
-/// If the residual is c itself, it has the layout of the result, whatever the
-/// strides of the problem's residual are.
+/// If `addedData` is `resultData`, uses the layout of the result for it, and
+/// not that of the problem's residual.
 Status CublasCall::run(const void *alpha, const void *aData, const void *bData,
                        const void *beta, const void *addedData,
                        void *resultData) {

@@ -10,12 +10,12 @@
 
 namespace pcc::runtime {
 
-/// Owner of a cuBLASLt object, which it destroys. `place()` is for the function
-/// that creates the object.
+/// Owner of a cuBLASLt object, which its destructor destroys. The function that
+/// creates the object gets the address place().
 template <typename Handle> class OwnedHandle {
 public:
-  /// Creates an empty owner. `destroy` is called on the object, if there is
-  /// one.
+  /// Creates an owner without an object. The destructor calls `destroy` on the
+  /// object that has been stored at place(), if any.
   explicit OwnedHandle(cublasStatus_t (*destroy)(Handle)) : destroy(destroy) {}
   ~OwnedHandle() {
     if (handle)
@@ -24,7 +24,8 @@ public:
   OwnedHandle(const OwnedHandle &) = delete;
   OwnedHandle &operator=(const OwnedHandle &) = delete;
 
-  /// Returns where the created object is to be stored. The owner must be empty.
+  /// Returns the address at which to store a new object. The owner must not
+  /// have an object yet.
   Handle *place() { return &handle; }
   Handle get() const { return handle; }
 
@@ -33,109 +34,125 @@ private:
   Handle handle = nullptr;
 };
 
-/// Types of one product as cuBLASLt takes them.
+/// Types of one matrix product c = activation(alpha * a b + bias) + residual,
+/// as cuBLASLt takes them.
 struct CublasTypes {
   /// Element type of a and b.
   ElementType factors;
   /// Element type of bias, residual and c.
   ElementType stored;
-  /// Type of sums, and whether factors may be rounded to tf32.
+  /// Type in which products are summed. It also says whether a and b may be
+  /// rounded to tf32.
   cublasComputeType_t compute;
   /// Type of alpha and beta.
   cudaDataType_t scale;
 };
 
-/// Returns the types for a product of factors and results of the given element
-/// types, or nothing if cuBLASLt has no such products. `mayRoundFactors`:
-/// factors of type f32 may be rounded to tf32.
+/// Returns the types for a matrix product whose factors a and b have the
+/// element type `factors` and whose result has the element type `stored`.
+/// Returns nothing if cuBLASLt has no such products. `mayRoundFactors` says
+/// whether factors of type f32 may be rounded to tf32.
 std::optional<CublasTypes>
 cublasTypesOf(ElementType factors, ElementType stored, bool mayRoundFactors);
 
 /// A matrix in column-major order, the only order that pcc uses with cuBLASLt.
-/// Element (i, j) is at i + j * ld. `rows` and `columns` are those of the
-/// stored matrix; the operand is its transpose if `isTransposed`.
+/// Element (i, j) has index i + j * ld. `rows` and `columns` are the sizes of
+/// the matrix in memory; if `isTransposed`, the product uses its transpose.
 struct ColumnMatrix {
   ElementType type;
-  /// Sizes in elements; `ld` is the distance from one column to the next.
+  /// Number of rows, number of columns, and stride from one column to the next
+  /// in elements.
   int64_t rows, columns, ld;
   bool isTransposed;
-  /// Elements from one matrix of the batch to the next.
+  /// Stride, in elements, from one matrix of the batch to the next.
   int64_t batchStride;
-  /// Bytes of which all addresses of the matrix are multiples.
+  /// Largest known power of two, in bytes, that divides the address of each
+  /// matrix of the operand.
   uint32_t alignment;
 };
 
-/// One product, or a batch of products at constant strides (the innermost batch
-/// dim of a MatmulProblem). cuBLASLt takes matrices in column-major order, and
-/// sees a row-major matrix as its transpose. A row-major result is therefore
+/// Execution by cuBLASLt of one matrix product, or of a batch of products with
+/// constant strides between their matrices (the innermost batch dim of a
+/// MatmulProblem). cuBLASLt takes matrices in column-major order, in which a
+/// row-major matrix is its transpose. A row-major result c is therefore
 /// computed as
 ///
 ///   cᵀ = bᵀ aᵀ
 ///
-/// with b as the first operand, x, and a as the second, y. Bias and activation,
-/// or the sums of a factor, are computed by the epilogue of the same kernel.
+/// where b is the first operand, x, and a the second, y. The epilogue of the
+/// same kernel computes bias and activation, or the sums of a's rows or b's
+/// columns (MatmulProblem::Sums).
 class CublasCall {
 public:
-  /// Creates an empty call. Requires CudaResources::useCublas().
+  /// Creates a call without a product. CudaResources::useCublas() must have
+  /// been called.
   explicit CublasCall(CudaResources &resources);
 
-  /// Creates the descriptors of a problem and selects an algorithm: the one
-  /// that the bundle keeps from an earlier run if cuBLASLt accepts it,
-  /// otherwise the first that cuBLASLt's heuristics propose. If there is none,
-  /// returns an error, or success with `mayLack`; canRun() is false then.
+  /// Creates cuBLASLt's descriptors of `problem` and selects an algorithm. If
+  /// the bundle has an algorithm from an earlier run and cuBLASLt accepts it,
+  /// that one is selected; otherwise the first one that cuBLASLt's heuristics
+  /// propose. If they propose none, returns an error or, with `mayLack`,
+  /// success; canRun() then returns false.
   Status open(const MatmulProblem &problem, const CublasTypes &types,
               bool mayLack = false);
   /// Returns whether open() has found an algorithm.
   bool canRun() const { return isChosen; }
-  /// Sets the address of the bias that the next run() reads or, if the problem
-  /// has sums, of the vector that the next run() writes.
+  /// Sets the address `vector` of the bias that the next run() reads. If the
+  /// problem has sums, sets the address to which the next run() writes them
+  /// instead.
   Status setVector(const void *vector);
   /// Enqueues result = activation(alpha * a b + beta * added + bias) on the
-  /// compute stream. `alpha` and `beta` are host addresses of numbers of type
-  /// CublasTypes::scale. `addedData` is either `resultData` itself, or has the
-  /// strides of the problem's residual.
+  /// compute stream. `alpha` and `beta` are addresses in host memory of numbers
+  /// of type CublasTypes::scale. `addedData` is either equal to `resultData`,
+  /// or the address of a matrix with the strides of the problem's residual.
   Status run(const void *alpha, const void *aData, const void *bData,
              const void *beta, const void *addedData, void *resultData);
 
 private:
-  /// Layout of one matrix.
+  /// Owner of cuBLASLt's descriptor of one matrix.
   using Matrix = OwnedHandle<cublasLtMatrixLayout_t>;
 
-  /// Sets an attribute of the product.
+  /// Sets an attribute of the descriptor of the product.
   template <typename T>
   Status set(cublasLtMatmulDescAttributes_t attribute, const T &value) {
     return blas.check(blas.cublasLtMatmulDescSetAttribute(
                           operation.get(), attribute, &value, sizeof value),
                       "cublasLtMatmulDescSetAttribute");
   }
-  /// The matrices of a product. x and y are b and a if `isByRows`, else a and
-  /// b.
+  /// The matrices of a product in cuBLASLt's order. If `isByRows`, the first
+  /// factor x is b and the second, y, is a; otherwise x is a and y is b.
   struct Shapes {
     ColumnMatrix x, y, added, result;
   };
-  /// Returns the matrices of a problem, and sets `isByRows`. Returns nothing if
-  /// the strides of a matrix do not suit cuBLASLt.
+  /// Returns the matrices of `problem` in cuBLASLt's order, and sets
+  /// `isByRows`. Returns nothing if cuBLASLt cannot describe the strides of a
+  /// matrix.
   std::optional<Shapes> shapesOf(const MatmulProblem &problem,
                                  const CublasTypes &types);
-  /// Creates the descriptor of the product.
+  /// Creates the descriptor of the product: types, transpositions and
+  /// `epilogue`.
   Status makeOperation(const CublasTypes &types, const Shapes &shapes,
                        cublasLtEpilogue_t epilogue);
-  /// Creates the layout of a matrix, as one of `batch` matrices.
+  /// Creates the descriptor of a batch of `batch` matrices and stores it in
+  /// `matrix`.
   Status makeLayout(Matrix &matrix, const ColumnMatrix &shape, int64_t batch);
-  /// Selects an algorithm from the cache or by heuristics, and adds a new one
-  /// to the cache. `problem` is the key.
+  /// Sets `algorithm` to the cached algorithm for the key `problem`, or to one
+  /// that the heuristics propose. Adds a proposed one to the cache. `mayLack`
+  /// is as for open().
   Status choose(const std::string &problem, const Shapes &shapes, bool mayLack);
-  /// Asks the heuristics of cuBLASLt for an algorithm, for the alignments of
-  /// `shapes`.
+  /// Sets `algorithm` to the first one that cuBLASLt's heuristics propose for
+  /// matrices with the alignments in `shapes`. `mayLack` is as for open().
   Status askForAlgorithm(const Shapes &shapes, bool mayLack);
-  /// Returns whether cuBLASLt can compute the product with a cached algorithm.
+  /// Returns whether cuBLASLt can compute the product with `known`, an
+  /// algorithm from the cache.
   bool accepts(const cublasLtMatmulAlgo_t &known) const;
 
   CudaResources &resources;
   const CublasLibrary &blas;
-  /// Whether c is row-major, so that a and b change places.
+  /// Whether c is row-major, so that b is the first factor for cuBLASLt and a
+  /// the second.
   bool isByRows = true;
-  /// Whether `algorithm` is valid.
+  /// Whether `algorithm` has been set.
   bool isChosen = false;
   OwnedHandle<cublasLtMatmulDesc_t> operation;
   Matrix x, y, added, result;

@@ -6,18 +6,20 @@
 
 namespace pcc::runtime {
 
-/// File name of the library, of the major version that pcc is compiled with.
+/// File name of the cuBLASLt library with the major version of the headers with
+/// which pcc was compiled.
 static const std::string soname =
     "libcublasLt.so." + std::to_string(CUBLAS_VER_MAJOR);
 
-/// Looks up all functions.
+/// Sets the pointers in `library` to the functions in the shared library.
 static void fillTable(SharedLibrary &symbols, CublasLibrary &library) {
 #define PCC_FIND(function) symbols.find(#function, library.function);
   PCC_BLAS_FUNCTIONS(PCC_FIND)
 #undef PCC_FIND
 }
 
-/// Wraps all functions, so that calls that do not return are noticed.
+/// Wraps each function in `library`, so that a call that does not return is
+/// detected.
 static void watchTable(CublasLibrary &library) {
 #define PCC_WATCH(function) watchCalls<&CublasLibrary::function>(library);
   PCC_BLAS_FUNCTIONS(PCC_WATCH)

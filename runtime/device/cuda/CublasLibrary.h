@@ -9,7 +9,7 @@
 
 namespace pcc::runtime {
 
-/// Expands X(name) for each function of cuBLASLt that pcc calls.
+/// Expands to X(name) for each function of cuBLASLt that pcc calls.
 #define PCC_BLAS_FUNCTIONS(X)                                                  \
   X(cublasLtCreate)                                                            \
   X(cublasLtDestroy)                                                           \
@@ -28,22 +28,23 @@ namespace pcc::runtime {
   X(cublasLtMatmulAlgoCheck)                                                   \
   X(cublasLtMatmul)
 
-/// Function pointers of cuBLASLt. Each member has the name of its function. All
-/// are null before openCublasLibrary().
+/// Pointers to the functions of cuBLASLt. Each member has the name of its
+/// function. All members are null before openCublasLibrary().
 struct CublasLibrary {
 #define PCC_DECLARE(function) decltype(&::function) function = nullptr;
   PCC_BLAS_FUNCTIONS(PCC_DECLARE)
 #undef PCC_DECLARE
 
-  /// Turns the result of a cuBLASLt function into a Status; `call` is the name
-  /// of the function. Exit code 13 (NoDevice) if the library cannot use the GPU
-  /// or has no memory, exit code 1 for any other error.
+  /// Converts `result`, the return value of the cuBLASLt function with the name
+  /// `call`, to a Status. Exit code 13 (NoDevice) if the library cannot use the
+  /// GPU or has no memory, exit code 1 (Defect) for any other error.
   Status check(cublasStatus_t result, const char *call) const;
 };
 
-/// Opens cuBLASLt and wraps its functions with watchCalls(), so that a call
-/// that does not return is detected. Exit code 13 if the library is absent or
-/// of another major version than the headers that pcc is compiled with.
+/// Opens cuBLASLt and sets the pointers of `library`. The functions are wrapped
+/// with watchCalls(), so that a call that does not return is detected. Exit
+/// code 13 (NoDevice) if the library is absent, or if its major version differs
+/// from that of the headers with which pcc was compiled.
 Status openCublasLibrary(CublasLibrary &library);
 
 } // namespace pcc::runtime

@@ -98,8 +98,8 @@ Status CudaContext::createEvent(CUevent &event) {
   return status;
 }
 
-/// The wait refers to the state that the event has now, so the caller may
-/// record the event again at once.
+/// The wait refers to what `event` has recorded at the time of this call. The
+/// caller may therefore record the event again at once.
 Status CudaContext::order(CUstream earlier, CUstream later,
                           CUevent event) const {
   PCC_RETURN_IF_ERROR(

@@ -10,8 +10,8 @@
 
 namespace pcc::runtime {
 
-/// Prepares a bounds check of indices, for which the host reads its own copy of
-/// the input.
+/// Creates the operation of a CheckIndices instruction, which checks on the
+/// host that an input holds valid indices.
 static Status prepareCheck(CudaResources &, const LoadContext &context,
                            const program::InstructionT &instruction,
                            std::unique_ptr<Operation> &operation) {
@@ -19,18 +19,19 @@ static Status prepareCheck(CudaResources &, const LoadContext &context,
   return Status::success();
 }
 
-/// Functions by kind of instruction (program::InstructionBody). 7-emit makes no
-/// convolutions, poolings or host ops for GPUs; collectives belong to the
-/// engine.
+/// Functions that create the operation of an instruction, in the order of the
+/// kinds in program::InstructionBody. Null for kinds that the compiler phase
+/// 7-emit does not generate for GPUs (convolutions, pools, host ops), and for
+/// collectives, which the engine executes.
 static constexpr PrepareCuda prepares[] = {
     nullptr, prepareKernel, prepareMatmul, nullptr,     nullptr,
     nullptr, prepareCheck,  prepareCopy,   prepareFill, nullptr};
 static_assert(std::size(prepares) == size_t(program::InstructionBody::MAX) + 1);
 
 namespace {
-/// Device whose queue is the compute stream of a CudaContext. Uploads of the
-/// next step's inputs go to a stream of their own, so that they overlap with
-/// the kernels of the current step; events order the two streams:
+/// Device whose queue is the compute stream of a CudaContext. Inputs of the
+/// next step are uploaded on a second stream, so that the uploads overlap with
+/// the kernels of the current step. Events order the two streams:
 ///
 ///   compute   kernels of step n ──┬── copyWithin() ──┬── kernels of step n + 1
 ///   uploads   beginUpload() … ────┘                  └── beginUpload() …
@@ -68,8 +69,8 @@ public:
     return upload(to, from, bytes, uploads);
   }
 
-  /// The copies wait for the uploads. Later uploads wait for the copies, whose
-  /// sources they overwrite.
+  /// The copies wait for all earlier uploads, whose data they read. Later
+  /// uploads wait for the copies, because they overwrite that data.
   Status copyWithin(std::span<const DeviceCopy> copies) override {
     if (uploads)
       PCC_RETURN_IF_ERROR(gpu.order(uploads, gpu.stream(), order));
@@ -122,8 +123,8 @@ public:
     return prepare(resources, context, instruction, operation);
   }
 
-  /// All algorithms are selected when the last instruction is prepared, so the
-  /// cache of algorithms is written here.
+  /// Also writes the file of selected algorithms: all of them are known after
+  /// the last prepare().
   Status finishLoading() override {
     resources.algorithms().keep();
     return resources.allocateScratch();
@@ -133,15 +134,16 @@ public:
 
   bool canRecord() const override { return true; }
 
-  /// Captures the compute stream, and streams that events connect with it.
-  /// Calls of other threads are not affected.
+  /// Begins to capture what is enqueued on the compute stream, and on streams
+  /// that events make wait for it. Calls from other threads are not captured.
   Status beginRecording() override {
     return gpu.check(gpu.driver().cuStreamBeginCapture(
                          gpu.stream(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
                      "cuStreamBeginCapture");
   }
 
-  /// Ends the capture and compiles the captured graph for replay().
+  /// Ends the capture and compiles the captured CUDA graph, which replay()
+  /// launches.
   Status endRecording() override {
     CUgraph graph = nullptr;
     PCC_RETURN_IF_ERROR(
@@ -168,7 +170,8 @@ public:
   CudaContext &context() { return gpu; }
 
 private:
-  /// Enqueues a copy from host memory on a stream.
+  /// Enqueues a copy of `bytes` bytes from host memory to GPU memory on
+  /// `stream`.
   Status upload(void *to, const void *from, size_t bytes, CUstream stream) {
     return bytes == 0 ? Status::success()
                       : gpu.check(gpu.driver().cuMemcpyHtoDAsync(
@@ -176,8 +179,8 @@ private:
                                   "cuMemcpyHtoDAsync");
   }
 
-  /// Creates the stream of uploads. Its first upload waits for all work that
-  /// was begun before.
+  /// Creates the stream `uploads`. Its first upload waits for all work that was
+  /// enqueued on the compute stream before.
   Status openUploads() {
     Status status = gpu.createEvent(order);
     if (status.ok())
@@ -185,11 +188,12 @@ private:
     return status.failed() ? status : gpu.order(gpu.stream(), uploads, order);
   }
 
-  /// The recorded step; null if there is none.
+  /// The recorded step as an executable CUDA graph; null if no step is
+  /// recorded.
   CUgraphExec step = nullptr;
-  /// Stream of beginUpload(); null before its first call.
+  /// Stream on which beginUpload() copies; null before its first call.
   CUstream uploads = nullptr;
-  /// Event that orders uploads and copyWithin().
+  /// Event that makes uploads and copyWithin() wait for each other.
   CUevent order = nullptr;
   CudaResources resources;
   CudaContext &gpu = resources.context();

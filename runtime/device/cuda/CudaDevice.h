@@ -12,16 +12,17 @@ namespace pcc::runtime {
 
 class CudaContext;
 
-/// Creates the device of the rank with number `localRank` on this host, and
-/// sets `gpu` to its GPU, which the device owns. Both outputs are set even on
-/// an error. Exit code 13 (NoDevice) if there is no driver or no GPU.
+/// Creates the device of a rank, and sets `gpu` to the GPU of `device`, which
+/// owns it. `localRank` is the index of the rank among those of this host.
+/// `device` and `gpu` are set even if an error is returned. Exit code 13
+/// (NoDevice) if there is no driver or no GPU.
 ///
-/// The rank uses GPU number `localRank` modulo the number of visible GPUs,
-/// because some launchers show a process all GPUs of the host and others only
-/// its own. Two ranks can therefore get the same GPU; they find that out when
-/// they compare bus addresses (CudaContext::findBus). `bundle` is the folder of
-/// the bundle, which keeps the algorithms that cuBLASLt selects for the next
-/// run.
+/// The rank uses the GPU with index `localRank` modulo the number of visible
+/// GPUs. Some launchers show each process all GPUs of the host, others only
+/// one. Two ranks can therefore get the same GPU by mistake; they detect it by
+/// comparing bus addresses (CudaContext::findBus). `bundle` is the path of the
+/// bundle, the directory that pcc writes. The device stores the algorithms that
+/// cuBLASLt selects there, for the next run.
 Status createCudaDevice(int localRank, const std::string &bundle,
                         std::unique_ptr<Device> &device, CudaContext *&gpu);
 

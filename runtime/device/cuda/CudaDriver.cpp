@@ -10,34 +10,36 @@ namespace pcc::runtime {
 
 static constexpr const char *soname = "libcuda.so.1";
 
-/// The text of a function's symbol. In cuda.h many names are macros that expand
-/// to the symbol of one version, such as cuMemAlloc_v2, so the argument is
-/// expanded first.
+/// Expands to the name of a driver function in libcuda, as a string:
+/// "cuMemAlloc_v2" for cuMemAlloc. Many names are macros in cuda.h, so the
+/// argument must be expanded before it is quoted.
 #define PCC_SYMBOL(function) PCC_TEXT(function)
 #define PCC_TEXT(symbol) #symbol
 
-/// Looks up all functions.
+/// Sets the pointers in `driver` to the functions in the shared library.
 static void fillTable(SharedLibrary &library, CudaDriver &driver) {
 #define PCC_FIND(function) library.find(PCC_SYMBOL(function), driver.function);
   PCC_CUDA_DRIVER_FUNCTIONS(PCC_FIND)
 #undef PCC_FIND
 }
 
-/// Wraps all functions, so that calls that do not return are noticed.
+/// Wraps each function in `driver`, so that a call that does not return is
+/// detected.
 static void watchTable(CudaDriver &driver) {
 #define PCC_WATCH(function) watchCalls<&CudaDriver::function>(driver);
   PCC_CUDA_DRIVER_FUNCTIONS(PCC_WATCH)
 #undef PCC_WATCH
 }
 
-/// Returns a version as text: "13.0" for 13000.
+/// Returns a CUDA version as text: "13.0" for 13000.
 static std::string versionText(int version) {
   return std::to_string(version / 1000) + "." +
          std::to_string(version % 1000 / 10);
 }
 
-/// Initializes the driver. The version is checked first, because cuInit of an
-/// older driver reports a less helpful error.
+/// Initializes the driver, and fails if it is too old or finds no GPU. The
+/// version is checked first, because cuInit of an older driver reports a less
+/// helpful error.
 static Status start(const CudaDriver &driver) {
   int version = 0;
   if (driver.cuDriverGetVersion(&version) == CUDA_SUCCESS &&
@@ -76,7 +78,8 @@ Status openCudaDriver(CudaDriver &driver) {
   return start(driver);
 }
 
-/// Errors that the machine causes, and not pcc, have exit code 13.
+/// Errors whose cause is the machine rather than pcc have exit code 13
+/// (NoDevice).
 Status CudaDriver::check(CUresult result, const char *call) const {
   if (result == CUDA_SUCCESS)
     return Status::success();

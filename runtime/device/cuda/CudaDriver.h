@@ -14,8 +14,9 @@
 
 namespace pcc::runtime {
 
-/// Expands X(name) for each driver function that pcc calls. Macros in cuda.h
-/// map some of these names to a certain version of the function.
+/// Expands to X(name) for each driver function that pcc calls. Some of the
+/// names are macros in cuda.h that stand for one version of a function, such as
+/// cuMemAlloc_v2.
 #define PCC_CUDA_DRIVER_FUNCTIONS(X)                                           \
   X(cuInit)                                                                    \
   X(cuDriverGetVersion)                                                        \
@@ -60,23 +61,24 @@ namespace pcc::runtime {
   X(cuFuncLoad)                                                                \
   X(cuLaunchKernel)
 
-/// Function pointers of the driver. Each member has the name of its function.
-/// All are null before openCudaDriver().
+/// Pointers to the functions of the CUDA driver. Each member has the name of
+/// its function. All members are null before openCudaDriver().
 struct CudaDriver {
 #define PCC_DECLARE(function) decltype(&::function) function = nullptr;
   PCC_CUDA_DRIVER_FUNCTIONS(PCC_DECLARE)
 #undef PCC_DECLARE
 
-  /// Turns the result of a driver function into a Status; `call` is the name of
-  /// the function. Exit code 13 (NoDevice) if the GPU or its memory is
-  /// unavailable or the GPU cannot execute the code, exit code 1 for any other
-  /// error.
+  /// Converts `result`, the return value of the driver function with the name
+  /// `call`, to a Status. Exit code 13 (NoDevice) if the GPU or its memory is
+  /// unavailable or the GPU cannot execute the code, exit code 1 (Defect) for
+  /// any other error.
   Status check(CUresult result, const char *call) const;
 };
 
-/// Opens and initializes the driver, and wraps its functions with watchCalls(),
-/// so that a call that does not return is detected. Exit code 13 if the driver
-/// is absent or too old, or sees no GPU.
+/// Opens and initializes the driver, and sets the pointers of `driver`. The
+/// functions are wrapped with watchCalls(), so that a call that does not return
+/// is detected. Exit code 13 (NoDevice) if the driver is absent or too old, or
+/// if it finds no GPU.
 Status openCudaDriver(CudaDriver &driver);
 
 } // namespace pcc::runtime

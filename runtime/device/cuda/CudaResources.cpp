@@ -8,21 +8,22 @@
 
 namespace pcc::runtime {
 
-/// The code is not unloaded, because kernels may still run; the GPU's context
-/// frees it.
+/// Does not unload the kernels, because they may still be executing. They are
+/// freed with the GPU's context.
 CudaResources::~CudaResources() {
   if (handle)
     library.cublasLtDestroy(handle);
 }
 
-/// Returns the compute capability of an architecture: 90 for "sm_90".
+/// Returns the compute capability times 10 of an architecture name: 90 for
+/// "sm_90".
 static int capabilityOf(const char *arch) {
   return std::atoi(arch + std::strlen("sm_"));
 }
 
-/// A cubin runs on GPUs of its own major version whose minor version is not
-/// lower. PTX runs on all GPUs that are not older than its architecture; the
-/// driver compiles it.
+/// Machine code (a cubin) runs on GPUs whose compute capability has the same
+/// major number and no lower minor number. PTX runs on all GPUs of its
+/// architecture and later ones; the driver compiles it.
 Status CudaResources::loadCode(const ProgramImage &image) {
   const PccGpuCode &given = *image.gpu;
   const int wanted = capabilityOf(given.arch), have = gpu.capability();

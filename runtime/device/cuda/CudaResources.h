@@ -14,68 +14,73 @@
 namespace pcc::runtime {
 
 /// The GPU of one rank, the kernels of its program, cuBLASLt, cuDNN, and
-/// scratch memory. Kernels and libraries are loaded when an instruction first
-/// needs them, while the program is loaded. Operations run in order on one
-/// stream, so a single workspace and a single scratch serve all of them.
+/// scratch memory. The kernels and each library are loaded when
+/// Device::prepare() first gets an instruction that needs them. Operations run
+/// in order on one stream, so all of them can share one cuBLASLt workspace and
+/// one scratch memory.
 class CudaResources {
 public:
-  /// Creates the resources without opening the GPU; call context().open() next.
-  /// `bundle` is the folder that keeps the algorithms of cuBLASLt.
+  /// Creates the resources without opening the GPU; the caller must then call
+  /// context().open(). `bundle` is the path of the directory in which the
+  /// algorithms of cuBLASLt are stored.
   explicit CudaResources(std::string bundle) : bundle(std::move(bundle)) {}
   ~CudaResources();
 
-  /// Returns the GPU.
+  /// Returns the GPU of the rank.
   CudaContext &context() { return gpu; }
 
-  /// Sets `function` to a kernel of the program, ready to launch without
-  /// further loading. `kernel` is the kernel's number in the program. The first
-  /// call loads the code of all kernels; exit code 13 if the GPU is too old for
-  /// it.
+  /// Sets `function` to the kernel with index `kernel` in the program `image`.
+  /// Its code is on the GPU, so that a launch loads nothing. The first call
+  /// loads the code of all kernels. Exit code 13 (NoDevice) if the GPU is too
+  /// old for the code.
   Status findKernel(const ProgramImage &image, int32_t kernel,
                     CUfunction &function);
 
-  /// Opens cuBLASLt, its workspace and the cache of algorithms on the first
-  /// call. The functions below require it. Exit code 13 if the library is
-  /// absent.
+  /// On the first call, opens cuBLASLt, allocates its workspace and reads the
+  /// cache of algorithms; later calls do nothing. The functions from blas() to
+  /// algorithms() require an earlier call. Exit code 13 (NoDevice) if the
+  /// library is absent.
   Status useCublas();
   /// Returns the functions of cuBLASLt.
   const CublasLibrary &blas() const { return library; }
-  /// Returns the handle of cuBLASLt.
+  /// Returns the handle of cuBLASLt, with which its functions are called.
   cublasLtHandle_t cublasHandle() const { return handle; }
-  /// Returns the workspace that all products share.
+  /// Returns the GPU memory that cuBLASLt may use as scratch in each matrix
+  /// product.
   void *workspace() const { return workspaceData; }
-  /// Returns the size of the workspace in bytes. NVIDIA recommends 32 MiB for
-  /// GPUs from Hopper on, and 4 MiB for older ones.
+  /// Returns the size of workspace() in bytes. NVIDIA recommends 32 MiB for
+  /// GPUs since Hopper (compute capability 9.0), and 4 MiB for older ones.
   size_t workspaceBytes() const {
     return size_t(gpu.capability() >= 90 ? 32 : 4) << 20;
   }
-  /// Returns the algorithms that cuBLASLt selected in this run and in earlier
-  /// ones.
+  /// Returns the cache of the algorithms that cuBLASLt selected in this run and
+  /// in earlier runs.
   AlgorithmCache &algorithms() { return algorithmCache; }
 
-  /// Opens cuDNN on the first call, if it is installed, and returns it. Without
-  /// cuDNN the returned object finds no plans.
+  /// Opens cuDNN on the first call, if it is installed. Returns the object that
+  /// finds attention plans; if cuDNN is not installed, that object finds none.
   CudnnAttention &useCudnn();
-  /// Returns cuDNN as useCudnn() has opened it.
+  /// Returns the same object as useCudnn(), without opening cuDNN.
   CudnnAttention &attention() { return dnn; }
-  /// Requests scratch memory of at least `bytes` bytes for one operation. Must
-  /// precede allocateScratch().
+  /// Requests that scratch() have at least `bytes` bytes. Must not be called
+  /// after allocateScratch().
   void reserve(int64_t bytes) { scratchBytes = std::max(scratchBytes, bytes); }
-  /// Allocates scratch memory of the largest requested size. Called once, after
-  /// the last instruction is prepared.
+  /// Allocates scratch memory of the largest size that was requested. Called
+  /// once, after the last instruction is prepared.
   Status allocateScratch();
-  /// Returns the scratch memory, whose contents are undefined when an operation
-  /// begins. Null before allocateScratch() or if nothing was requested.
+  /// Returns the scratch memory in GPU memory. Each operation overwrites it, so
+  /// its contents are undefined when an operation begins. Null before
+  /// allocateScratch() or if nothing was requested.
   char *scratch() const { return static_cast<char *>(scratchData); }
 
 private:
-  /// Loads the program's kernels onto the GPU: the machine code if it is made
-  /// for this generation of GPUs, otherwise the PTX.
+  /// Loads the program's kernels onto the GPU. Loads the machine code (cubin)
+  /// if it is compiled for this generation of GPUs, otherwise the PTX.
   Status loadCode(const ProgramImage &image);
 
   std::string bundle;
   CudaContext gpu;
-  /// The loaded kernels; null before the first findKernel().
+  /// Module with the loaded kernels; null before the first findKernel().
   CUmodule code = nullptr;
   CublasLibrary library;
   /// Handle of cuBLASLt; null before useCublas().
@@ -90,42 +95,47 @@ private:
   void *scratchData = nullptr;
 };
 
-/// Returns whether a buffer is in the arena. Arena buffers hold no data before
-/// the first step, so a warm-up may overwrite them, unlike parameters and
-/// constants.
+/// Returns whether the buffer with index `buffer` is in the arena, the memory
+/// of intermediate results. Arena buffers hold no data before the first step,
+/// so a warm-up may overwrite them. Buffers of parameters and constants must
+/// keep their contents.
 inline bool isInArena(const LoadContext &context, int32_t buffer) {
   return context.program.buffers[size_t(buffer)]->memory ==
          program::Memory::Arena;
 }
 
-/// Function that prepares the operations of one kind of instruction. Each
+/// Function that creates the operations of one kind of instruction. Each
 /// function is in the source file that is named after its kind.
 using PrepareCuda = Status (*)(CudaResources &, const LoadContext &,
                                const program::InstructionT &,
                                std::unique_ptr<Operation> &);
 
-/// Prepares a launch of a kernel that pcc has compiled. If the kernel computes
-/// attention and cuDNN can do that, prepares a call of cuDNN instead.
+/// Creates the operation that launches a kernel that pcc has compiled. If the
+/// kernel computes attention and cuDNN can compute it, the operation calls
+/// cuDNN instead.
 Status prepareKernel(CudaResources &, const LoadContext &,
                      const program::InstructionT &,
                      std::unique_ptr<Operation> &);
-/// Prepares attention by cuDNN. Returns null if cuDNN is absent or has no
-/// engine for it; the kernel must then be launched.
+/// Creates the operation that computes attention with cuDNN. Returns null if
+/// cuDNN is absent or has no engine for this attention. The caller must then
+/// launch the program's kernel.
 std::unique_ptr<Operation> prepareAttention(CudaResources &,
                                             const LoadContext &,
                                             const program::AttentionT &);
-/// Prepares a matrix product by cuBLASLt.
+/// Creates the operation of a matrix product by cuBLASLt.
 Status prepareMatmul(CudaResources &, const LoadContext &,
                      const program::InstructionT &,
                      std::unique_ptr<Operation> &);
-/// Prepares a copy of contiguous elements between two buffers.
+/// Creates the operation that copies contiguous elements from one buffer to
+/// another.
 Status prepareCopy(CudaResources &, const LoadContext &,
                    const program::InstructionT &, std::unique_ptr<Operation> &);
-/// Prepares an operation that fills a buffer with one element.
+/// Creates the operation that sets all elements of a buffer to one value.
 Status prepareFill(CudaResources &, const LoadContext &,
                    const program::InstructionT &, std::unique_ptr<Operation> &);
 
-/// Implements Device::generate(): enqueues launches of a generator kernel.
+/// Implements Device::generate(): enqueues launches of the generator kernel
+/// with index `kernel`, which write random elements to `to`.
 Status makeRandom(CudaResources &, const ProgramImage &, int32_t kernel,
                   uint64_t key, std::span<const StridedCopy> copies, void *to);
 

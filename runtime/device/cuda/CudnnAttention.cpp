@@ -15,14 +15,14 @@ CudnnAttention::~CudnnAttention() {
     library.cudnnDestroy(handle);
 }
 
-/// Prints why cuDNN is not used: the program runs without it, but more slowly,
-/// and a user may want to know the reason.
+/// Prints a note with the reason `why` cuDNN is not used. The program runs
+/// without cuDNN, but more slowly.
 static void noteUnused(const std::string &why) {
   std::fprintf(stderr, "note: cuDNN is not used: %s\n", why.c_str());
 }
 
-/// Prints no note if the library is not installed or is turned off, but one if
-/// it cannot be initialized.
+/// Prints a note if cuDNN cannot be initialized. Prints none if it is not
+/// installed or is turned off by PCC_CUDNN.
 void CudnnAttention::open(cudaStream_t stream) {
   const char *wish = std::getenv("PCC_CUDNN");
   if ((wish && std::string_view(wish) == "off") ||
@@ -42,8 +42,8 @@ void CudnnAttention::open(cudaStream_t stream) {
     library.cudnnDestroy(std::exchange(handle, nullptr));
 }
 
-/// Failed compilations are kept in the cache as well, as empty plans, so that
-/// each shape is compiled at most once.
+/// If a graph cannot be compiled, an empty plan is stored in the cache. Each
+/// graph is thus compiled at most once per shape.
 const CudnnPlan *CudnnAttention::find(Kind kind, const AttentionShape &shape) {
   if (!handle)
     return nullptr;
@@ -72,7 +72,7 @@ const CudnnPlan *CudnnAttention::findGradients(const AttentionShape &shape) {
   return find(Kind::Gradients, shape);
 }
 
-/// cuDNN computes with infinite scores from version 9.10 on.
+/// cuDNN supports scores of minus infinity from version 9.10 on.
 float CudnnAttention::lowest() const {
   return library.cudnnGetVersion() < 91000
              ? std::numeric_limits<float>::lowest()

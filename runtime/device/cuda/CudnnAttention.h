@@ -9,10 +9,10 @@
 
 namespace pcc::runtime {
 
-/// The cuDNN library as one rank uses it. A plan is a compiled graph that
-/// computes attention (FlashAttention, Dao et al. 2022) of one shape. cuDNN may
-/// be absent or lack an engine for a shape. Neither is an error: there is no
-/// plan then, and the program's own kernels compute the attention.
+/// The cuDNN library as one rank uses it for attention (FlashAttention, Dao et
+/// al. 2022). A plan is a compiled cuDNN graph for attention of one shape. If
+/// cuDNN is absent or has no engine for a shape, no plan is found, which is not
+/// an error. The kernels that pcc compiled then compute the attention.
 class CudnnAttention {
 public:
   CudnnAttention() = default;
@@ -20,39 +20,45 @@ public:
   CudnnAttention(const CudnnAttention &) = delete;
   CudnnAttention &operator=(const CudnnAttention &) = delete;
 
-  /// Opens cuDNN and makes it enqueue all work on `stream`. If the environment
-  /// variable PCC_CUDNN is "off" or cuDNN cannot be opened, no plans are found.
+  /// Opens cuDNN and sets `stream` as the stream on which it enqueues all work.
+  /// If cuDNN cannot be opened, or if the environment variable PCC_CUDNN is
+  /// "off", the functions below find no plans.
   void open(cudaStream_t stream);
 
-  /// Returns the plan of the forward pass, or null if there is none.
-  /// `withStatistics`: the plan also stores the log-sum-exp of each query's
-  /// scores, which the gradients need. The plan lives as long as this object.
+  /// Returns the plan of the forward pass of attention of `shape`, or null if
+  /// there is none. With `withStatistics`, the plan also stores the log-sum-exp
+  /// of each query's scores, which the plan of the gradients reads. The plan is
+  /// valid as long as this object exists.
   const CudnnPlan *findResult(const AttentionShape &shape, bool withStatistics);
-  /// Returns the plan of the gradients of query, key and value, or null if
-  /// there is none.
+  /// Returns the plan that computes the gradients of query, key and value, or
+  /// null if there is none. The plan is valid as long as this object exists.
   const CudnnPlan *findGradients(const AttentionShape &shape);
 
-  /// Enqueues a plan of this object. `workspace` is GPU memory of
-  /// plan.workspaceBytes bytes.
+  /// Enqueues `plan`, a plan that this object returned, with the tensor
+  /// addresses `places`. `workspace` is GPU memory of plan.workspaceBytes
+  /// bytes.
   Status run(const CudnnPlan &plan, const CudnnAddresses &places,
              void *workspace) const {
     return plan.run(library, handle, places, workspace);
   }
-  /// Returns the score of a masked key: minus infinity, or the smallest finite
-  /// number for versions of cuDNN that cannot subtract infinities. Requires
-  /// that cuDNN is open.
+  /// Returns the score that plans give a masked key: minus infinity or, for
+  /// versions of cuDNN that cannot subtract infinities, the smallest finite
+  /// f32. Requires that cuDNN is open.
   float lowest() const;
 
 private:
-  /// The graphs that this class compiles.
+  /// Kinds of graphs that this class compiles: the forward pass without and
+  /// with statistics, and the backward pass.
   enum class Kind { Result, ResultAndStatistics, Gradients };
-  /// Returns the plan of a graph from the cache, or compiles it.
+  /// Returns the plan for `kind` and `shape`. Compiles it unless it is in
+  /// `plans`. Null if cuDNN has no engine for it.
   const CudnnPlan *find(Kind kind, const AttentionShape &shape);
 
   CudnnLibrary library;
-  /// Handle of cuDNN; null if cuDNN is not used.
+  /// Handle with which cuDNN's functions are called; null if cuDNN is not used.
   cudnnHandle_t handle = nullptr;
-  /// Plans by graph and shape. An empty plan says that cuDNN has no engine.
+  /// Compiled plans by kind of graph and shape. A plan whose `plan` is null
+  /// means that cuDNN has no engine for the graph.
   std::map<std::pair<Kind, AttentionShape>, CudnnPlan> plans;
 };
 

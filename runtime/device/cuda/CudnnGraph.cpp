@@ -4,15 +4,16 @@
 
 namespace pcc::runtime {
 
-/// Id of the first intermediate tensor. Smaller ids belong to the tensors of
-/// the caller.
+/// Id of the first intermediate tensor of a graph. Ids below are for the
+/// tensors to which callers give ids.
 static constexpr int64_t firstBetween = 1000;
 
 CudnnDims denseCudnnStrides(const CudnnDims &dims) {
   return {dims[1] * dims[2] * dims[3], dims[2] * dims[3], dims[3], 1};
 }
 
-/// Returns whether a result says that cuDNN lacks an implementation.
+/// Returns whether `result` says that cuDNN has no implementation of what was
+/// requested.
 static bool isUnsupported(cudnnStatus_t result) {
   return CUDNN_STATUS_CATEGORY(result) == CUDNN_STATUS_NOT_SUPPORTED;
 }
@@ -106,8 +107,8 @@ void CudnnGraph::multiply(Tensor a, Tensor b, Tensor result) {
   add(operation);
 }
 
-/// A pointwise operation is two descriptors: its kind, and the operation that
-/// connects the kind with tensors.
+/// cuDNN describes an elementwise operation by two descriptors: its kind (such
+/// as addition), and an operation that applies this kind to tensors.
 void CudnnGraph::add(const Pointwise &pointwise) {
   const auto kind = make(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
   set(kind, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE,
@@ -151,8 +152,9 @@ void CudnnGraph::reorder(Tensor tensor, Tensor result) {
   add(operation);
 }
 
-/// Asks for engines by heuristics mode A, which orders them by estimated speed.
-/// A graph that no engine supports is no error.
+/// Asks cuDNN's heuristics for engines that support the graph, ordered by
+/// estimated speed (mode A). If no engine does, returns success and leaves
+/// `plan` empty.
 Status CudnnGraph::finish(cudnnHandle_t handle, CudnnPlan &plan,
                           cudnnBackendDescriptor_t properties) {
   const auto graph = make(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
@@ -177,8 +179,8 @@ Status CudnnGraph::finish(cudnnHandle_t handle, CudnnPlan &plan,
                          : choose(heuristics, handle, properties, plan);
 }
 
-/// Queries the number of proposed engines, then the engines, and tries them in
-/// order.
+/// Queries the number of proposed engines, then the engines themselves. Tries
+/// them in the proposed order until one supports the graph.
 Status CudnnGraph::choose(cudnnBackendDescriptor_t heuristics,
                           cudnnHandle_t handle,
                           cudnnBackendDescriptor_t properties,
@@ -205,8 +207,8 @@ Status CudnnGraph::choose(cudnnBackendDescriptor_t heuristics,
       setTensor(made, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, properties);
     else
       set(made, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, handle);
-    // An engine may turn out not to support the graph only when its plan is
-    // finalized; the next engine is tried then.
+    // cuDNN may report only here, when the plan is finalized, that an engine
+    // does not support the graph. The next engine is then tried.
     if (status.failed() ||
         library.cudnnBackendFinalize(made) != CUDNN_STATUS_SUCCESS)
       continue;
@@ -223,8 +225,8 @@ Status CudnnGraph::choose(cudnnBackendDescriptor_t heuristics,
   return status;
 }
 
-/// The variant pack, which lists the addresses, is made for each run, because
-/// cuDNN cannot change a finalized one.
+/// Creates the descriptor with the addresses (cuDNN's variant pack) in each
+/// run, because a finalized one cannot be changed.
 Status CudnnPlan::run(const CudnnLibrary &library, cudnnHandle_t handle,
                       const CudnnAddresses &places, void *workspace) const {
   cudnnBackendDescriptor_t made = nullptr;

@@ -23,12 +23,13 @@
 
 namespace pcc::runtime {
 
-/// Sizes or strides of the four dims, outermost first.
+/// Sizes or strides (in elements) of the four dims of a tensor, outermost
+/// first.
 using CudnnDims = std::array<int64_t, 4>;
-/// Returns the strides of a dense row-major tensor.
+/// Returns the strides of a dense row-major tensor with the sizes `dims`.
 CudnnDims denseCudnnStrides(const CudnnDims &dims);
 
-/// Owner of a cuDNN descriptor, which it destroys.
+/// Owner of a cuDNN descriptor, which its destructor destroys.
 class CudnnDescriptor {
 public:
   CudnnDescriptor() = default;
@@ -44,8 +45,9 @@ private:
   std::unique_ptr<void, Destroy> handle{nullptr, nullptr};
 };
 
-/// Addresses for a run: data[i] is the address of the tensor with id ids[i], in
-/// the GPU's memory, or in the host's for numbers (CudnnGraph::number).
+/// Addresses of the tensors of a plan in one run. data[i] is the address of the
+/// tensor with id ids[i]. The address is in GPU memory, except for a number
+/// that CudnnGraph::number() made, which is in host memory.
 struct CudnnAddresses {
   std::vector<int64_t> ids;
   std::vector<void *> data;
@@ -53,136 +55,147 @@ struct CudnnAddresses {
 
 /// A compiled graph, ready to run.
 struct CudnnPlan {
-  /// Descriptors that the plan refers to, and the plan itself.
+  /// All descriptors that cuDNN needs to execute the plan, including `plan`.
   std::vector<CudnnDescriptor> kept;
-  /// The plan; null if cuDNN has no engine for the graph.
+  /// Descriptor of the plan; null if cuDNN has no engine for the graph.
   cudnnBackendDescriptor_t plan = nullptr;
-  /// Bytes of GPU memory that a run needs as scratch.
+  /// Bytes of GPU memory that run() needs as `workspace`.
   int64_t workspaceBytes = 0;
 
-  /// Enqueues the plan on the stream of `handle`. `workspace` has
-  /// workspaceBytes bytes of GPU memory.
+  /// Enqueues the plan on the stream of `handle`, with the tensor addresses
+  /// `places`. `workspace` is scratch memory of workspaceBytes bytes on the
+  /// GPU.
   Status run(const CudnnLibrary &library, cudnnHandle_t handle,
              const CudnnAddresses &places, void *workspace) const;
 };
 
-/// Builder of one graph. Tensors are made first, then operations that connect
-/// them, then finish() compiles the graph. The first error of any call is kept,
-/// and finish() returns it.
+/// Builder of one graph of cuDNN operations. The caller makes tensors, adds
+/// operations that read and write them, and compiles the graph with finish().
+/// If a call fails, later calls do nothing, and finish() returns the first
+/// error.
 class CudnnGraph {
 public:
-  /// Tensor of the graph, which owns the descriptor.
+  /// A tensor of the graph. The graph owns its descriptor.
   using Tensor = cudnnBackendDescriptor_t;
 
-  /// Creates an empty graph. Borrows `library`, which must outlive the graph.
+  /// Creates a graph without operations. `library` must outlive the graph.
   explicit CudnnGraph(const CudnnLibrary &library) : library(library) {}
 
-  /// Makes a tensor in the GPU's memory, whose address a run provides under
-  /// `id`. The address must be a multiple of 16 bytes.
+  /// Makes a tensor in GPU memory. Each run provides its address, a multiple of
+  /// 16 bytes, for the id `id`.
   Tensor stored(int64_t id, cudnnDataType_t type, const CudnnDims &dims,
                 const CudnnDims &strides);
-  /// Makes an f32 in host memory, whose address a run provides under `id`.
+  /// Makes a tensor of a single f32 in host memory. Each run provides its
+  /// address for the id `id`.
   Tensor number(int64_t id);
-  /// Makes a dense intermediate tensor: the result of one operation that only
-  /// other operations read. Intermediate tensors have no address.
+  /// Makes a dense intermediate tensor, which one operation of the graph writes
+  /// and others read. Intermediate tensors have no address.
   Tensor between(cudnnDataType_t type, const CudnnDims &dims) {
     return between(type, dims, denseCudnnStrides(dims));
   }
-  /// Makes an intermediate tensor with the given strides.
+  /// Makes an intermediate tensor, as above, with the given strides.
   Tensor between(cudnnDataType_t type, const CudnnDims &dims,
                  const CudnnDims &strides);
 
-  /// Adds a matrix product, result = a b, for each batch and head.
+  /// Adds an operation that computes the matrix product result = a b for each
+  /// batch and head.
   void multiply(Tensor a, Tensor b, Tensor result);
-  /// Adds an elementwise operation of two tensors. `b` is broadcast along dims
-  /// of size 1.
+  /// Adds the elementwise operation `mode` of two tensors, which writes
+  /// `result`. `b` is broadcast along its dims of size 1.
   void compute(cudnnPointwiseMode_t mode, Tensor a, Tensor b, Tensor result) {
     add({mode, a, b, nullptr, result});
   }
-  /// Adds an elementwise operation of one tensor.
+  /// Adds the elementwise operation `mode` of one tensor, which writes
+  /// `result`.
   void compute(cudnnPointwiseMode_t mode, Tensor a, Tensor result) {
     add({mode, a, nullptr, nullptr, result});
   }
-  /// Adds the comparison result = a ≥ b, element by element.
+  /// Adds the elementwise comparison result = a ≥ b.
   void compare(Tensor a, Tensor b, Tensor result) {
     add({CUDNN_POINTWISE_CMP_GE, a, b, nullptr, result, CUDNN_DATA_BOOLEAN});
   }
-  /// Adds an operation whose result is, at each element, the element's index
-  /// along `dim`. `like` has the shape of the result.
+  /// Adds an operation that sets each element of `result` to the element's
+  /// index along `dim`. `like` is any tensor with the shape of `result`.
   void count(int64_t dim, Tensor like, Tensor result) {
     add({CUDNN_POINTWISE_GEN_INDEX, like, nullptr, nullptr, result,
          CUDNN_DATA_FLOAT, dim});
   }
-  /// Adds the selection result = condition ? a : b, element by element.
+  /// Adds the elementwise selection result = condition ? a : b.
   void select(Tensor condition, Tensor a, Tensor b, Tensor result) {
     add({CUDNN_POINTWISE_BINARY_SELECT, a, b, condition, result});
   }
-  /// Adds a reduction over the dims whose size in `result` is 1.
+  /// Adds a reduction of `tensor`, such as a sum or maximum, over the dims
+  /// whose size in `result` is 1.
   void reduce(cudnnReduceTensorOp_t kind, Tensor tensor, Tensor result);
-  /// Adds an operation that passes the elements of `tensor` on as `result`, a
-  /// tensor with other strides.
+  /// Adds an operation that copies `tensor` to `result`, which has the same
+  /// elements but other strides.
   void reorder(Tensor tensor, Tensor result);
 
-  /// Compiles the graph, with the first of cuDNN's proposed engines that can
-  /// run it. `plan` stays empty, without an error, if there is none.
+  /// Compiles the graph with the first of the engines that cuDNN proposes that
+  /// supports it. If no engine does, leaves `plan` empty and returns success.
   /// `properties` may describe a GPU that is not present; `handle` is then
-  /// unused and may be null. The graph must not be used after this call, except
-  /// engines().
+  /// unused and may be null. After this call, only engines() may be called.
   Status finish(cudnnHandle_t handle, CudnnPlan &plan,
                 cudnnBackendDescriptor_t properties = nullptr);
-  /// Returns how many engines cuDNN has proposed in finish().
+  /// Returns the number of engines that cuDNN proposed in finish().
   int64_t engines() const { return numEngines; }
 
 private:
-  /// Creates a descriptor that the graph owns. Null on an error.
+  /// Creates a descriptor of `type`, which the graph owns. Returns null on an
+  /// error.
   cudnnBackendDescriptor_t make(cudnnBackendDescriptorType_t type);
-  /// Sets an attribute that is an array of values.
+  /// Sets the attribute `name` of `descriptor` to an array of values.
   template <typename T>
   void set(cudnnBackendDescriptor_t descriptor,
            cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
            std::span<const T> values);
-  /// Sets an attribute that is a single value.
+  /// Sets the attribute `name` of `descriptor` to a single value.
   template <typename T>
   void set(cudnnBackendDescriptor_t descriptor,
            cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
            const T &value) {
     set(descriptor, name, type, std::span<const T>(&value, 1));
   }
-  /// Sets an attribute that is a tensor or another descriptor.
+  /// Sets the attribute `name` of `descriptor` to another descriptor, such as
+  /// that of a tensor.
   void setTensor(cudnnBackendDescriptor_t descriptor,
                  cudnnBackendAttributeName_t name, Tensor tensor) {
     set(descriptor, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, tensor);
   }
-  /// Completes a descriptor, whose attributes are fixed from then on.
+  /// Finalizes a descriptor, whose attributes cannot be changed afterwards.
   void finalize(cudnnBackendDescriptor_t descriptor);
-  /// Makes the descriptor of a tensor, but does not finalize it.
+  /// Creates the descriptor of a tensor without finalizing it, so that the
+  /// caller can set more attributes.
   cudnnBackendDescriptor_t makeTensor(int64_t id, cudnnDataType_t type,
                                       const CudnnDims &dims,
                                       const CudnnDims &strides);
-  /// An elementwise operation. `b` and `condition` are null where the operation
-  /// has none. `type` is the type of computation; `dim` is -1 for operations
-  /// without a dim.
+  /// An elementwise operation. `b` and `condition` are null if the operation
+  /// has no such operand. `type` is the type in which it computes. `dim` is the
+  /// dim of CudnnGraph::count(), and -1 for other operations.
   struct Pointwise {
     cudnnPointwiseMode_t mode;
     Tensor a, b, condition, result; ///< null where there is none
     cudnnDataType_t type = CUDNN_DATA_FLOAT;
     int64_t dim = -1;
   };
-  /// Adds an elementwise operation.
+  /// Adds the elementwise operation `pointwise` to the graph.
   void add(const Pointwise &pointwise);
-  /// Finalizes an operation and adds it to the graph.
+  /// Finalizes the descriptor of an operation and adds it to the graph.
   void add(cudnnBackendDescriptor_t operation);
-  /// Makes the plan from the first proposed engine that can run the graph.
+  /// Sets `plan` to the plan of the first engine in `heuristics`, those that
+  /// cuDNN proposes, that supports the graph.
   Status choose(cudnnBackendDescriptor_t heuristics, cudnnHandle_t handle,
                 cudnnBackendDescriptor_t properties, CudnnPlan &plan);
 
   const CudnnLibrary &library;
-  /// The first error.
+  /// The first error of any call; success if there was none.
   Status status = Status::success();
-  /// All descriptors made for this graph; finish() moves them into the plan.
+  /// All descriptors that were created for this graph. finish() moves them into
+  /// the plan.
   std::vector<CudnnDescriptor> descriptors;
   std::vector<cudnnBackendDescriptor_t> operations;
-  /// Number of intermediate tensors, and of proposed engines.
+  /// Number of intermediate tensors so far, and number of engines that cuDNN
+  /// proposed.
   int64_t numBetween = 0, numEngines = 0;
 };
 

@@ -6,17 +6,19 @@
 
 namespace pcc::runtime {
 
-/// File name of the library, of the major version that pcc is compiled with.
+/// File name of the cuDNN library with the major version of the headers with
+/// which pcc was compiled.
 static const std::string soname = "libcudnn.so." + std::to_string(CUDNN_MAJOR);
 
-/// Looks up all functions.
+/// Sets the pointers in `library` to the functions in the shared library.
 static void fillTable(SharedLibrary &symbols, CudnnLibrary &library) {
 #define PCC_FIND(function) symbols.find(#function, library.function);
   PCC_DNN_FUNCTIONS(PCC_FIND)
 #undef PCC_FIND
 }
 
-/// Wraps all functions, so that calls that do not return are noticed.
+/// Wraps each function in `library`, so that a call that does not return is
+/// detected.
 static void watchTable(CudnnLibrary &library) {
 #define PCC_WATCH(function) watchCalls<&CudnnLibrary::function>(library);
   PCC_DNN_FUNCTIONS(PCC_WATCH)

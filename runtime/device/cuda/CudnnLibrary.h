@@ -9,7 +9,7 @@
 
 namespace pcc::runtime {
 
-/// Expands X(name) for each function of cuDNN that pcc calls.
+/// Expands to X(name) for each function of cuDNN that pcc calls.
 #define PCC_DNN_FUNCTIONS(X)                                                   \
   X(cudnnGetVersion)                                                           \
   X(cudnnGetErrorString)                                                       \
@@ -23,21 +23,22 @@ namespace pcc::runtime {
   X(cudnnBackendFinalize)                                                      \
   X(cudnnBackendExecute)
 
-/// Function pointers of cuDNN. Each member has the name of its function. All
-/// are null before openCudnnLibrary().
+/// Pointers to the functions of cuDNN. Each member has the name of its
+/// function. All members are null before openCudnnLibrary().
 struct CudnnLibrary {
 #define PCC_DECLARE(function) decltype(&::function) function = nullptr;
   PCC_DNN_FUNCTIONS(PCC_DECLARE)
 #undef PCC_DECLARE
 
-  /// Turns the result of a cuDNN function into a Status; `call` is the name of
-  /// the function. Exit code 1 (Defect) for every error.
+  /// Converts `result`, the return value of the cuDNN function with the name
+  /// `call`, to a Status. Exit code 1 (Defect) for every error.
   Status check(cudnnStatus_t result, const char *call) const;
 };
 
-/// Opens cuDNN and wraps its functions with watchCalls(), so that a call that
-/// does not return is detected. Exit code 13 if the library is absent or of
-/// another major version than the headers that pcc is compiled with.
+/// Opens cuDNN and sets the pointers of `library`. The functions are wrapped
+/// with watchCalls(), so that a call that does not return is detected. Exit
+/// code 13 (NoDevice) if the library is absent, or if its major version differs
+/// from that of the headers with which pcc was compiled.
 Status openCudnnLibrary(CudnnLibrary &library);
 
 } // namespace pcc::runtime

@@ -8,9 +8,9 @@
 namespace pcc::runtime {
 
 namespace {
-/// Launch of a kernel whose parameters are the addresses of its buffers and
-/// then its scalars. The list of parameters is made once; only the values
-/// change between runs.
+/// Launches a kernel. Its parameters are the addresses of its buffers, followed
+/// by its scalars. The list of parameters is allocated once; each run only
+/// changes the values.
 class LaunchOperation : public Operation {
 public:
   LaunchOperation(const CudaContext &gpu, const LoadContext &context,
@@ -40,18 +40,19 @@ private:
   CUfunction function;
   std::vector<void *> pointers;
   std::vector<int64_t> scalars;
-  /// Addresses of the parameters: the elements of `pointers`, then of
-  /// `scalars`.
+  /// Addresses of the kernel's parameters: of the elements of `pointers`, then
+  /// of those of `scalars`.
   std::vector<void *> arguments;
 };
 } // namespace
 
 namespace {
-/// One launch of a kernel over many tensors, such as the optimizer update of
-/// all weights (like multi-tensor apply in NVIDIA's Apex). Each block computes
-/// one tile of one part, for example of one weight and its moments. The
-/// parameters are a TensorTable with the addresses and sizes of all tensors,
-/// then the addresses of the buffers that all tensors share.
+/// Launches one kernel that updates many tensors, such as all weights in an
+/// optimizer step (like multi-tensor apply in NVIDIA's Apex). A part is one
+/// group of tensors that are updated together, for example one weight and its
+/// moments. Each block computes one tile (a fixed number of elements) of one
+/// part. The parameters are a TensorTable with the addresses and sizes of all
+/// parts, then the addresses of the buffers that all parts read.
 class MultiTensorOperation : public Operation {
 public:
   MultiTensorOperation(const CudaContext &gpu, const LoadContext &context,
@@ -85,9 +86,10 @@ public:
   }
 
 private:
-  /// Fills the part of the table that is the same in every run: the first tile
-  /// and the number of elements of each part. Slots without a part get the
-  /// largest number, so that the kernel's binary search never selects them.
+  /// Sets the entries of the table that are the same in every run: the index of
+  /// the first tile and the number of elements of each part. Unused entries get
+  /// the largest integer as their first tile. The kernel's binary search for
+  /// the part of a tile therefore never finds them.
   void fillSizes() {
     for (int64_t part = 0; part < table.slots(); ++part)
       words[size_t(TensorTable::firstAt(part))] =
@@ -104,12 +106,13 @@ private:
   LoadContext context;
   const program::KernelT &kernel;
   CUfunction function;
-  /// Addresses of the shared buffers in the current run.
+  /// Addresses, in the current run, of the buffers that all parts read.
   std::vector<void *> shared;
   TensorTable table;
-  /// The table: `table` describes the position of each entry.
+  /// The entries of the TensorTable; `table` gives the index of each.
   std::vector<int64_t> words;
-  /// Addresses of the parameters: `words`, then the elements of `shared`.
+  /// Addresses of the kernel's parameters: of `words`, then of the elements of
+  /// `shared`.
   std::vector<void *> arguments;
 };
 } // namespace

@@ -8,12 +8,12 @@
 namespace pcc::runtime {
 
 namespace {
-/// A factor, alpha or beta, in the type that cuBLASLt expects: f64 for products
-/// of f64, else f32.
+/// The number alpha or beta of a matrix product in the type that cuBLASLt
+/// expects: f64 for products of f64, else f32.
 struct CublasScale {
   CublasScale(double value, cudaDataType_t type)
       : isDouble(type == CUDA_R_64F), narrow(float(value)), wide(value) {}
-  /// Returns the address of the factor.
+  /// Returns the address of the number in that type.
   const void *get() const {
     return isDouble ? static_cast<const void *>(&wide) : &narrow;
   }
@@ -23,8 +23,9 @@ struct CublasScale {
   double wide;
 };
 
-/// A product by one CublasCall, which covers the innermost batch dim. The
-/// operation loops over the other batch dims.
+/// Computes a batched matrix product. One CublasCall computes all products
+/// along the innermost batch dim. The operation loops over the other batch
+/// dims.
 class MatmulOperation : public Operation {
 public:
   MatmulOperation(CudaResources &resources, const LoadContext &context,
@@ -33,8 +34,8 @@ public:
         problem(matmul, types.factors), alpha(matmul.alpha, types.scale),
         beta(problem.hasResidual ? 1 : 0, types.scale), call(resources) {}
 
-  /// Selects the algorithms. If cuBLASLt cannot sum a factor in the epilogue of
-  /// the product, a second product computes the sums.
+  /// Selects cuBLASLt's algorithms. If no epilogue can sum a or b
+  /// (MatmulProblem::Sums), prepares a second product that computes the sums.
   Status open() {
     if (problem.isEmpty())
       return Status::success();
@@ -60,9 +61,9 @@ public:
     return runFrom(0, places);
   }
 
-  /// Runs the product once, because cuBLASLt loads code at its first call. Does
-  /// nothing if an output is outside the arena, since that buffer must keep its
-  /// contents.
+  /// Executes the product once, because cuBLASLt loads code at its first call.
+  /// Does nothing if an output is not in the arena (the memory of intermediate
+  /// results), because that buffer must keep its contents.
   Status warmUp(const RunContext &context) override {
     for (const int32_t written : {matmul.c, matmul.a_sums, matmul.b_sums})
       if (written >= 0 && !isInArena(this->context, written))
@@ -71,13 +72,14 @@ public:
   }
 
 private:
-  /// Addresses of the matrices; `residual` is that of c if there is none.
+  /// Addresses of the matrices of one product. If there is no residual,
+  /// `residual` is the address of c.
   struct MatmulAddresses {
     char *a, *b, *c, *residual;
   };
 
-  /// Creates the product that sums a factor: a times a column of ones, or a row
-  /// of ones times b.
+  /// Prepares the second product, which sums a or b over k: a times a column of
+  /// ones, or a row of ones times b.
   Status openFactorSum() {
     const bool ofA = problem.sums == MatmulProblem::Sums::OfA;
     program::MatmulT sums = matmul;
@@ -93,7 +95,8 @@ private:
     return fillOnes();
   }
 
-  /// Uploads k ones in the type of the factors.
+  /// Allocates the vector `ones` and sets its k elements to 1, in the type of a
+  /// and b.
   Status fillOnes() {
     const auto count = size_t(problem.k);
     const size_t bytes = count * sizeOf(types.factors);
@@ -105,8 +108,8 @@ private:
     return context.device.upload(factorSum->ones, converted.data(), bytes);
   }
 
-  /// Tells cuBLASLt the address of the bias or of the sums in this run. If a
-  /// second product computes the sums, runs it.
+  /// Sets the address of the bias, or of the sums, for this run. If a second
+  /// product computes the sums, runs that product instead.
   Status setVector() {
     const int32_t sums = std::max(matmul.a_sums, matmul.b_sums);
     if (factorSum) {
@@ -124,7 +127,8 @@ private:
   }
 
   /// Replaces a product with k = 0, which cuBLASLt rejects, by one with k = 1
-  /// of factors that are 0. Bias, activation and residual still apply.
+  /// in which a and b are zeros. Bias, activation and residual are computed as
+  /// usual.
   Status multiplyZeros() {
     problem.k = 1;
     for (MatrixStrides *matrix : {&problem.a, &problem.b}) {
@@ -138,24 +142,27 @@ private:
         size_t(std::max(problem.m, problem.n)) * sizeOf(types.factors), zeros);
   }
 
-  /// Returns the address of a buffer in the current microbatch.
+  /// Returns the address of the buffer with index `buffer` for the current
+  /// microbatch.
   char *address(int32_t buffer) const {
     return static_cast<char *>(context.buffers.at(buffer, microbatch));
   }
 
-  /// Returns the address of factor a or b, or of the zeros that replace it.
+  /// Returns the address of a or b for the current microbatch: `matrix.offset`
+  /// elements after the beginning of `buffer`. If k is 0, returns `zeros`.
   char *factor(int32_t buffer, const MatrixStrides &matrix) const {
     return zeros ? static_cast<char *>(zeros)
                  : moved(address(buffer), matrix.offset, types.factors);
   }
 
-  /// Returns the address that is `elements` elements after `data`.
+  /// Returns the address `elements` elements of type `type` after `data`.
   static char *moved(char *data, int64_t elements, ElementType type) {
     return data + elements * int64_t(sizeOf(type));
   }
 
-  /// Runs the products of all indices of the batch dims from `dim` on. The
-  /// innermost batch dim is part of one call.
+  /// Executes the products for all indices of the batch dims `dim` to the last,
+  /// where `at` has the addresses for the indices of the dims before. One
+  /// CublasCall covers the innermost batch dim.
   Status runFrom(size_t dim, const MatmulAddresses &at) {
     if (dim + 1 >= problem.batch.size())
       return call.run(alpha.get(), at.a, at.b, beta.get(), at.residual, at.c);
@@ -170,7 +177,8 @@ private:
     return Status::success();
   }
 
-  /// The product that sums a factor, with alpha = 1 and beta = 0.
+  /// The second product, which sums a or b over k. Its alpha is 1 and its beta
+  /// is 0.
   struct FactorSum {
     FactorSum(MatmulProblem problem, const CublasTypes &types,
               CudaResources &resources)
@@ -179,7 +187,7 @@ private:
     MatmulProblem problem;
     CublasScale one, zero;
     CublasCall call;
-    /// A vector of k ones on the GPU.
+    /// Vector of k ones in GPU memory.
     void *ones = nullptr;
   };
 
@@ -191,9 +199,9 @@ private:
   CublasScale alpha, beta;
   CublasCall call;
   std::optional<FactorSum> factorSum;
-  /// Zeros that replace a and b if k is 0; otherwise null.
+  /// Zeros in GPU memory that are used as a and b if k is 0; otherwise null.
   void *zeros = nullptr;
-  /// Microbatch of the current run.
+  /// Index of the microbatch of the current run.
   int64_t microbatch = 0;
 };
 } // namespace

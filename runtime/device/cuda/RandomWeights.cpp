@@ -5,8 +5,9 @@
 
 namespace pcc::runtime {
 
-/// Enqueues a generator kernel for one part of a tensor, with one thread per
-/// element. The parameters are those that RandomScalars documents.
+/// Enqueues a generator kernel that generates the elements of `part`, a part of
+/// a random tensor, with one thread per element. RandomScalars documents the
+/// kernel's parameters.
 static Status launch(CudaContext &gpu, CUfunction function, RandomScalars part,
                      void *to) {
   int64_t elements = 1;

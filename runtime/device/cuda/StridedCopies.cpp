@@ -7,14 +7,14 @@
 namespace pcc::runtime {
 
 namespace {
-/// `height` rows of `width` contiguous bytes; a pitch is the distance in bytes
-/// between two rows.
+/// A rectangle to copy: `height` rows of `width` contiguous bytes. A pitch is
+/// the distance in bytes from one row to the next.
 struct CopyRows {
   int64_t width = 0, height = 1, sourcePitch = 0, targetPitch = 0;
 };
 } // namespace
 
-/// Enqueues the copy of a rectangle, with one call of the driver.
+/// Enqueues the copy of the rectangle `rows` with one call of the driver.
 static Status copyRows(const CudaContext &gpu, const CopyRows &rows,
                        const char *from, char *to) {
   if (rows.height == 1)
@@ -34,8 +34,9 @@ static Status copyRows(const CudaContext &gpu, const CopyRows &rows,
                    "cuMemcpy2DAsync");
 }
 
-/// Enqueues a copy of `rows` for each iteration of the nested loops, outermost
-/// first. `size` is the size of an element in bytes.
+/// Enqueues one copy of the rectangle `rows` for each iteration of the nested
+/// loops `loops`, which are outermost first. `size` is the size of an element
+/// in bytes.
 static Status copyLoops(const CudaContext &gpu, std::span<const CopyLoop> loops,
                         const CopyRows &rows, const char *from, char *to,
                         int64_t size) {
@@ -49,9 +50,11 @@ static Status copyLoops(const CudaContext &gpu, std::span<const CopyLoop> loops,
   return Status::success();
 }
 
-/// The innermost loop becomes the rows if it is contiguous on both sides, and
-/// the next loop the rectangle. The example copies columns 0 to 3 of the first
-/// 16 rows of two 20 x 16 matrices into two dense 16 x 4 matrices:
+/// If the innermost loop is contiguous in source and target, its elements
+/// become the rows of the rectangle, and the next loop becomes its height. The
+/// loops below are {extent, source stride, target stride}. They copy columns 0
+/// to 3 of the first 16 rows of two 20 x 16 matrices into two dense 16 x 4
+/// matrices:
 ///
 ///   loops {2, 320, 64}   {16, 16, 4}   {4, 1, 1}
 ///         two calls      height 16     width 4 elements
@@ -69,7 +72,7 @@ Status copyStrided(const CudaContext &gpu, const StridedCopy &given,
     rows.width *= loops.back().extent;
     loops = loops.first(loops.size() - 1);
   }
-  // The driver rejects rows that overlap, and pitches above its limit.
+  // The driver rejects rows that overlap and pitches above this limit.
   constexpr int64_t mostPitch = std::numeric_limits<int32_t>::max();
   if (!loops.empty() && loops.back().sourceStride * size >= rows.width &&
       loops.back().targetStride * size >= rows.width &&

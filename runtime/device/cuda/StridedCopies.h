@@ -8,11 +8,11 @@
 
 namespace pcc::runtime {
 
-/// Enqueues a copy within the GPU's memory, of elements of `size` bytes. The
-/// driver copies a rectangle per call: contiguous rows at a constant pitch. The
-/// innermost loops form the rectangle as far as their strides allow that; each
-/// iteration of the remaining loops is a call of its own. Source and target
-/// must not overlap.
+/// Enqueues the strided copy `copy` of elements of `size` bytes from `from` to
+/// `to`, two ranges of GPU memory that must not overlap. One call of the driver
+/// copies a rectangle: contiguous rows with a constant distance between them.
+/// The innermost loops of `copy` form the rectangle if their strides allow it.
+/// The driver is called once for each iteration of the other loops.
 Status copyStrided(const CudaContext &gpu, const StridedCopy &copy,
                    const void *from, void *to, size_t size);
 

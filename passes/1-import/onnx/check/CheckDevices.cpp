@@ -10,14 +10,15 @@ using namespace pcc::onnx;
 
 namespace {
 
-/// Checks the configurations of a model, then one node after the other. Only
-/// the first error is kept.
+/// Checks the multi-device annotations of a model: first its device
+/// configurations, then each node. Keeps only the first error.
 class DeviceCheck {
 public:
-  /// Checks the device configurations of the model.
+  /// Checks the model's device configurations: names, numbers of devices,
+  /// duplicates.
   explicit DeviceCheck(const Model &model);
 
-  /// Checks nodes and, recursively, the nodes of their subgraphs.
+  /// Checks the annotations of `nodes` and of the nodes in their subgraphs.
   void visit(const std::vector<Node> &nodes);
 
   MaybeError error;
@@ -25,28 +26,33 @@ public:
 private:
   void check(const Node &node);
   void check(const ShardingSpec &spec, int64_t numDevices);
-  /// Checks the split dims and their numbers of shards.
+  /// Checks which dims `spec` splits and into how many shards.
   void checkDims(const ShardingSpec &spec);
-  /// Checks the device list and the device groups.
+  /// Checks the list of devices that hold the shards, and the groups of
+  /// devices.
   void checkEntries(const ShardingSpec &spec, int64_t numDevices);
-  /// Checks that `device` exists, and adds it to `listed`.
+  /// Checks that the number `device` is below `numDevices`, and adds it to
+  /// `listed`. A device that is listed already is an error.
   void checkDevice(int64_t device, int64_t numDevices);
-  /// Records an error. The message begins with the current node and tensor.
+  /// Records an error, unless there is an earlier one. `what` follows the names
+  /// of the current node and tensor in the message.
   void fail(const std::string &what);
 
-  /// Number of devices by the name of a configuration.
+  /// Number of devices of each device configuration, by the configuration's
+  /// name.
   std::unordered_map<std::string_view, int64_t> numDevices;
-  /// Node being checked; null while configurations are checked.
+  /// Node whose annotations are being checked; null while configurations are
+  /// checked.
   const Node *current = nullptr;
   /// Tensor whose sharding is being checked; empty if none is.
   std::string_view tensor;
-  /// Devices that the current device list has mentioned so far.
+  /// Devices that occurred so far in the device list that is being checked.
   std::unordered_set<int64_t> listed;
 };
 
 } // namespace
 
-/// The largest number of devices of a configuration.
+/// Largest number of devices that a configuration may have.
 static const int64_t mostDevices = 65536;
 
 static bool contains(const std::vector<std::string_view> &names,
@@ -65,8 +71,8 @@ void DeviceCheck::fail(const std::string &what) {
   error = Error{6, where + what, {}};
 }
 
-/// Checks the device configurations. Errors about them name no node, because
-/// `current` is null.
+/// Error messages about device configurations name no node, because `current`
+/// is still null.
 DeviceCheck::DeviceCheck(const Model &model) {
   for (const DeviceConfiguration &configuration : model.configurations) {
     const std::string name =
@@ -99,8 +105,9 @@ void DeviceCheck::visit(const std::vector<Node> &nodes) {
   }
 }
 
-/// Checks that the node refers to existing configurations and to its own
-/// tensors, and checks each sharding.
+/// Checks that the annotations of `node` refer to existing device
+/// configurations and to inputs or outputs of the node. Then checks each
+/// sharding.
 void DeviceCheck::check(const Node &node) {
   std::unordered_set<std::string_view> seen;
   for (const NodeDeviceConfiguration &own : node.deviceConfigurations) {
@@ -165,8 +172,9 @@ void DeviceCheck::checkDevice(int64_t device, int64_t numDevices) {
     fail("lists device " + std::to_string(device) + " twice");
 }
 
-/// Checks the device list of a sharding. A list entry that equals the key of a
-/// device group stands for that group; any other entry is a device number.
+/// Checks the device list of the sharding `spec`. An entry that equals the key
+/// of a device group stands for all devices of that group. Any other entry is a
+/// device number.
 void DeviceCheck::checkEntries(const ShardingSpec &spec, int64_t numDevices) {
   std::unordered_map<int64_t, const DeviceGroup *> groups;
   for (const DeviceGroup &group : spec.groups) {

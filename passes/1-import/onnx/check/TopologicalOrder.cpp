@@ -11,7 +11,8 @@ using namespace pcc::onnx;
 
 using Producers = std::vector<std::vector<uint32_t>>;
 
-/// Returns whether every node comes after its producers.
+/// Returns whether every node comes after all of its producers, the nodes whose
+/// results it needs.
 static bool isOrdered(const Producers &producers) {
   for (uint32_t node = 0; node < producers.size(); ++node)
     for (uint32_t producer : producers[node])
@@ -20,9 +21,9 @@ static bool isOrdered(const Producers &producers) {
   return true;
 }
 
-/// Returns a cycle, found by following producers that are not `done` until a
-/// node repeats. Each node that is not done has such a producer, because Kahn's
-/// algorithm has stopped.
+/// Returns the nodes of one cycle. Kahn's algorithm has marked all nodes that
+/// it could order as `done`; every other node has a producer that is not done.
+/// The function follows such producers until a node repeats.
 static std::vector<uint32_t> findCycle(const Producers &producers,
                                        const std::vector<bool> &done) {
   constexpr uint32_t unseen = UINT32_MAX;
@@ -38,15 +39,16 @@ static std::vector<uint32_t> findCycle(const Producers &producers,
   }
   path.erase(path.begin(), path.begin() + seenAt[node]);
   std::reverse(path.begin(), path.end());
-  // Let the cycle begin with the node that comes first in the file.
+  // Rotate the cycle so that it begins with the node that comes first in the
+  // file.
   std::rotate(path.begin(), std::min_element(path.begin(), path.end()),
               path.end());
   return path;
 }
 
 /// Implements Kahn's algorithm. `missing[i]` is the number of producers of node
-/// i that are not in the order yet. A producer that node i lists twice counts
-/// twice, in `users` as well.
+/// i that are not ordered yet. If node i lists a producer twice, both entries
+/// count: `users` of that producer then contains i twice.
 TopologicalOrder pcc::onnx::sortTopologically(const Producers &producers) {
   TopologicalOrder result;
   result.order.reserve(producers.size());

@@ -8,21 +8,22 @@
 
 namespace pcc::onnx {
 
-/// A topological order of nodes, or a cycle as the proof that none exists.
-/// Exactly one member is non-empty, unless there are no nodes.
+/// A topological order of nodes or, if there is none, a cycle that proves it.
+/// Exactly one member is non-empty; both are empty if there are no nodes.
 struct TopologicalOrder {
-  /// All nodes, each after its producers; empty if there is a cycle.
+  /// Indices of all nodes, each after the nodes whose results it needs; empty
+  /// if there is a cycle.
   std::vector<uint32_t> order;
-  /// The nodes of one cycle, beginning with the smallest number; empty if there
-  /// is none. Each node is a producer of the next one, and the last node is a
-  /// producer of the first.
+  /// Indices of the nodes of one cycle, beginning with the smallest; empty if
+  /// there is an order. Each node's result is used by the next node, and the
+  /// last node's result by the first.
   std::vector<uint32_t> cycle;
 };
 
 /// Sorts nodes topologically (Kahn 1962). Entry i of `producers` lists the
-/// nodes whose results node i needs; a node that lists itself is a cycle of
-/// length one. Among the nodes that are ready, the one with the smallest number
-/// comes next. Therefore an input in topological order keeps its order.
+/// nodes whose results node i needs. A node that lists itself is a cycle of
+/// length one. If several nodes could come next, the one with the smallest
+/// index does, so nodes that are already in topological order keep their order.
 TopologicalOrder
 sortTopologically(const std::vector<std::vector<uint32_t>> &producers);
 

@@ -10,56 +10,64 @@ using namespace pcc::onnx;
 
 namespace {
 
-/// The definition of a value: a node's result, or an input or initializer.
+/// Where a value is defined: by a node, as an input or as an initializer.
 struct Definition {
-  /// Kind of the definition, for messages.
+  /// Kind of the definition for messages, such as "an input".
   const char *what = "node";
-  /// Position of the defining node; meaningful if `byNode`.
+  /// Index of the node that defines the value. Not to be used unless `byNode`.
   uint32_t node = 0;
-  /// Whether a node defines the value.
+  /// Whether a node defines the value, rather than an input or initializer.
   bool byNode = false;
 };
 
-/// Symbol table of one graph or function body, nested in the symbol tables of
-/// the enclosing graphs.
+/// Symbol table of one ONNX graph or function body: the names of its values.
+/// Its nodes may also use names in the scopes of the enclosing graphs.
 class Scope {
 public:
-  /// Creates the scope of `nodes`. `outer` is the scope of the enclosing graph;
-  /// null if there is none.
+  /// Creates the scope of the graph with the nodes `nodes`. `outer` is the
+  /// scope of the enclosing graph; null for a main graph or a function.
   Scope(const Scope *outer, std::vector<Node> &nodes)
       : outer(outer), nodes(nodes) {}
 
-  /// Defines an input or initializer, whose kind is `what`. The name may repeat
-  /// that of an earlier definition of kind `mayRepeat`.
+  /// Defines the name of an input or initializer; `what` is "an input" or "an
+  /// initializer". If the name is defined already, that is an error unless the
+  /// earlier definition in this graph is of the kind `mayRepeat`.
   void define(std::string_view name, const char *what,
               std::string_view mayRepeat = {});
-  /// Defines the results of all nodes. Must precede sortNodes, because nodes
-  /// may be listed before their producers.
+  /// Defines the results of all nodes. Must be called before sortNodes, because
+  /// the file may list nodes before their producers.
   void defineNodes();
-  /// Checks all uses, validates the subgraphs and sorts the nodes. Adds the
-  /// names that enclosing graphs define to `captures`.
+  /// Checks that each value that a node uses is defined, validates the
+  /// subgraphs and sorts the nodes. Appends the used names that enclosing
+  /// graphs define to `captures`.
   void sortNodes(std::vector<std::string_view> &captures);
-  /// Checks that an output of the graph is defined.
+  /// Checks that the graph output `name` is defined. If an enclosing graph
+  /// defines it, appends the name to `captures`.
   void checkOutput(std::string_view name,
                    std::vector<std::string_view> &captures);
 
-  /// The first error, if any. Methods keep it and ignore later errors.
+  /// The first error; empty if there is none. Later errors are dropped.
   MaybeError error;
 
 private:
-  /// Returns the definition in this scope alone; null if there is none.
+  /// Returns the definition of `name` in this graph, not in enclosing ones;
+  /// null if there is none.
   const Definition *find(std::string_view name) const;
-  /// Adds a definition, unless this scope or an enclosing one has the name.
+  /// Adds a definition of `name`. Reports an error if this graph or an
+  /// enclosing one defines the name already, unless the earlier definition in
+  /// this graph is of the kind `mayRepeat`.
   void enter(std::string_view name, Definition definition,
              std::string_view mayRepeat);
   std::string describe(const Definition &definition) const;
-  /// Records a use of value `name` by `node`: in `producers` if a node of this
-  /// graph defines it, in `captures` if an enclosing graph does.
+  /// Records that `node` uses the value `name`. If a node of this graph defines
+  /// it, appends that node's index to `producers`. If an enclosing graph
+  /// defines it, appends the name to `captures`. It is an error if nothing
+  /// defines it.
   void use(std::string_view name, const Node &node,
            std::vector<uint32_t> &producers,
            std::vector<std::string_view> &captures);
-  /// Returns the nodes of this graph that `node` and its subgraphs depend on.
-  /// Also validates the subgraphs.
+  /// Returns the indices of the nodes in this graph whose results `node` and
+  /// its subgraphs use. Also validates the subgraphs.
   std::vector<uint32_t> producersOf(Node &node,
                                     std::vector<std::string_view> &captures);
   void reportCycle(const std::vector<uint32_t> &cycle);
@@ -75,8 +83,9 @@ private:
 
 } // namespace
 
-/// Validates and sorts a graph and its subgraphs. Adds the names that the graph
-/// takes from enclosing graphs to `captures`.
+/// Validates a graph and its subgraphs, and sorts their nodes. Appends the
+/// names that the graph uses from enclosing graphs to `captures`. Returns the
+/// first error, if any.
 static MaybeError validateGraph(Graph &graph, const Scope *outer,
                                 std::vector<std::string_view> &captures);
 
@@ -136,9 +145,9 @@ void Scope::use(std::string_view name, const Node &node,
        " but never defined");
 }
 
-/// Collects the producers of `node`. A name that one of its subgraphs captures
-/// counts as an operand of `node`. If this graph does not define that name
-/// either, this graph captures the name, too.
+/// A name that a subgraph of `node` uses from outside counts as an operand of
+/// `node`. If this graph does not define the name either, it is also one that
+/// this graph uses from outside.
 std::vector<uint32_t>
 Scope::producersOf(Node &node, std::vector<std::string_view> &captures) {
   std::vector<uint32_t> producers;
@@ -171,8 +180,8 @@ void Scope::reportCycle(const std::vector<uint32_t> &cycle) {
   fail(text + nodes[cycle.front()].label());
 }
 
-/// Checks the uses of all nodes, then sorts the nodes. Nodes are moved last,
-/// because definitions refer to nodes by position.
+/// Checks the uses of all nodes before the first node is moved, because
+/// definitions refer to nodes by index.
 void Scope::sortNodes(std::vector<std::string_view> &captures) {
   std::vector<std::vector<uint32_t>> producers;
   producers.reserve(nodes.size());
@@ -201,15 +210,15 @@ void Scope::checkOutput(std::string_view name,
   fail("output " + quoted(name) + " is never defined");
 }
 
-/// Defines all values of the graph, then checks all uses. Inputs are defined
-/// first, because an initializer may repeat the name of an input.
+/// Defines all values of the graph before it checks uses. Inputs are defined
+/// first, because an initializer may have the name of an input.
 static MaybeError validateGraph(Graph &graph, const Scope *outer,
                                 std::vector<std::string_view> &captures) {
   Scope scope(outer, graph.nodes);
   for (const ValueInfo &input : graph.inputs)
     scope.define(input.name, "an input");
-  // An initializer with the name of an input is the input's default value, not
-  // a second definition.
+  // An initializer with the name of an input gives that input's default value.
+  // It is not a second definition.
   for (const Tensor &tensor : graph.initializers)
     scope.define(tensor.name, "an initializer", "an input");
   for (const SparseTensor &tensor : graph.sparseInitializers)
@@ -223,7 +232,8 @@ static MaybeError validateGraph(Graph &graph, const Scope *outer,
   return std::move(scope.error);
 }
 
-/// Validates and sorts the body of a function, which captures nothing.
+/// Validates the body of a function and sorts its nodes. A function body has no
+/// enclosing graph whose values it could use. Returns the first error, if any.
 static MaybeError validateFunction(Function &function) {
   std::vector<std::string_view> captures;
   Scope scope(nullptr, function.nodes);

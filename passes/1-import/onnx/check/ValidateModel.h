@@ -14,11 +14,11 @@ namespace pcc::onnx {
 ///  - Each value that is used is defined.
 ///  - Each node has an op type.
 ///  - No node depends on its own result.
-/// A node with subgraphs also depends on the values of its graph that these
-/// subgraphs capture.
+/// If a subgraph of a node uses a value from outside, the node counts as
+/// depending on that value.
 ///
-/// Returns the first violation, with exit code 3. The model is then partly
-/// sorted and must not be used.
+/// Returns the first violation, with exit code 3, or nothing. After an error
+/// only some nodes are sorted, and the model must not be used.
 MaybeError validateModel(Model &model);
 
 } // namespace pcc::onnx

@@ -12,10 +12,10 @@
 
 namespace pcc::onnx {
 
-/// A fault of a model or of the files that it refers to.
+/// An error about an ONNX model or about a file that the model refers to.
 struct Error {
-  /// Exit code of the process: 3 if the model cannot be read, 4 if it uses an
-  /// unsupported feature, 6 if its annotations cannot be met, 7 if the
+  /// Exit code of pcc: 3 if the model cannot be read, 4 if it uses a feature
+  /// that pcc does not support, 6 if its annotations cannot be met, 7 if the
   /// operating system refuses access or memory.
   int exitCode = 3;
   /// One line that begins in lower case and has no final period.
@@ -27,8 +27,8 @@ struct Error {
 /// An error, or nothing on success.
 using MaybeError = std::optional<Error>;
 
-/// A value on success, otherwise an error. Test the result as a boolean before
-/// reading it: true means that it holds a value.
+/// Either a value or the error that prevented it. Must be tested as a boolean
+/// before it is read: true means that it holds a value.
 template <typename T> class [[nodiscard]] Result {
 public:
   Result(T value) : state(std::move(value)) {}
@@ -36,12 +36,13 @@ public:
 
   /// Returns whether the result holds a value.
   explicit operator bool() const { return state.index() == 0; }
-  // Access to the value. Undefined if the result holds an error.
+  // Access to the value. The behavior is undefined if the result holds an
+  // error.
   T &operator*() { return *std::get_if<T>(&state); }
   const T &operator*() const { return *std::get_if<T>(&state); }
   T *operator->() { return std::get_if<T>(&state); }
   const T *operator->() const { return std::get_if<T>(&state); }
-  /// Returns the error. Undefined if the result holds a value.
+  /// Returns the error. The behavior is undefined if the result holds a value.
   Error &error() { return *std::get_if<Error>(&state); }
   const Error &error() const { return *std::get_if<Error>(&state); }
 
@@ -49,12 +50,13 @@ private:
   std::variant<T, Error> state;
 };
 
-/// Returns `text` with each control character replaced by `\xNN`, so that text
-/// from a model file cannot break or forge lines of a message.
+/// Returns `text` with each control character replaced by `\xNN`, so that a
+/// line break or terminal code in a model file cannot alter pcc's messages.
 std::string escaped(std::string_view text);
 
-/// Returns `name` escaped and in single quotes, for messages. A name of more
-/// than 200 bytes is abbreviated in the middle.
+/// Returns `name` in single quotes for messages, with control characters
+/// replaced as by `escaped`. In a name of more than 200 bytes, "…" replaces the
+/// middle.
 std::string quoted(std::string_view name);
 
 } // namespace pcc::onnx

@@ -9,7 +9,7 @@
 
 using namespace pcc::onnx;
 
-/// Wire types of varint fields and of length-delimited fields.
+/// Numbers of protobuf wire types: varint fields, and length-delimited fields.
 static constexpr uint32_t integerKind = 0, bytesKind = 2;
 
 void MessageBuilder::appendInteger(uint64_t value, std::string &bytes) {

@@ -12,15 +12,16 @@
 
 namespace pcc::onnx {
 
-/// Builds a protocol buffer message from fields. Fields copied from an existing
-/// file are stored as views. A message that repeats a file with small changes
-/// therefore takes little memory, whatever the size of the weights in it.
+/// Encodes a protocol buffer message field by field. A field copied from an
+/// existing file is stored as a view of the file. A changed copy of a model
+/// therefore takes little memory, however large its weights are.
 ///
-/// Each add method appends one field, `field` being its number.
+/// Each add method appends one field; `field` is the field's number.
 class MessageBuilder {
 public:
-  /// Appends an encoded field, tag included, as a view. The caller must keep
-  /// the viewed bytes alive until the message has been written.
+  /// Appends a field that is already encoded, tag included. Stores a view of
+  /// it, so the caller must keep the bytes alive until the message has been
+  /// written.
   void copy(std::string_view field);
   /// Appends an integer field in varint encoding.
   void addInteger(uint32_t field, int64_t value);
@@ -28,12 +29,13 @@ public:
   void addBytes(uint32_t field, std::string_view bytes);
   /// Appends a nested message.
   void addMessage(uint32_t field, MessageBuilder message);
-  /// Appends a field of `size` bytes that are produced only while the message
-  /// is written. `content` must then write exactly `size` bytes to its stream.
+  /// Appends a field of `size` bytes. `content` is called only when the message
+  /// is written, and must then write exactly `size` bytes to the stream.
   void addLater(uint32_t field, uint64_t size,
                 std::function<void(std::ostream &)> content);
-  /// Appends a repeated integer field in packed encoding, which ONNX demands of
-  /// writers. Appends nothing if `values` is empty.
+  /// Appends a repeated integer field in packed encoding (all values in one
+  /// length-delimited field), as ONNX requires. Appends nothing if `values` is
+  /// empty.
   template <typename List>
   void addIntegers(uint32_t field, const List &values) {
     std::string packed;
@@ -45,18 +47,21 @@ public:
 
   /// Returns the size of the encoded message in bytes.
   uint64_t size() const { return numBytes; }
-  /// Writes the encoded message. The caller checks the stream for errors.
+  /// Writes the encoded message to `out`. The caller must check the stream for
+  /// errors.
   void write(std::ostream &out) const;
 
 private:
   /// Appends the varint encoding of `value` to `bytes`.
   static void appendInteger(uint64_t value, std::string &bytes);
-  /// Appends tag and length of a length-delimited field.
+  /// Appends the start of a length-delimited field: its tag and its length of
+  /// `size` bytes.
   void addHead(uint32_t field, uint64_t size);
-  /// Appends encoded bytes, which the message owns.
+  /// Appends encoded bytes and takes ownership of them.
   void own(std::string bytes);
 
-  /// A contiguous part of the encoded message. At most one member is non-empty.
+  /// A part of the encoded message: owned bytes, viewed bytes, or a function
+  /// that writes the bytes. The other two members are empty.
   struct Chunk {
     std::string owned;
     std::string_view viewed;

@@ -13,7 +13,7 @@ using namespace pcc::onnx;
 
 namespace {
 
-/// Name and size in bits of an element type.
+/// Name and size in bits of an element type; 0 bits if the size is not fixed.
 struct DataTypeRow {
   const char *name;
   unsigned bits;
@@ -34,7 +34,8 @@ static constexpr DataTypeRow typeRows[] = {
     {"float8e8m0", 8},     {"uint2", 2},      {"int2", 2},
 };
 
-/// Returns the row of `type`; null for a number that is not an enumerator.
+/// Returns the row of `typeRows` for `type`; null if the table has no row for
+/// it.
 static const DataTypeRow *rowOf(DataType type) {
   const auto number = static_cast<int64_t>(type);
   return number >= 0 && number < static_cast<int64_t>(std::size(typeRows))
@@ -54,8 +55,8 @@ std::string pcc::onnx::typeName(DataType type) {
 
 std::optional<uint64_t>
 pcc::onnx::numElements(const std::vector<int64_t> &dims) {
-  // Negative dims are rejected before zeros are looked for, because a dim of
-  // size 0 does not make a negative dim valid.
+  // Reject negative dims first: a dim of size 0 does not make a shape with a
+  // negative dim valid.
   if (std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d < 0; }))
     return std::nullopt;
   if (std::find(dims.begin(), dims.end(), 0) != dims.end())
@@ -67,8 +68,8 @@ pcc::onnx::numElements(const std::vector<int64_t> &dims) {
   return static_cast<uint64_t>(product);
 }
 
-/// Computes the size of a tensor. Elements of less than 8 bits are packed into
-/// bytes, the last of which may be partly used.
+/// Elements of less than 8 bits are packed into bytes. The last byte may be
+/// partly used, so the size is rounded up.
 std::optional<uint64_t> pcc::onnx::byteSize(DataType type,
                                             const std::vector<int64_t> &dims) {
   const std::optional<uint64_t> elements = numElements(dims);
@@ -91,7 +92,8 @@ const Attribute *Node::attribute(std::string_view wanted) const {
 }
 
 std::string Node::label() const {
-  // quoted() escapes and abbreviates the type; the quotes are removed.
+  // quoted() escapes and abbreviates the type, but also adds quotes: remove
+  // them.
   std::string type = quoted(opType);
   type = type.substr(1, type.size() - 2);
   return (name.empty() ? "#" + std::to_string(index) : quoted(name)) + " (" +

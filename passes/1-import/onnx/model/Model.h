@@ -26,8 +26,8 @@ namespace pcc::onnx {
 class ModelStorage;
 struct Graph;
 
-/// Element types, numbered as in TensorProto.DataType. A file may contain
-/// further numbers, which are kept as values outside of the enumerators.
+/// Element types, with the numbers of TensorProto.DataType. A number in a file
+/// that has no enumerator here is kept as it is.
 enum class DataType : int32_t {
   Undefined = 0,
   Float = 1,
@@ -58,46 +58,46 @@ enum class DataType : int32_t {
   Int2 = 26,
 };
 
-/// An entry of a list `metadata_props` (StringStringEntryProto).
+/// A key and its value in a `metadata_props` list (StringStringEntryProto).
 struct MetadataEntry {
   std::string_view key;
   std::string_view value;
 };
 using Metadata = std::vector<MetadataEntry>;
 
-/// The location of external data as a tensor states it. Numbers are decimal
-/// text as written; absent entries are empty. ExternalData.h interprets the
-/// location.
+/// Where a tensor says that its external data lies: file, byte offset and
+/// length. Offset and length are decimal text as written in the model. Absent
+/// entries are empty. ExternalData.h interprets the location.
 struct ExternalLocation {
   std::string_view location;
   std::string_view offset;
   std::string_view length;
 };
 
-/// A constant (TensorProto). Whichever field of the message holds the elements,
-/// `raw` has them in the layout of raw_data: little endian, row-major. Elements
-/// of 4 bits are packed two to a byte, those of 2 bits four to a byte, with the
-/// first element in the low bits.
+/// A constant tensor (TensorProto). TensorProto has several fields that can
+/// hold the elements; `raw` holds them in the layout of raw_data in any case:
+/// little endian, row-major. Two 4-bit elements, or four 2-bit elements, share
+/// a byte, with the first element in the low bits.
 ///
-/// The parser guarantees that no dim is negative, and that `raw` has the size
-/// that type and dims demand. The size of `raw` is not guaranteed for external
-/// data, strings and unknown types.
+/// The parser guarantees that no dim is negative and that `raw` has the number
+/// of bytes that `dataType` and `dims` require. `raw` may have any size for
+/// external data, strings and unknown types.
 struct Tensor {
   std::string_view name;
   DataType dataType = DataType::Undefined;
   std::vector<int64_t> dims;
-  /// Elements; empty for external data and for strings.
+  /// Elements as bytes; empty for external data and for strings.
   std::string_view raw;
   /// Elements of a string tensor; empty for other types.
   std::vector<std::string_view> strings;
-  /// Location of the elements in another file; unset if they lie in the model
-  /// file.
+  /// Location of the elements in another file (external data); unset if the
+  /// elements lie in the model file.
   std::optional<ExternalLocation> external;
   Metadata metadata;
 };
 
-/// Returns the product of the dims; nothing if a dim is negative or if the
-/// product exceeds 2^63 - 1.
+/// Returns the product of `dims`. Returns nothing if a dim is negative or if
+/// the product exceeds 2^63 - 1.
 std::optional<uint64_t> numElements(const std::vector<int64_t> &dims);
 
 /// Returns the size of an element in bits; 0 for strings and unknown types.
@@ -107,31 +107,32 @@ unsigned bitWidth(DataType type);
 /// "int64". Returns "type 77" for the unknown number 77.
 std::string typeName(DataType type);
 
-/// Returns the number of bytes of Tensor::raw for this type and these dims.
-/// Returns nothing if the number exceeds 2^63 - 1 or if elements of the type
-/// have no fixed size.
+/// Returns the number of bytes that Tensor::raw has for elements of `type` and
+/// the shape `dims`. Returns nothing if that number exceeds 2^63 - 1, if a dim
+/// is negative or if `type` has no fixed size.
 std::optional<uint64_t> byteSize(DataType type,
                                  const std::vector<int64_t> &dims);
 
-/// A constant in coordinate form (SparseTensorProto).
+/// A constant tensor that lists only its non-zero elements (SparseTensorProto).
 struct SparseTensor {
-  /// Non-zero elements. values.name is the name of the sparse tensor.
+  /// Values of the non-zero elements. `values.name` is the name of the sparse
+  /// tensor.
   Tensor values;
-  /// Positions of the non-zero elements.
+  /// Indices of the non-zero elements in the dense tensor.
   Tensor indices;
   /// Shape of the dense tensor.
   std::vector<int64_t> dims;
 };
 
-/// A dim of a value's shape: a number, a symbol, or neither if it is unknown. A
-/// negative number in the file means unknown.
+/// A dim of a value's shape: a size, a symbol such as "batch", or neither if
+/// the size is unknown. A negative size in the file also means unknown.
 struct Dim {
   std::optional<int64_t> value;
-  /// Symbol of a dynamic dim; empty if it has none.
+  /// Symbol of a dynamic dim, such as "batch"; empty if it has none.
   std::string_view param;
 };
 
-/// Kinds of types of a value (the alternatives of TypeProto).
+/// Kinds of types that a value may have (the alternatives of TypeProto).
 enum class TypeKind { None, Tensor, Sequence, Map, Opaque, Sparse, Optional };
 
 /// The type of a value (TypeProto).
@@ -139,10 +140,10 @@ struct Type {
   TypeKind kind = TypeKind::None;
   /// Element type of a Tensor or Sparse; type of the keys of a Map.
   DataType elementType = DataType::Undefined;
-  /// Shape of a Tensor or Sparse. If unset, the rank is unknown; an empty shape
-  /// is that of a scalar.
+  /// Shape, for the kinds Tensor and Sparse. Unset if the rank is unknown; an
+  /// empty list is the shape of a scalar.
   std::optional<std::vector<Dim>> shape;
-  /// Type of the contents of a Sequence, Map or Optional, as the only entry;
+  /// The type that a Sequence, Map or Optional contains, as the only entry;
   /// empty for other kinds.
   std::vector<Type> inner;
 };
@@ -154,39 +155,41 @@ struct ValueInfo {
   Metadata metadata;
 };
 
-// Multi-device annotations (IR version 11 or later). A node refers to a
-// configuration of the model, and states for its operands and results which
-// device holds which shard.
+// Multi-device annotations (IR version 11 or later). The annotation of a node
+// names a device configuration of the model and says, for operands and results
+// of the node, which device holds which shard.
 
 /// A set of devices that the model can run on (DeviceConfigurationProto).
 struct DeviceConfiguration {
   std::string_view name;
   int32_t numDevices = 0;
-  /// Names of the devices; empty if they have none.
+  /// Names of the devices; empty if the devices have no names.
   std::vector<std::string_view> devices;
 };
 
-/// One factor of a split dim (SimpleShardedDimProto). The size of the factor is
-/// `dimValue` or `dimParam`. If neither is set, the size follows from the
-/// tensor.
+/// One factor of a split dim (SimpleShardedDimProto), such as the 12 heads in a
+/// dim of 12 x 64. The size of the factor is `dimValue`, or the size of the
+/// symbol `dimParam`. If neither is set, the size follows from the tensor's
+/// shape.
 struct SimpleShardedDim {
   std::optional<int64_t> dimValue;
   std::string_view dimParam;
-  /// Number of equal parts into which the factor is split.
+  /// Number of equal parts into which this factor is split.
   int64_t numShards = 0;
 };
 
-/// A dim that is split (ShardedDimProto).
+/// A dim of a tensor that is split over devices (ShardedDimProto).
 struct ShardedDim {
-  /// Index of the dim; negative numbers count from the last one.
+  /// Index of the dim. A negative index counts from the end: -1 is the last
+  /// dim.
   int64_t axis = 0;
-  /// Factors of the dim, major to minor. A dim has several factors if a reshape
-  /// has merged dims, of which some are split.
+  /// Factors whose product is the dim, major to minor. There are several if a
+  /// reshape has merged dims of which some are split.
   std::vector<SimpleShardedDim> simpleShardings;
 };
 
-/// Devices that hold the same shard (IntIntListEntryProto). A device list
-/// refers to the group by `key`.
+/// A group of devices that all hold the same shard (IntIntListEntryProto). In a
+/// device list, an entry that equals `key` stands for the group.
 struct DeviceGroup {
   int64_t key = 0;
   std::vector<int64_t> devices;
@@ -195,20 +198,21 @@ struct DeviceGroup {
 /// The sharding of one operand or result of a node (ShardingSpecProto).
 struct ShardingSpec {
   std::string_view tensorName;
-  /// For each shard, row-major, the device or the device group that holds it.
+  /// One entry per shard, row-major: the number of the device that holds the
+  /// shard, or the key of the device group that does.
   std::vector<int64_t> devices;
   std::vector<DeviceGroup> groups;
   std::vector<ShardedDim> shardedDims;
 };
 
-/// Returns the number of shards of a tensor: the product over all factors of
-/// all dims. Returns INT64_MAX on overflow.
+/// Returns the number of shards that `spec` splits its tensor into: the product
+/// of `numShards` over all factors of all dims. Returns INT64_MAX on overflow.
 int64_t numShards(const ShardingSpec &spec);
 
-/// The annotation of a node for one configuration
-/// (NodeDeviceConfigurationProto).
+/// The annotation of a node for one device configuration: its pipeline stage
+/// and the shardings of its tensors (NodeDeviceConfigurationProto).
 struct NodeDeviceConfiguration {
-  /// Name of the DeviceConfiguration.
+  /// Name of the DeviceConfiguration for which this annotation holds.
   std::string_view configurationId;
   std::vector<ShardingSpec> shardingSpecs;
   std::optional<int32_t> pipelineStage;
@@ -233,15 +237,15 @@ enum class AttributeType : int32_t {
   TypeProtos = 14,
 };
 
-/// An attribute of a node (AttributeProto). The parser guarantees that `type`
-/// is an enumerator other than Undefined. The type tells which member holds the
-/// value. A single Tensor, Graph, SparseTensor or TypeProto is the only entry
-/// of the member for lists of that type.
+/// An attribute of a node (AttributeProto). `type` tells which member holds the
+/// value, and is never Undefined in a parsed model. If the value is a single
+/// Tensor, Graph, SparseTensor or TypeProto, it is the only entry of the member
+/// that holds lists of that type.
 struct Attribute {
   std::string_view name;
   AttributeType type = AttributeType::Undefined;
-  /// Name of the function parameter that gives the attribute its value; empty
-  /// outside of functions.
+  /// In the body of a function: the name of the function's attribute parameter
+  /// from which this attribute takes its value. Empty everywhere else.
   std::string_view refAttrName;
   float f = 0;
   int64_t i = 0;
@@ -260,22 +264,24 @@ struct Node {
   /// Name of the node; may be empty and need not be unique.
   std::string_view name;
   std::string_view opType;
-  /// Domain of the op. The domain of the standard ops, "ai.onnx", is always
-  /// represented by "".
+  /// Domain of the op; "" for the standard domain, even if the file says
+  /// "ai.onnx".
   std::string_view domain;
-  /// Overload of the function that the node calls; usually empty.
+  /// Which overload of a function the node calls; usually empty.
   std::string_view overload;
-  /// Version of `domain` that defines the op; 0 until readModel sets it. Nodes
-  /// of an inlined function may have another version than the main graph.
+  /// Opset version of `domain` that applies to the node; 0 until readModel sets
+  /// it. Nodes of an inlined function may have another version than those of
+  /// the main graph.
   int64_t opset = 0;
-  /// Position of the node in the node list of its graph in the file, or in the
-  /// graph that mergeTrainingInfo has made. A node of an inlined function has
-  /// the position of the call. Identifies unnamed nodes.
+  /// Index of the node in its graph's node list, in the file or in the graph
+  /// that mergeTrainingInfo has made. A node of an inlined function has the
+  /// index of the call. Messages identify nodes without a name by it.
   uint32_t index = 0;
-  /// Names of the operands. An omitted optional operand is ""; omitted operands
-  /// at the end of the list are left out.
+  /// Names of the operands. An omitted optional operand is ""; at the end of
+  /// the list, omitted operands have no entry.
   std::vector<std::string_view> inputs;
-  /// Names of the results, with omitted ones as in `inputs`.
+  /// Names of the results. An omitted result is ""; at the end of the list,
+  /// omitted results have no entry.
   std::vector<std::string_view> outputs;
   std::vector<Attribute> attributes;
   Metadata metadata;
@@ -284,8 +290,8 @@ struct Node {
 
   /// Returns the attribute with this name; null if there is none.
   const Attribute *attribute(std::string_view name) const;
-  /// Returns a description for messages: `'name' (Op)`, or `#12 (Op)` for an
-  /// unnamed node at position 12.
+  /// Returns a description of the node for messages: `'name' (Op)`. A node
+  /// without a name, at index 12, is `#12 (Op)`.
   std::string label() const;
 };
 
@@ -294,7 +300,7 @@ struct Graph {
   std::string_view name;
   /// Nodes; in topological order after readModel.
   std::vector<Node> nodes;
-  /// Constants that are defined at the start of the graph, such as weights.
+  /// Constant tensors of the graph, such as weights.
   std::vector<Tensor> initializers;
   std::vector<SparseTensor> sparseInitializers;
   /// Inputs of the graph. An input with the name of an initializer has that
@@ -302,20 +308,21 @@ struct Graph {
   /// was listed as an input, too.
   std::vector<ValueInfo> inputs;
   std::vector<ValueInfo> outputs;
-  /// Types of further values.
+  /// Types of values that are neither inputs nor outputs.
   std::vector<ValueInfo> valueInfos;
   Metadata metadata;
 };
 
-/// A version of a domain that a model or function imports (OperatorSetIdProto).
+/// An opset that a model or function imports: a domain and its version
+/// (OperatorSetIdProto).
 struct OperatorSetId {
   std::string_view domain;
   int64_t version = 0;
 };
 
-/// Returns the version of `domain` in `opsets`, the highest one if the domain
-/// is listed repeatedly; 0 if it is not imported. "ai.onnx" is equivalent to
-/// "".
+/// Returns the version that `opsets` lists for `domain`, the highest one if it
+/// is listed several times. Returns 0 if it is not listed. The domains
+/// "ai.onnx" and "" are the same.
 int64_t opsetVersion(const std::vector<OperatorSetId> &opsets,
                      std::string_view domain);
 
@@ -323,35 +330,39 @@ int64_t opsetVersion(const std::vector<OperatorSetId> &opsets,
 struct Function {
   std::string_view name;
   std::string_view domain;
-  /// Distinguishes functions with the same domain and name; usually empty.
+  /// Tells functions with the same domain and name apart; usually empty.
   std::string_view overload;
   std::vector<std::string_view> inputs;
   std::vector<std::string_view> outputs;
   /// Names of the attribute parameters without a default value.
   std::vector<std::string_view> attributes;
-  /// Attribute parameters with their default values.
+  /// Attribute parameters that have a default value; each entry holds that
+  /// value.
   std::vector<Attribute> attributeDefaults;
   std::vector<Node> nodes;
-  /// Opsets that bind the nodes of the body.
+  /// Opset versions that apply to the nodes of the function's body.
   std::vector<OperatorSetId> opsets;
   std::vector<ValueInfo> valueInfos;
   Metadata metadata;
 
-  /// Returns `domain.name` in quotes, followed by `:overload` if there is one.
+  /// Returns the function's name for messages: `'domain.name'`, or
+  /// `'domain.name:overload'` if it has an overload.
   std::string label() const;
 };
 
 /// A training method that the model describes (TrainingInfoProto).
 struct TrainingInfo {
-  /// Graph without inputs that computes initial values.
+  /// Graph that computes initial values of weights. It has no inputs.
   Graph initialization;
-  /// Pairs of an initializer and the output of `initialization` that gives its
-  /// initial value.
+  /// For each weight with a computed initial value: the name of its initializer
+  /// as key, and the output of `initialization` as value.
   Metadata initializationBinding;
-  /// Graph of one training step, which may read values of the model's graph.
+  /// Graph of one training step. Its nodes may read values of the model's main
+  /// graph.
   Graph algorithm;
-  /// Pairs of an initializer and the value that one step writes to it, an
-  /// output of the model's graph or of `algorithm`.
+  /// For each weight that a step writes: the name of its initializer as key,
+  /// and as value the written value, an output of the main graph or of
+  /// `algorithm`.
   Metadata updateBinding;
 };
 
@@ -364,7 +375,8 @@ struct Model {
   std::string_view domain;
   std::vector<OperatorSetId> opsets;
   Graph graph;
-  /// Functions; empty after readModel, which inlines all calls.
+  /// Functions that nodes may call; empty after readModel, which inlines all
+  /// calls.
   std::vector<Function> functions;
   std::vector<DeviceConfiguration> configurations;
   Metadata metadata;
@@ -372,15 +384,15 @@ struct Model {
 
   /// Path of the file as given by the caller, for messages.
   std::string path;
-  /// Owner of the mapping and of all other viewed memory; never null in a read
-  /// model.
+  /// Owns the mapped file and all other memory that views of the model point
+  /// to. Never null in a model that has been read.
   std::shared_ptr<ModelStorage> storage;
 
   /// Stores `text` in `storage` and returns a view of the stored copy.
   std::string_view intern(std::string text);
-  /// Returns the offset of `bytes` in the model file. Returns nothing if
-  /// `bytes` is not a non-empty view of the file, as for elements that had to
-  /// be decoded.
+  /// Returns the offset of `bytes` from the start of the model file. Returns
+  /// nothing if `bytes` is empty or lies outside of the mapped file, as decoded
+  /// elements do.
   std::optional<uint64_t> fileOffset(std::string_view bytes) const;
 };
 

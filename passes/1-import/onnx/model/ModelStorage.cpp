@@ -11,8 +11,8 @@
 
 using namespace pcc::onnx;
 
-/// Returns the exit code for an `errno`: 7 if the operating system refuses
-/// access or resources, 3 if the path is not that of a model file.
+/// Returns pcc's exit code for the system error `number` (an errno): 7 if the
+/// operating system refuses access or resources, otherwise 3.
 static int exitCodeOf(int number) {
   return number == EACCES || number == EPERM || number == EIO ||
                  number == EMFILE || number == ENFILE || number == ENOMEM
@@ -26,9 +26,10 @@ static Error systemError(const std::string &path, int number) {
           {}};
 }
 
-/// Maps the file and closes it; the mapping stays valid.
+/// The mapping of the file stays valid after the file descriptor is closed.
 MaybeError ModelStorage::map(const std::string &path) {
-  // O_NONBLOCK keeps open() from blocking on a named pipe without a writer.
+  // O_NONBLOCK: without it, open() of a named pipe waits until someone writes
+  // to it.
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     return systemError(path, errno);

@@ -11,26 +11,27 @@
 
 namespace pcc::onnx {
 
-/// Owns the memory mapping of a model file and all strings made while the model
-/// was read. Views of both stay valid until the storage is destroyed. Call
-/// either map or view, once.
+/// Owns the memory to which a Model's string views point: the mapped model
+/// file, and the strings made while the model was read. Views stay valid until
+/// the storage is destroyed. Exactly one of `map` and `view` must be called,
+/// once.
 class ModelStorage {
 public:
-  /// Maps the regular file at `path` read-only. An empty file succeeds and
-  /// gives no bytes. The exit code of an error is 7 if the operating system
-  /// refuses access or memory, otherwise 3.
+  /// Maps the regular file at `path` into memory, read-only. An empty file is
+  /// no error and has no bytes. The exit code of an error is 7 if the operating
+  /// system refuses access or memory, otherwise 3.
   MaybeError map(const std::string &path);
-  /// Uses `bytes` as the file. The caller must keep `bytes` alive as long as
-  /// the storage.
+  /// Uses `bytes` as the contents of the model file. The caller must keep
+  /// `bytes` alive as long as the storage.
   void view(std::string_view bytes) { content = bytes; }
 
-  /// Unmaps the file.
+  /// Unmaps the model file, if one is mapped.
   ~ModelStorage();
   ModelStorage() = default;
   ModelStorage(const ModelStorage &) = delete;
   ModelStorage &operator=(const ModelStorage &) = delete;
 
-  /// Returns the bytes of the file.
+  /// Returns the bytes of the model file.
   std::string_view file() const { return content; }
   /// Stores `text` and returns a view of the stored copy.
   std::string_view keep(std::string text) {
@@ -39,9 +40,10 @@ public:
 
 private:
   std::string_view content;
-  /// Address of the mapping; null if there is none.
+  /// Address of the mapped file; null if no file is mapped.
   void *mapping = nullptr;
-  /// Stored strings; a deque, because its elements do not move.
+  /// Strings stored by `keep`. A deque, because views require that elements do
+  /// not move.
   std::deque<std::string> strings;
 };
 

@@ -10,7 +10,8 @@
 
 using namespace pcc::onnx;
 
-// Fixed-size values are little endian on the wire and are copied as they are.
+// Protobuf stores fixed-size values in little-endian order. They are copied
+// without conversion, so the host must be little endian.
 static_assert(std::endian::native == std::endian::little,
               "fixed-size values are read as they stand");
 
@@ -36,8 +37,8 @@ std::string_view WireReader::take(uint64_t size) {
   return taken;
 }
 
-/// Decodes one field. A tag is the field number times 8 plus the wire type.
-/// Field 0 and field numbers of more than 29 bits are invalid.
+/// Decodes the next field. Its tag is the field number times 8 plus the wire
+/// type. Field number 0 and numbers of more than 29 bits are errors.
 bool WireReader::next() {
   if (position == end)
     return false;

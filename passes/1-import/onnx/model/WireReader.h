@@ -10,13 +10,13 @@
 
 namespace pcc::onnx {
 
-/// The exception that the decoder throws for bytes that are not a protocol
-/// buffer message. parseModel (ReadModel.cpp) turns it into an Error.
+/// Exception that the decoder throws if the bytes are not a protocol buffer
+/// message. parseModel (ReadModel.cpp) turns it into an Error.
 struct WireError {
   /// Description of the fault, without the name of the file.
   std::string message;
-  /// Whether a field or an integer extends beyond the end of its message, as in
-  /// a truncated file.
+  /// Whether the message ends within a field or an integer, as in a truncated
+  /// file.
   bool endsEarly = false;
 };
 
@@ -26,55 +26,60 @@ struct WireError {
 ///     if (wire.field() == 1)
 ///       name = wire.bytes();
 ///
-/// Each call of next decodes a whole field, so a field that the caller does not
-/// ask for is skipped. The library protozero decodes the varints. The message
-/// reader of protozero is not used: it holds lengths in 32 bits, and a model
-/// that contains its weights can be larger.
+/// Each call of next decodes one whole field; a caller ignores the fields that
+/// it does not need. The library protozero decodes the varints. Its message
+/// reader is not used, because it holds lengths in 32 bits, and a model that
+/// contains its weights can be larger.
 class WireReader {
 public:
-  /// Prepares the iteration. The caller must keep the bytes of `message` alive
-  /// as long as the reader and the views that it returns.
+  /// Prepares to read the fields of `message`. The caller must keep the bytes
+  /// of `message` alive as long as the reader and the views that it returns.
   explicit WireReader(std::string_view message)
       : begin(message.data()), position(message.data()),
         end(message.data() + message.size()) {}
 
-  /// Moves to the next field. Returns false at the end of the message. Throws
+  /// Decodes the next field. Returns false if no field is left. Throws
   /// WireError if the bytes do not encode a field.
   bool next();
   /// Returns the number of the current field.
   uint32_t field() const { return number; }
-  /// Returns the encoding of the current field, tag included.
+  /// Returns the encoded bytes of the current field, including its tag.
   std::string_view whole() const {
     return {begin, static_cast<size_t>(position - begin)};
   }
 
-  // Accessors of the current field's value. Each throws WireError if the field
-  // has a wire type other than the accessor's.
+  // Getters for the current field's value. Each throws WireError if the field
+  // has another wire type than the getter expects.
 
   /// Returns the contents of a length-delimited field.
   std::string_view bytes() const;
   /// Returns the value of a varint field.
   int64_t integer() const;
-  /// Returns the value of a 32-bit field as a float.
+  /// Returns the value of a 32-bit field, read as a float.
   float real() const;
 
-  /// Appends the values of a repeated integer field, packed or not.
+  /// Appends the integers in the current field to `values`: one integer, or all
+  /// of a packed field.
   void appendIntegers(std::vector<int64_t> &values) const;
-  /// Appends the values of a repeated float field, packed or not.
+  /// Appends the floats in the current field to `values`: one float, or all of
+  /// a packed field.
   void appendReals(std::vector<float> &values) const;
 
   /// Returns whether the current field is length-delimited: a string, a message
   /// or packed values.
   bool hasBytes() const { return kind == WireType::Bytes; }
-  /// Returns the value of a varint or fixed-size field as bits, in the low end.
+  /// Returns the bits of the current varint or fixed-size field. A 32-bit value
+  /// is in the low 32 bits.
   uint64_t scalar() const { return value; }
-  /// Returns the size in bytes of a fixed-size field, 4 or 8; otherwise 0.
+  /// Returns the size in bytes of a fixed-size field, 4 or 8. Returns 0 for
+  /// other fields.
   unsigned fixedSize() const {
     return kind == WireType::Fixed64 ? 8 : kind == WireType::Fixed32 ? 4 : 0;
   }
 
 private:
-  /// Wire types with their encoded numbers. The group types are not accepted.
+  /// Encodings of a field's value, with the numbers of protobuf. The deprecated
+  /// group types are errors.
   enum class WireType : uint8_t {
     Integer = 0,
     Fixed64 = 1,
@@ -86,7 +91,7 @@ private:
   uint64_t readInteger();
   /// Returns the next `size` bytes and advances `position`.
   std::string_view take(uint64_t size);
-  /// Throws the error for an unexpected wire type.
+  /// Throws the WireError for a field whose wire type is not the expected one.
   [[noreturn]] void wrongKind() const;
 
   const char *begin;    ///< first byte of the current field
@@ -94,9 +99,9 @@ private:
   const char *end;      ///< end of the message
   uint32_t number = 0;
   WireType kind = WireType::Integer;
-  /// Bits of a varint or fixed-size field.
+  /// Bits of the current field's value, if it is a varint or fixed-size field.
   uint64_t value = 0;
-  /// Contents of a length-delimited field.
+  /// Bytes of the current field's value, if it is length-delimited.
   std::string_view content;
 };
 

@@ -6,8 +6,8 @@ using namespace pcc::onnx;
 
 namespace {
 
-/// Sets the opsets of nodes in the main graph or in one function, including
-/// their subgraphs.
+/// Sets Node::opset of the nodes in the main graph or in one function,
+/// subgraphs included.
 class OpsetBinder {
 public:
   OpsetBinder(const Model &model, const FunctionTable &table,
@@ -21,7 +21,7 @@ private:
 
   const Model &model;
   const FunctionTable &table;
-  /// Function whose body is bound; null for the main graph.
+  /// Function to whose body the nodes belong; null for the main graph.
   const Function *function;
 };
 
@@ -41,8 +41,9 @@ MaybeError OpsetBinder::bindAttribute(Attribute &attribute,
   return std::nullopt;
 }
 
-/// Sets the opset of each node: the version that the function imports, else the
-/// version that the model imports.
+/// Sets the opset version of each node: the one that the function imports for
+/// the node's domain, else the one that the model imports. A call of a function
+/// of the model gets none.
 MaybeError OpsetBinder::bind(std::vector<Node> &nodes) const {
   for (Node &node : nodes) {
     if (!table.calledBy(node)) {

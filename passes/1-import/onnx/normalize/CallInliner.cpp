@@ -47,12 +47,13 @@ std::string_view UniqueNames::fresh(std::string wanted) {
   return *taken.insert(keep(std::move(name))).first;
 }
 
-/// Returns the size of a copy of `node` in units of about 16 bytes, which is
-/// deducted from the budget of UniqueNames.
+/// Returns the size of a copy of `node` in units of about 16 bytes. Each copy
+/// is deducted from the budget of UniqueNames.
 static uint64_t costOf(const Node &node);
 
-/// Returns the size of a copy of `attribute`, with the subgraphs in it.
-/// Elements of tensors are views and cost nothing.
+/// Returns the size of a copy of `attribute` and its subgraphs, in units of
+/// about 16 bytes. Elements of tensors do not count, because copies share them
+/// as views.
 static uint64_t costOf(const Attribute &attribute) {
   uint64_t cost = 4 + attribute.floats.size() + attribute.ints.size() +
                   attribute.strings.size() + attribute.types.size() +
@@ -100,8 +101,9 @@ void CallInliner::bindInputs() {
         i < call.inputs.size() ? call.inputs[i] : std::string_view();
 }
 
-/// Maps outputs, and reports an error for an output without a value: one that
-/// is an input of the function whose operand the call omits.
+/// Maps each output name of the function to the name of the call's result. If
+/// the output is directly an input of the function, the pair goes to
+/// `forwarded`. It is an error if the call omits the operand for that input.
 void CallInliner::bindOutputs() {
   for (size_t i = 0; i < call.outputs.size(); ++i) {
     const std::string_view inside = function.outputs[i];
@@ -140,8 +142,9 @@ const Attribute *CallInliner::argument(std::string_view parameter) const {
   return nullptr;
 }
 
-/// Replaces the attribute by the parameter's value. If the parameter has none,
-/// the attribute keeps its `refAttrName`, and bindAttributes removes it.
+/// Replaces the attribute, which refers to a parameter of the function, by the
+/// parameter's value. If the call gives no value and there is no default, the
+/// attribute stays as it is, and bindAttributes erases it.
 void CallInliner::bindAttribute(Attribute &attribute) {
   const Attribute *value = argument(attribute.refAttrName);
   if (!value)
@@ -174,9 +177,9 @@ void CallInliner::bindAttributes(Node &node) {
                 [](const Attribute &a) { return !a.refAttrName.empty(); });
 }
 
-/// Renames inputs and initializers first, because nodes use their names.
+/// Renames inputs and initializers before nodes, because nodes use their names.
 void CallInliner::renameGraph(Graph &graph) {
-  // An initializer with the name of an input takes the input's fresh name.
+  // An initializer with the name of an input gets the input's new name.
   std::unordered_set<std::string_view> inputs;
   for (ValueInfo &input : graph.inputs) {
     inputs.insert(input.name);
@@ -201,10 +204,11 @@ void CallInliner::renameGraph(Graph &graph) {
   }
 }
 
-/// Renames a node and its values. In the body itself (`inBody`), a result that
-/// `names` contains is an output of the function, and takes the name of the
-/// call's result. In a subgraph every result gets a fresh name: `names` may
-/// contain an entry from an earlier subgraph that uses the same name.
+/// Renames a node and its operands and results. `inBody` is true for the nodes
+/// of the function body itself. There, a result that `names` contains is an
+/// output of the function and gets the name of the call's result. In a subgraph
+/// every result gets a new name, because `names` may still contain the same
+/// name from an earlier subgraph.
 void CallInliner::renameNode(Node &node, bool inBody) {
   bindAttributes(node);
   std::string name = prefix;
@@ -232,8 +236,9 @@ void CallInliner::renameNode(Node &node, bool inBody) {
   inheritDevices(node);
 }
 
-/// Adds annotations of the call where the node has none: the pipeline stage per
-/// configuration, and the sharding per operand or result of the node.
+/// Copies device annotations of the call to `node` where the node has none: the
+/// pipeline stage of each device configuration, and the sharding of each
+/// operand or result of the node.
 void CallInliner::inheritDevices(Node &node) const {
   const auto touches = [&](const ShardingSpec &spec) {
     return std::count(node.inputs.begin(), node.inputs.end(),
@@ -278,8 +283,9 @@ void CallInliner::forward(std::string_view from, std::string_view to) {
   nodes.push_back(std::move(node));
 }
 
-/// Copies and renames the nodes of the function. Each node is charged to the
-/// budget before it is copied, so that an oversized expansion fails early.
+/// Copies and renames the nodes of the function. The size of each node is
+/// deducted from the budget before the node is copied, so that a function that
+/// grows too large fails early.
 Result<std::vector<Node>> CallInliner::make() {
   if (call.inputs.size() > function.inputs.size() ||
       call.outputs.size() > function.outputs.size())

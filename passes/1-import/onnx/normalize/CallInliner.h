@@ -13,93 +13,109 @@
 
 namespace pcc::onnx {
 
-/// Generates value names that are unique in the whole model. Also keeps the
-/// budget that limits how much data inlining creates: functions that call each
-/// other twice grow exponentially.
+/// Generates value names that are unique in the whole model. Also holds the
+/// budget that limits how much data inlining may create. Without a limit the
+/// data could grow exponentially: in a chain of n functions, each of which
+/// calls the next one twice, the last is copied 2^n times.
 class UniqueNames {
 public:
-  /// Reserves all names that the model's graph and subgraphs define. `model`
-  /// must outlive the object. A unit of `budget` stands for about 16 bytes.
+  /// Reserves all value names that the model's main graph and subgraphs define.
+  /// `budget` is in units of about 16 bytes. `model` must outlive the object.
   UniqueNames(Model &model, uint64_t budget);
 
-  /// Returns `wanted` if no value has that name, otherwise `wanted` followed by
-  /// "_" and a number. Reserves the result.
+  /// Returns a value name that is not yet in use, and reserves it: `wanted`
+  /// itself, or `wanted` followed by "_" and a number.
   std::string_view fresh(std::string wanted);
-  /// Stores a name that need not be unique, such as a node's.
+  /// Stores a name that need not be unique, such as a node's name, in the
+  /// model. Returns a view of the stored copy.
   std::string_view keep(std::string name);
-  /// Deducts `cost` from the budget. Returns false if the budget is exceeded.
+  /// Deducts `cost`, in units of about 16 bytes, from the budget. Returns false
+  /// if less than `cost` is left.
   bool spend(uint64_t cost);
 
 private:
-  /// Reserves the names of a graph and of its subgraphs.
+  /// Reserves the value names of `graph` and of its subgraphs.
   void take(const Graph &graph);
 
   Model &model;
-  /// Names in use.
+  /// Value names in use.
   std::unordered_set<std::string_view> taken;
   uint64_t budget;
-  /// Last number that `fresh` has appended.
+  /// Number that `fresh` last appended to a name to make it unique.
   uint64_t suffix = 0;
 };
 
-/// Creates the nodes that replace one call of one function.
+/// Inlines one call of one function: copies the nodes of the function's body,
+/// with new names.
 ///
-/// `names` maps each name of the body to a name of the calling graph. Inputs
-/// and outputs of the function map to those of the call. All other values map
-/// to fresh names.
+/// `names` maps each value name of the function's body to a name in the calling
+/// graph. Inputs and outputs of the function map to the operands and results of
+/// the call. All other values map to new, unused names.
 class CallInliner {
 public:
-  /// Prepares the inlining. All reference arguments must outlive the object.
-  /// `opset` is the version of the standard ops, which Identity nodes get.
+  /// Prepares the inlining of `call`. All reference arguments must outlive the
+  /// object. `opset` is the version of the standard ops for the Identity nodes
+  /// that the inliner adds.
   CallInliner(const Node &call, const Function &function, int64_t opset,
               UniqueNames &source);
 
-  /// Returns the nodes in topological order; may only be called once. The nodes
-  /// can contain further calls. Errors have exit code 3, or 4 if a graph is
-  /// passed as an attribute.
+  /// Returns the nodes that replace the call, in topological order. They may
+  /// contain further calls. May only be called once. Errors have exit code 3,
+  /// or 4 if the call passes a graph as an attribute.
   Result<std::vector<Node>> make();
 
 private:
-  /// Maps the inputs of the function to the operands of the call. An omitted
-  /// operand is "".
+  /// Maps each input name of the function to the operand of the call; to "" if
+  /// the call omits the operand.
   void bindInputs();
-  /// Maps the outputs of the function to the results of the call, and fills
-  /// `forwarded`.
+  /// Maps each output name of the function to the result of the call. Results
+  /// that need an Identity node go to `forwarded`.
   void bindOutputs();
-  /// Renames a copied node and its values, binds its attributes, and adds the
-  /// call's annotations. `inBody` is false for nodes of subgraphs.
+  /// Completes a copied node: renames it and its values, replaces attributes
+  /// that refer to parameters, and adds the device annotations of the call.
+  /// `inBody` is true for nodes of the function body itself, false for nodes of
+  /// subgraphs.
   void renameNode(Node &node, bool inBody);
-  /// Renames the values of a subgraph and its nodes.
+  /// Renames the values and nodes of a subgraph inside the copied body.
   void renameGraph(Graph &graph);
-  /// Replaces the name of a value that the body defines by a fresh name.
+  /// Replaces `name`, which a copied node or subgraph defines, by a new, unused
+  /// name, and adds the pair to `names`. Leaves an empty name unchanged.
   void define(std::string_view &name);
-  /// Replaces the name of a value by the name that it maps to, if any.
+  /// Replaces `name` by the name to which `names` maps it. Leaves other names
+  /// unchanged.
   void rename(std::string_view &name) const;
-  /// Gives the attributes of `node` that refer to parameters their values, and
-  /// removes those whose parameter has no value.
+  /// Replaces each attribute of `node` that refers to a parameter of the
+  /// function by the parameter's value. Erases those whose parameter has no
+  /// value.
   void bindAttributes(Node &node);
-  /// Replaces an attribute that refers to a parameter by the parameter's value.
+  /// Replaces `attribute`, which refers to a parameter of the function, by that
+  /// parameter's value. Leaves it unchanged if the parameter has no value.
   void bindAttribute(Attribute &attribute);
-  /// Returns the value of a parameter: the call's attribute, else the default;
-  /// null if there is neither.
+  /// Returns the value of the function's parameter `parameter`: the call's
+  /// attribute of that name, else the function's default. Returns null if there
+  /// is neither.
   const Attribute *argument(std::string_view parameter) const;
-  /// Adds the call's multi-device annotations to a node of the body.
+  /// Adds the device annotations of the call to `node`, a node of the copied
+  /// body, where the node has none.
   void inheritDevices(Node &node) const;
-  /// Appends an Identity node that copies value `from` to value `to`.
+  /// Appends an Identity node whose operand is the value `from` and whose
+  /// result is `to`.
   void forward(std::string_view from, std::string_view to);
-  /// Records an error, unless there is an earlier one. Returns false.
+  /// Records `message` with pcc's exit code `exitCode`, unless an error is
+  /// already recorded. Always returns false.
   bool fail(std::string message, int exitCode = 3);
 
   const Node &call;
   const Function &function;
   const int64_t opset;
   UniqueNames &source;
-  /// Prefix of fresh names: the call's name and "/".
+  /// Prefix of new names: the call's name (or its op type, "_" and index) and
+  /// "/".
   std::string prefix;
   std::unordered_map<std::string_view, std::string_view> names;
-  /// Results of the call that need an Identity node, with the function output
-  /// that each one copies. A function output needs one if it is also an input,
-  /// or if it was listed before.
+  /// Pairs (function output, result of the call) that need an Identity node to
+  /// copy the value. A function output needs one if it is also an input of the
+  /// function, or if it occurs earlier in the list of outputs.
   std::vector<std::pair<std::string_view, std::string_view>> forwarded;
   /// Nodes created so far.
   std::vector<Node> nodes;

@@ -24,31 +24,38 @@ const Function *FunctionTable::calledBy(const Node &node) const {
 
 namespace {
 
-/// Traverses the call graph depth first. Invariant: `path` is a chain of calls
-/// that begins at a root, and `height` has the functions whose calls have all
-/// been visited.
+/// Traverses the call graph of a model's functions, depth first. At any time,
+/// `path` is the chain of calls from the function where the walk began to the
+/// current one. `height` contains the functions whose callees have all been
+/// visited.
 class CallGraphWalk {
 public:
   CallGraphWalk(const FunctionTable &table, int depth)
       : table(table), depth(depth) {}
 
-  /// Visits a function, which the last function of `path` calls.
+  /// Visits `function`, which is called by the last function of `path` or, if
+  /// `path` is empty, begins the walk. Returns an error for recursion or too
+  /// long a chain.
   MaybeError enter(const Function &function);
 
 private:
-  /// Appends the functions that `nodes` and their subgraphs call.
+  /// Appends the functions that `nodes` and the nodes of their subgraphs call
+  /// to `callees`.
   void collect(const std::vector<Node> &nodes,
                std::vector<const Function *> &callees) const;
-  /// Returns the error for a function that is called while it is on `path`.
+  /// Returns the error for a recursive call: `function` is called while it is
+  /// on `path`.
   Error circle(const Function &function) const;
-  /// Checks the length of a chain: `path` followed by `below` functions.
+  /// Returns an error if `path` and `below` more functions are a chain of more
+  /// than `depth` functions.
   MaybeError checkDepth(int below) const;
 
   const FunctionTable &table;
   const int depth;
   std::vector<const Function *> path;
-  /// Length of the longest chain of calls that begins with a function, which
-  /// counts as 1.
+  /// For each completely visited function, the number of functions on the
+  /// longest chain of calls that begins with it; 1 for a function without
+  /// calls.
   std::unordered_map<const Function *, int> height;
 };
 
@@ -82,9 +89,9 @@ MaybeError CallGraphWalk::checkDepth(int below) const {
                {}};
 }
 
-/// Visits `function` and its callees. A function visited before is not visited
-/// again, because `height` tells how far the chain extends below it. The walk
-/// is therefore linear in the number of calls.
+/// Visits `function` and the functions that it calls. A function that was
+/// visited before is not visited again, because `height` has the length of the
+/// longest chain below it. The time is therefore linear in the number of calls.
 MaybeError CallGraphWalk::enter(const Function &function) {
   if (std::find(path.begin(), path.end(), &function) != path.end())
     return circle(function);

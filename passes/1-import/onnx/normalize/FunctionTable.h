@@ -14,25 +14,26 @@
 
 namespace pcc::onnx {
 
-/// Finds the functions of a model by domain, name and overload.
+/// Finds the function that a node calls, by domain, name and overload.
 class FunctionTable {
 public:
-  /// Adds all functions. `functions` must outlive the table and must not be
-  /// resized. Returns an error if two functions have the same key.
+  /// Adds all of `functions`, which must outlive the table and must not be
+  /// resized. Returns an error if two functions have the same domain, name and
+  /// overload.
   MaybeError fill(const std::vector<Function> &functions);
-  /// Returns the function that `node` calls; null if `node` is an op. A
-  /// function takes precedence over an op with the same name.
+  /// Returns the function that `node` calls; null if the node is an op. If a
+  /// function and an op have the same name, the node calls the function.
   const Function *calledBy(const Node &node) const;
 
 private:
-  /// Domain, name and overload.
+  /// Domain, name and overload of a function.
   using Key = std::tuple<std::string_view, std::string_view, std::string_view>;
   std::map<Key, const Function *> byKey;
 };
 
-/// Returns an error with exit code 3 if functions call each other recursively
-/// or if a chain of calls has more than `depth` functions. Calls in subgraphs
-/// count.
+/// Returns an error with exit code 3 if a function calls itself, directly or
+/// through others, or if a chain of calls has more than `depth` functions.
+/// Calls in subgraphs are included.
 MaybeError checkCalls(const std::vector<Function> &functions,
                       const FunctionTable &table, int depth);
 

@@ -12,9 +12,10 @@ using namespace pcc::onnx;
 
 namespace {
 
-/// Rebuilds node lists with calls replaced by function bodies. `level` counts
-/// the subgraphs and calls that enclose a list. The level is limited, so that
-/// neither this recursion nor a later one over the result exhausts the stack.
+/// Replaces all function calls in lists of nodes by the functions' bodies.
+/// `level` is the number of subgraphs and inlined calls that enclose a list of
+/// nodes. Its limit keeps this recursion, and later ones over the result, from
+/// exhausting the stack.
 class FunctionInliner {
 public:
   FunctionInliner(Model &model, const FunctionTable &table,
@@ -22,13 +23,16 @@ public:
       : model(model), table(table), limits(limits),
         source(model, limits.messages) {}
 
-  /// Inlines all calls in `nodes`.
+  /// Replaces all calls in `nodes`, including those in subgraphs and in inlined
+  /// bodies.
   MaybeError inlineList(std::vector<Node> &nodes, int level);
 
 private:
-  /// Appends `node` to `out`; in place of a call, appends the expanded body.
+  /// If `node` is a call, appends the nodes of the function's body to `out`.
+  /// Otherwise inlines the calls in the node's subgraphs and appends the node.
   MaybeError inlineNode(Node node, std::vector<Node> &out, int level);
-  /// Appends the body of `function`, with further calls inlined, to `out`.
+  /// Appends the nodes of the body of `function`, which `call` calls, to `out`.
+  /// Calls in the body are inlined, too.
   MaybeError expand(const Node &call, const Function &function,
                     std::vector<Node> &out, int level);
 
@@ -40,13 +44,12 @@ private:
 
 } // namespace
 
-/// Creates a copy of the body for one call, then expands the calls inside the
-/// copy.
+/// First copies the body for this call, then inlines the calls inside the copy.
 MaybeError FunctionInliner::expand(const Node &call, const Function &function,
                                    std::vector<Node> &out, int level) {
-  // Identity nodes need a version of the standard opset. If neither the
-  // function nor the model imports the opset, version 1 of Identity is
-  // sufficient.
+  // The inliner may add Identity nodes, which need a version of the standard
+  // opset. If neither the function nor the model imports that opset, version 1
+  // is enough for Identity.
   int64_t opset = opsetVersion(function.opsets, "");
   if (opset == 0)
     opset = std::max<int64_t>(1, opsetVersion(model.opsets, ""));
@@ -60,8 +63,9 @@ MaybeError FunctionInliner::expand(const Node &call, const Function &function,
   return std::nullopt;
 }
 
-/// Expands one node. The nesting limit is twice ReadLimits::depth: calls and
-/// subgraphs are each limited to that depth, and they can alternate.
+/// Chains of calls and nested subgraphs are each limited to ReadLimits::depth,
+/// and they may alternate. The limit for both together is therefore twice as
+/// high.
 MaybeError FunctionInliner::inlineNode(Node node, std::vector<Node> &out,
                                        int level) {
   if (level > 2 * limits.depth)
@@ -90,8 +94,9 @@ MaybeError FunctionInliner::inlineList(std::vector<Node> &nodes, int level) {
   return std::nullopt;
 }
 
-/// Rejects recursion, then binds opsets, then expands calls. Opsets are bound
-/// in the function bodies, so that every copy of a node has its version.
+/// Rejects recursion, sets opset versions, then inlines all calls. Opset
+/// versions are set in the function bodies before they are copied, so that
+/// every copy of a node has its version.
 MaybeError pcc::onnx::inlineFunctions(Model &model, const ReadLimits &limits) {
   FunctionTable table;
   if (MaybeError error = table.fill(model.functions))

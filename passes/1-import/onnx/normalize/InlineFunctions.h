@@ -9,10 +9,10 @@
 
 namespace pcc::onnx {
 
-/// Sets the opset of every node, replaces every call of a function of the model
-/// by the function's body, and empties `model.functions`. Calls in subgraphs
-/// and in other functions are included. A function takes precedence over an op
-/// with the same domain, name and overload.
+/// Sets the opset version of every node, replaces every call of a function that
+/// the model defines by the function's body, and empties `model.functions`.
+/// Calls in subgraphs and in other functions are included. A function takes
+/// precedence over an op with the same domain, name and overload.
 ///
 ///   call 'blk' (my.Scale) x -> y {by=2}     function Scale(a) => (b) <by, of=1>
 ///                                             c = Mul <k: int = @by> (a, a)
@@ -22,13 +22,15 @@ namespace pcc::onnx {
 ///
 /// The name of an inner value consists of the call's name, "/", and the value's
 /// name in the function. A number is appended if that name is taken. An
-/// attribute is removed if its parameter has neither a value nor a default.
+/// attribute that refers to a parameter of the function is erased if the
+/// parameter has neither a value nor a default.
 ///
-/// Nodes of the body inherit the call's multi-device annotations: the pipeline
-/// stage, and the shardings of the values that the node reads or defines.
+/// Each inlined node inherits the call's multi-device annotations: the pipeline
+/// stage, and the shardings of values that the node reads or defines.
 ///
-/// `model` must have passed validateModel, and stays valid in its sense.
-/// Returns an error if the functions or their expansion exceed `limits`.
+/// `model` must have passed validateModel, and would still pass it after this
+/// call. Returns an error if the depth of calls or the size of the inlined
+/// nodes exceeds `limits`.
 MaybeError inlineFunctions(Model &model, const ReadLimits &limits);
 
 } // namespace pcc::onnx

@@ -8,7 +8,8 @@ std::string pcc::onnx::initializationName(std::string_view output) {
   return "initialization/" + std::string(output);
 }
 
-/// Renames the values of the initialization graph by initializationName.
+/// Renames all values of the initialization graph `graph` by
+/// initializationName, so that their names differ from those of the main graph.
 static void rename(Model &model, Graph &graph) {
   auto change = [&](std::string_view &name) {
     if (!name.empty())
@@ -30,9 +31,9 @@ static void append(std::vector<T> &to, const std::vector<T> &from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
-/// Merges the graphs and renumbers Node::index, which identifies unnamed nodes.
-/// Outputs of the initialization are not outputs of the merged graph; importers
-/// look them up by name.
+/// Merges the graphs and sets Node::index, which identifies unnamed nodes, to
+/// the index in the merged graph. Outputs of the initialization do not become
+/// outputs of the merged graph; importers look them up by name.
 MaybeError pcc::onnx::mergeTrainingInfo(Model &model) {
   if (model.training.empty())
     return {};

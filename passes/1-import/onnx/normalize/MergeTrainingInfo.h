@@ -13,18 +13,19 @@ namespace pcc::onnx {
 ///
 ///   nodes   initialization | inference | algorithm
 ///
-/// Values of the initialization are renamed by initializationName, so that they
-/// do not clash with others. Initializers, inputs, outputs and value infos of
-/// the algorithm are appended to those of the model. `model.training` is not
-/// changed: importers read the bindings there. A model without TrainingInfo is
-/// not changed.
+/// Values of the initialization are renamed by initializationName, so that
+/// their names differ from those of the other graphs. Initializers, inputs,
+/// outputs and value infos of the algorithm are appended to those of the model.
+/// `model.training` is not changed: importers read its bindings, the pairs of a
+/// weight and the value written to it. A model without TrainingInfo is not
+/// changed.
 ///
 /// Returns an error with exit code 4 if there are several TrainingInfos, and
 /// with exit code 3 if the initialization has inputs.
 MaybeError mergeTrainingInfo(Model &model);
 
-/// Returns the name that the value `output` of the initialization graph has in
-/// the merged graph: `initialization/NAME`.
+/// Returns the name in the merged graph of the value that the initialization
+/// graph calls `output`: "initialization/" followed by `output`.
 std::string initializationName(std::string_view output);
 
 } // namespace pcc::onnx

@@ -14,40 +14,42 @@
 
 namespace pcc::onnx {
 
-/// The exception that the parser throws for a message that is well-formed but
-/// not valid ONNX. parseModel (ReadModel.cpp) turns it into an Error.
+/// Exception that the parser throws for a protobuf message that can be decoded
+/// but is not valid ONNX. parseModel (ReadModel.cpp) turns it into an Error.
 struct InvalidMessage {
   std::string message;
 };
 
-/// Parses an encoded ModelProto into a Model. The parser has one method per
-/// message type of onnx.proto. Each method parses `message` into a struct that
-/// is in its initial state, and throws WireError or InvalidMessage. Unknown
-/// fields are skipped.
+/// Parses the bytes of an ONNX file (a ModelProto) into a Model. There is one
+/// method per message type of onnx.proto. Each method parses `message` into a
+/// struct that is in its initial state, and throws WireError or InvalidMessage.
+/// Unknown fields are skipped.
 ///
-/// The parser checks each message by itself. Checks across messages follow in
-/// the folder check/.
+/// The parser checks each message by itself. The folder check/ has the checks
+/// that relate messages to each other.
 class ModelParser {
 public:
-  /// Prepares the parsing of one model. Strings that have to be decoded go to
-  /// `storage`. Both arguments must outlive the parser.
+  /// Prepares to parse one model. Strings that have to be decoded are stored in
+  /// `storage`; all other strings are views of the file. Both arguments must
+  /// outlive the parser.
   ModelParser(ModelStorage &storage, const ReadLimits &limits)
       : storage(storage), limits(limits) {}
 
-  /// Parses the whole file. Views in `model` refer to `message`.
+  /// Parses the bytes of a whole model file. String views in `model` point into
+  /// `message`, which must stay alive as long as `model`.
   void model(std::string_view message, Model &model);
-  /// Returns whether an IR version was found, which tells a damaged model from
-  /// a file of another kind.
+  /// Returns whether the parser found an IR version. If it did, a file that
+  /// cannot be parsed is a damaged model rather than a file of another kind.
   bool sawVersion() const { return versionSeen; }
-  /// Returns, after an error, whether the error is in the contents of a field
-  /// of the ModelProto, rather than in the sequence of its fields.
+  /// After an error: returns whether it occurred inside a field of the
+  /// ModelProto. If not, the sequence of the ModelProto's fields is wrong.
   bool failedInside() const { return insideField; }
 
 private:
   class NestingLevel;
 
-  // ParseGraph.cpp
-  /// Parses the current field of a ModelProto.
+  // These methods are defined in ParseGraph.cpp. The first one parses the
+  // current field of a ModelProto.
   void modelField(const WireReader &wire, Model &model);
   void graph(std::string_view message, Graph &graph);
   void trainingInfo(std::string_view message, TrainingInfo &info);
@@ -56,35 +58,39 @@ private:
   void operatorSet(std::string_view message, OperatorSetId &opset);
   void metadata(std::string_view message, MetadataEntry &entry);
 
-  // ParseAttribute.cpp
+  // These methods are defined in ParseAttribute.cpp.
   void attribute(std::string_view message, Attribute &attribute);
-  /// Parses the current field of an AttributeProto, which holds a value or list
-  /// entry of type `type`.
+  /// Parses the current field of an AttributeProto and stores it in the member
+  /// of `attribute` for values of type `type`. A list is extended by one entry.
   void attributeValue(const WireReader &wire, AttributeType type,
                       Attribute &attribute);
 
-  // ParseType.cpp
+  // These methods are defined in ParseType.cpp.
   void valueInfo(std::string_view message, ValueInfo &info);
   void type(std::string_view message, Type &type);
-  /// Parses the type of a dense or sparse tensor.
+  /// Parses the type of a dense or sparse tensor: element type and shape.
   void tensorType(std::string_view message, Type &type);
-  /// Parses the type of a sequence, map or optional.
+  /// Parses the type of a sequence, map or optional, which contains another
+  /// type.
   void nestedType(std::string_view message, TypeKind kind, Type &type);
   void shape(std::string_view message, std::vector<Dim> &dims);
   void dim(std::string_view message, Dim &dim);
 
-  // ParseTensor.cpp
+  // These methods are defined in ParseTensor.cpp.
   void tensor(std::string_view message, Tensor &tensor);
   void sparseTensor(std::string_view message, SparseTensor &tensor);
-  /// Parses an entry of the list external_data into the member for its key.
+  /// Parses one key-value entry of a tensor's external_data. Stores the value
+  /// in the member of `location` that the key names: location, offset or
+  /// length.
   void externalEntry(std::string_view message, ExternalLocation &location);
-  /// Converts the elements in typed fields, such as float_data, to
+  /// Stores the elements that are in typed fields, such as float_data, in
   /// Tensor::raw. `message` is the whole TensorProto.
   void typedElements(std::string_view message, Tensor &tensor);
-  /// Throws InvalidMessage unless `tensor` has the guarantees of its struct.
+  /// Throws InvalidMessage if `tensor` lacks a property that the comment of
+  /// Tensor promises.
   void checkTensor(const Tensor &tensor) const;
 
-  // ParseDevices.cpp
+  // These methods are defined in ParseDevices.cpp.
   void deviceConfiguration(std::string_view message,
                            DeviceConfiguration &configuration);
   void nodeDeviceConfiguration(std::string_view message,
@@ -94,7 +100,8 @@ private:
   void simpleShardedDim(std::string_view message, SimpleShardedDim &dim);
   void deviceGroup(std::string_view message, DeviceGroup &group);
 
-  /// Parses the message in the current field into a new last entry of `list`.
+  /// Appends an entry to `list` and calls `read` to parse the message in the
+  /// current field into it.
   template <typename T>
   void append(const WireReader &wire, std::vector<T> &list,
               void (ModelParser::*read)(std::string_view, T &)) {
@@ -104,18 +111,19 @@ private:
 
   ModelStorage &storage;
   const ReadLimits &limits;
-  /// Number of messages that enclose the current position.
+  /// Number of messages that enclose the message being parsed, itself included.
   int depth = 0;
   /// Number of messages parsed so far.
   uint64_t messages = 0;
   bool versionSeen = false;
-  /// Whether a field of the ModelProto is being parsed.
+  /// Whether a field of the ModelProto is being parsed; stays true after an
+  /// error in that field.
   bool insideField = false;
 };
 
-/// RAII object of each parsing method: counts the message, and one level of
-/// nesting during the object's lifetime. Throws InvalidMessage beyond the
-/// limits, which bounds the recursion of the parser.
+/// Object that each parsing method creates. Counts the message, and one level
+/// of nesting until it is destroyed. Throws InvalidMessage if a limit is
+/// exceeded, so the parser's recursion is limited.
 class ModelParser::NestingLevel {
 public:
   explicit NestingLevel(ModelParser &parser) : parser(parser) {

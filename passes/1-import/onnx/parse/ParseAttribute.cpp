@@ -6,8 +6,9 @@
 
 using namespace pcc::onnx;
 
-/// Returns the type of attribute whose value a field of AttributeProto holds;
-/// Undefined if the field holds no value.
+/// Returns the attribute type whose values are in field number `field` of
+/// AttributeProto. Returns Undefined if that field holds no value, such as the
+/// name.
 static AttributeType typeOfField(uint32_t field) {
   switch (field) {
   case 2:
@@ -43,9 +44,9 @@ static AttributeType typeOfField(uint32_t field) {
   }
 }
 
-/// Returns whether `attribute` has the value that its type demands. A single
-/// tensor, graph or type must be present exactly once. Numbers, strings and
-/// lists may be absent, because protocol buffers omit zeros and empty values.
+/// Returns whether `attribute` has as many values as its type requires: exactly
+/// one for a single tensor, graph or type. For numbers, strings and lists the
+/// result is always true, because protocol buffers omit zeros and empty values.
 static bool hasItsValue(const Attribute &attribute) {
   switch (attribute.type) {
   case AttributeType::Tensor:
@@ -61,15 +62,15 @@ static bool hasItsValue(const Attribute &attribute) {
   }
 }
 
-/// Completes and checks a parsed attribute. `found` is the type of the fields
-/// that hold values; Undefined if there are none.
+/// Completes and checks a parsed attribute. `found` is the attribute type that
+/// its values have; Undefined if the message contains no value.
 static void finishAttribute(Attribute &attribute, AttributeType found) {
   if (attribute.name.empty())
     throw InvalidMessage{"an attribute has no name"};
   const auto refuse = [&](const std::string &claim) {
     throw InvalidMessage{"attribute " + quoted(attribute.name) + " " + claim};
   };
-  // Files before IR version 2 have no attribute types.
+  // Before IR version 2 the type was not written: derive it from the values.
   if (attribute.type == AttributeType::Undefined)
     attribute.type = found;
   const auto number = static_cast<int32_t>(attribute.type);
@@ -82,7 +83,7 @@ static void finishAttribute(Attribute &attribute, AttributeType found) {
     refuse("does not have exactly one value");
 }
 
-/// Parses an AttributeProto, whose values must all be of one type.
+/// Parses an AttributeProto. It is an error if its values have different types.
 void ModelParser::attribute(std::string_view message, Attribute &attribute) {
   NestingLevel level(*this);
   AttributeType found = AttributeType::Undefined;
@@ -106,8 +107,8 @@ void ModelParser::attribute(std::string_view message, Attribute &attribute) {
   finishAttribute(attribute, found);
 }
 
-/// Stores the value in the current field. A single tensor, graph or type is
-/// stored as the only entry of a list; Attribute::type tells it from a list.
+/// Attribute::type tells whether a tensor, graph or type is a single value or
+/// the entry of a list; a single one is stored as the only entry.
 void ModelParser::attributeValue(const WireReader &wire, AttributeType type,
                                  Attribute &attribute) {
   switch (type) {

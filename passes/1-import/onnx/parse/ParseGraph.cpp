@@ -6,14 +6,15 @@
 
 using namespace pcc::onnx;
 
-/// Returns the domain in the spelling that Node::domain uses.
+/// Returns `domain`, or "" for "ai.onnx", the other spelling of the standard
+/// domain.
 static std::string_view standardDomain(std::string_view domain) {
   return domain == "ai.onnx" ? std::string_view() : domain;
 }
 
-/// Parses a ModelProto. A missing IR version, graph or opset import is a
-/// WireError rather than an InvalidMessage, because it means a truncated file
-/// or a file of another kind.
+/// Parses a ModelProto. If the IR version, the graph or the opsets are missing,
+/// the file is truncated or of another kind, so a WireError rather than an
+/// InvalidMessage is thrown.
 void ModelParser::model(std::string_view message, Model &model) {
   NestingLevel level(*this);
   bool hasGraph = false;
@@ -34,7 +35,7 @@ void ModelParser::model(std::string_view message, Model &model) {
     throw WireError{"it imports no opset", /*endsEarly=*/true};
 }
 
-/// Parses a field of a ModelProto. The numbers of cases in this file are field
+/// Parses one field of a ModelProto. The case numbers in this file are field
 /// numbers of onnx.proto.
 void ModelParser::modelField(const WireReader &wire, Model &model) {
   switch (wire.field()) {
@@ -134,8 +135,8 @@ void ModelParser::graph(std::string_view message, Graph &graph) {
   }
 }
 
-/// Parses a NodeProto, and removes omitted operands and results at the end of
-/// the lists.
+/// Parses a NodeProto. Omitted operands and results, which have empty names,
+/// are removed from the end of their lists.
 void ModelParser::node(std::string_view message, Node &node) {
   NestingLevel level(*this);
   for (WireReader wire(message); wire.next();) {
@@ -178,7 +179,8 @@ void ModelParser::node(std::string_view message, Node &node) {
     node.outputs.pop_back();
 }
 
-/// Parses a FunctionProto. Positions of its nodes start at 0.
+/// Parses a FunctionProto. Node::index counts the nodes of each function from
+/// 0.
 void ModelParser::function(std::string_view message, Function &function) {
   NestingLevel level(*this);
   for (WireReader wire(message); wire.next();) {

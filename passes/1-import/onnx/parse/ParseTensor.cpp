@@ -8,27 +8,30 @@ using namespace pcc::onnx;
 
 namespace {
 
-/// The typed field of TensorProto that holds elements of some type, such as
-/// float_data.
+/// The field of TensorProto, such as float_data, that holds elements of one
+/// type if raw_data does not.
 struct TypedField {
   /// Field number; 0 if the type has no typed field.
   uint32_t field = 0;
-  /// Number of bytes in raw_data that one value of the field becomes. A complex
-  /// element consists of two values; a value holds two elements of 4 bits.
+  /// Number of bytes in raw_data that correspond to one value of the field. A
+  /// complex element consists of two values. A value holds two elements of 4
+  /// bits.
   unsigned valueBytes = 0;
-  /// Whether values are encoded with a fixed size of 4 or 8 bytes. Packed
-  /// values then have the layout of raw_data.
+  /// Whether each value is encoded in exactly 4 or 8 bytes, rather than as a
+  /// varint. Packed values then have the layout of raw_data.
   bool fixed = false;
 };
 
 } // namespace
 
-/// Returns whether a field of TensorProto holds elements as typed values.
+/// Returns whether field number `field` of TensorProto holds elements as typed
+/// values, such as float_data.
 static bool isTypedField(uint32_t field) {
   return field == 4 || field == 5 || field == 7 || field == 10 || field == 11;
 }
 
-/// Returns the field that holds elements of `type` if raw_data does not.
+/// Returns the typed field that holds elements of `type`. Its number is 0 if
+/// there is none.
 static TypedField typedFieldOf(DataType type) {
   switch (type) {
   case DataType::Float:
@@ -51,13 +54,14 @@ static TypedField typedFieldOf(DataType type) {
   }
 }
 
-/// Appends the low `size` bytes of `value`.
+/// Appends the low `size` bytes of `value` to `raw`, lowest byte first.
 static void appendBytes(std::string &raw, uint64_t value, unsigned size) {
   raw.append(reinterpret_cast<const char *>(&value), size);
 }
 
-/// Appends the elements in one occurrence of a typed field to `raw`, in the
-/// layout of raw_data.
+/// Appends the elements in the current field of `wire` to `raw`, in the layout
+/// of raw_data. A typed field may occur several times, with one or more
+/// elements each.
 static void appendElements(const WireReader &wire, const TypedField &typed,
                            std::string &raw) {
   if (!wire.hasBytes()) {
@@ -77,9 +81,9 @@ static void appendElements(const WireReader &wire, const TypedField &typed,
     appendBytes(raw, static_cast<uint64_t>(value), typed.valueBytes);
 }
 
-/// Converts typed elements to Tensor::raw. A single packed occurrence of
-/// fixed-size values becomes a view; all other forms are decoded into
-/// `storage`.
+/// Stores the elements of the tensor's typed field in Tensor::raw. If the field
+/// occurs once and packs values of fixed size, `raw` is a view of the file. In
+/// all other cases the elements are decoded into `storage`.
 void ModelParser::typedElements(std::string_view message, Tensor &tensor) {
   const TypedField typed = typedFieldOf(tensor.dataType);
   std::string decoded;
@@ -114,8 +118,8 @@ void ModelParser::typedElements(std::string_view message, Tensor &tensor) {
   tensor.raw = viewed;
 }
 
-/// Parses a TensorProto. Typed elements are parsed in a second traversal,
-/// because the element type may follow them in the message.
+/// Parses a TensorProto. Elements in typed fields are parsed in a second
+/// traversal, because the element type may come after them in the message.
 void ModelParser::tensor(std::string_view message, Tensor &tensor) {
   NestingLevel level(*this);
   bool hasTyped = false;
@@ -173,8 +177,8 @@ void ModelParser::externalEntry(std::string_view message,
     location.length = entry.value;
 }
 
-/// Checks the guarantees that Tensor states. The number of elements is not
-/// checked for unknown types.
+/// Checks the properties that the comment of Tensor promises. For unknown
+/// element types the number of elements is not checked.
 void ModelParser::checkTensor(const Tensor &tensor) const {
   const auto refuse = [&](const std::string &claim) {
     throw InvalidMessage{"tensor " + quoted(tensor.name) + " " + claim};

@@ -16,8 +16,8 @@ void ModelParser::valueInfo(std::string_view message, ValueInfo &info) {
   }
 }
 
-/// Parses a TypeProto. The type is a oneof, so the last alternative in the
-/// message holds.
+/// Parses a TypeProto. Its kinds of types are alternatives (a protobuf oneof):
+/// if the message contains several, the last one counts.
 void ModelParser::type(std::string_view message, Type &type) {
   NestingLevel level(*this);
   type = {};
@@ -58,9 +58,9 @@ void ModelParser::tensorType(std::string_view message, Type &type) {
   }
 }
 
-/// Parses a type that contains another type. The contents of a Sequence or an
-/// Optional are in field 1. A Map has its keys in field 1, its values in field
-/// 2.
+/// Parses a type that contains another type. Field 1 holds the contained type
+/// of a Sequence or Optional. For a Map, field 1 holds the key type and field 2
+/// the type of the values.
 void ModelParser::nestedType(std::string_view message, TypeKind kind,
                              Type &type) {
   NestingLevel level(*this);
@@ -86,8 +86,8 @@ void ModelParser::shape(std::string_view message, std::vector<Dim> &dims) {
                          std::to_string(dims.size())};
 }
 
-/// Parses a Dimension. A number and a symbol are alternatives, so the last one
-/// in the message holds.
+/// Parses a Dimension, which is a number or a symbol. If the message contains
+/// both, the last one counts.
 void ModelParser::dim(std::string_view message, Dim &dim) {
   NestingLevel level(*this);
   for (WireReader wire(message); wire.next();) {

@@ -13,7 +13,8 @@
 
 using namespace pcc::onnx;
 
-/// Returns whether a field of TensorProto holds elements or their location.
+/// Returns whether field number `field` of TensorProto holds elements or says
+/// where they are.
 static bool holdsElements(uint32_t field) {
   constexpr uint32_t rawData = 9, externalData = 13, dataLocation = 14;
   const bool isTyped = (field >= 4 && field <= 7) || field == 10 || field == 11;
@@ -21,7 +22,7 @@ static bool holdsElements(uint32_t field) {
          field == dataLocation;
 }
 
-/// Returns a StringStringEntryProto.
+/// Returns an encoded StringStringEntryProto with this key and value.
 static MessageBuilder entry(std::string_view key, const std::string &value) {
   MessageBuilder entry;
   entry.addBytes(1, key);
@@ -43,8 +44,8 @@ static void addElements(const ExternalElements &elements,
   tensor.addInteger(14, external);
 }
 
-/// Appends the initializer in the current field of `wire` to `graph`, with new
-/// elements if `weights` has any for its name.
+/// Appends the initializer that is the current field of `wire` to `graph`. If
+/// `weights` has new elements for its name, they replace the old ones.
 static void addTensor(const WireReader &wire, const ReplacedWeights &weights,
                       MessageBuilder &graph) {
   std::string_view name;
@@ -63,8 +64,8 @@ static void addTensor(const WireReader &wire, const ReplacedWeights &weights,
   graph.addMessage(wire.field(), std::move(tensor));
 }
 
-/// Rebuilds the ModelProto, its graph and the replaced initializers; all other
-/// messages are copied.
+/// Re-encodes the ModelProto, its main graph and the replaced initializers. All
+/// other messages are copied unchanged.
 MessageBuilder pcc::onnx::replaceWeights(const Model &model,
                                          const ReplacedWeights &weights) {
   constexpr uint32_t graphField = 7, initializerField = 5;

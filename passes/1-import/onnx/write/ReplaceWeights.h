@@ -14,35 +14,36 @@
 
 namespace pcc::onnx {
 
-/// New elements of a tensor that are stored in the model file.
+/// New elements of an initializer that are to be stored in the model file
+/// itself.
 struct EmbeddedElements {
-  /// Size of the elements in bytes, in the layout of raw_data.
+  /// Number of bytes of all elements, in the layout of raw_data.
   uint64_t size = 0;
-  /// Writes exactly `size` bytes. Called while the model file is written, so
-  /// that only one weight has to be in memory at a time.
+  /// Writes exactly `size` bytes to the stream. Called while the model file is
+  /// being written, so that only one weight has to be in memory at a time.
   std::function<void(std::ostream &)> write;
 };
 
-/// New elements of a tensor that are stored in another file.
+/// New elements of an initializer that lie in another file (external data).
 struct ExternalElements {
   /// Path of the file relative to the model's directory.
   std::string location;
-  /// First byte and number of bytes in that file.
+  /// Offset of the first byte in that file, and number of bytes.
   uint64_t offset = 0;
   uint64_t length = 0;
 };
 
-/// New elements by the name of an initializer of the main graph.
+/// New elements for initializers of the main graph, by the initializer's name.
 using ReplacedWeights =
     std::map<std::string, std::variant<EmbeddedElements, ExternalElements>,
              std::less<>>;
 
-/// Returns the encoded file of `model` with the elements of the named
-/// initializers replaced. All other fields are copied unchanged, and a tensor
-/// keeps its type and shape. The copy is made of the file, so changes to
-/// `model` after reading have no effect. The caller must keep the file mapped,
-/// and all that the functions in `weights` refer to alive, until the result is
-/// written.
+/// Returns the encoded bytes of a copy of the file of `model` in which the
+/// elements of the initializers in `weights` are replaced. Type and shape of a
+/// tensor and all other fields stay the same. The source is the mapped file, so
+/// changes to `model` after it was read have no effect. Until the result is
+/// written, the file must stay mapped, and all objects that the functions in
+/// `weights` use must stay alive.
 MessageBuilder replaceWeights(const Model &model,
                               const ReplacedWeights &weights);
 

@@ -20,47 +20,55 @@ using namespace pcc::onnx;
 
 namespace {
 
-/// Rebuilds the messages of a model file that an annotation changes. Each
-/// method returns the new encoding of one message, or appends it to its parent.
+/// Re-encodes the messages of a model file that an annotation changes. Each
+/// method returns the new encoding of one message, or appends it to the
+/// encoding of the enclosing message.
 class Annotator {
 public:
   Annotator(const Model &model, const Annotation &annotation)
       : model(model), annotation(annotation) {}
 
-  /// Returns the annotated copy of the whole file.
+  /// Returns the encoding of an annotated copy of the model file with the bytes
+  /// `file`.
   MessageBuilder annotated(std::string_view file);
 
 private:
   MessageBuilder graph(std::string_view message);
-  /// Copies a node with the annotation `own`, which may be null.
+  /// Returns a copy of a node with the device annotation `own`; no annotation
+  /// is added if `own` is null.
   MessageBuilder node(std::string_view message,
                       const NodeDeviceConfiguration *own) const;
-  /// Copies an initializer with the prefix in front of its external location.
+  /// Returns a copy of an initializer. If its elements are external data,
+  /// `annotation.locationPrefix` is prepended to their location.
   MessageBuilder tensor(std::string_view message) const;
-  /// Copies an entry of external_data, with the prefix if it is the location.
+  /// Returns a copy of one key-value entry of external_data. If it is the
+  /// location, `annotation.locationPrefix` is prepended to its value.
   MessageBuilder externalEntry(std::string_view message) const;
-  /// Appends the value info in the current field of `wire` to `graph`, with the
-  /// text that `texts` has for its name, if any.
+  /// Appends the value info in the current field of `wire` to `graph`. If
+  /// `texts` has an entry for the value's name, the text is added to the value
+  /// info's metadata.
   void valueInfo(const WireReader &wire,
                  const std::map<std::string, std::string, std::less<>> &texts,
                  MessageBuilder &graph);
-  /// Appends value infos for annotated initializers that have none in the file.
+  /// Appends a value info for each annotated initializer without one in the
+  /// file.
   void addInitializerInfos(MessageBuilder &graph) const;
 
   const Model &model;
   const Annotation &annotation;
-  /// Number of nodes copied so far.
+  /// Number of nodes copied so far, which is the index of the next node.
   uint32_t numNodes = 0;
-  /// Whether a graph has been copied.
+  /// Whether the main graph has been copied.
   bool hasGraph = false;
-  /// Names of values whose value infos have been annotated.
+  /// Names of the values to whose value infos a text has been added.
   std::set<std::string_view> informed;
 };
 
 } // namespace
 
-/// Returns the string in field `field` of a message; empty if it is absent. The
-/// last occurrence counts, as in all protocol buffer readers.
+/// Returns the string in field number `field` of `message`; empty if there is
+/// none. If the field occurs several times, the last one counts, as in
+/// protobuf.
 static std::string_view textOf(std::string_view message, uint32_t field) {
   std::string_view text;
   for (WireReader wire(message); wire.next();)
@@ -69,7 +77,7 @@ static std::string_view textOf(std::string_view message, uint32_t field) {
   return text;
 }
 
-/// Returns a StringStringEntryProto.
+/// Returns an encoded StringStringEntryProto with this key and value.
 static MessageBuilder entry(std::string_view key, std::string_view value) {
   MessageBuilder entry;
   entry.addBytes(1, key);
@@ -77,7 +85,8 @@ static MessageBuilder entry(std::string_view key, std::string_view value) {
   return entry;
 }
 
-/// Returns `message` without the fields for which `drop` returns true.
+/// Returns a copy of `message` without the fields for which `drop` returns
+/// true.
 static MessageBuilder
 copyOf(std::string_view message,
        const std::function<bool(const WireReader &)> &drop) {
@@ -92,8 +101,8 @@ copyOf(std::string_view message,
 // Encoding of annotations
 //===----------------------------------------------------------------------===//
 
-/// Returns the encoding of an annotation. The following overloads encode its
-/// parts.
+/// Returns the protobuf encoding of `configuration`. The overloads below encode
+/// the parts of a node's annotation.
 static MessageBuilder messageOf(const DeviceConfiguration &configuration) {
   MessageBuilder message;
   message.addBytes(1, configuration.name);
@@ -175,8 +184,8 @@ MessageBuilder Annotator::tensor(std::string_view message) const {
   return copy;
 }
 
-/// Adds the text as a metadata entry. An existing entry with the key is
-/// replaced, so that annotating a file twice gives the same file.
+/// Stores the text under `annotation.valueKey`. An entry that has this key
+/// already is replaced, so that annotating a file twice gives the same file.
 void Annotator::valueInfo(
     const WireReader &wire,
     const std::map<std::string, std::string, std::less<>> &texts,
@@ -194,7 +203,7 @@ void Annotator::valueInfo(
   informed.insert(name);
 }
 
-/// Returns the TypeProto of an initializer.
+/// Returns the encoded TypeProto of `tensor`: its element type and shape.
 static MessageBuilder typeOf(const Tensor &tensor) {
   MessageBuilder shape, type, all;
   for (int64_t size : tensor.dims) {
@@ -221,8 +230,8 @@ void Annotator::addInitializerInfos(MessageBuilder &graph) const {
   }
 }
 
-/// Rebuilds a GraphProto with the fields 1 node, 5 initializer, 11 input,
-/// 12 output and 13 value_info.
+/// Re-encodes a GraphProto. The changed fields are 1 node, 5 initializer, 11
+/// input, 12 output and 13 value_info.
 MessageBuilder Annotator::graph(std::string_view message) {
   MessageBuilder copy;
   for (WireReader wire(message); wire.next();) {
@@ -249,9 +258,9 @@ MessageBuilder Annotator::graph(std::string_view message) {
   return copy;
 }
 
-/// Rebuilds a ModelProto with the fields 1 ir_version, 7 graph,
-/// 14 metadata_props and 26 configuration. Multi-device annotations need IR
-/// version 11.
+/// Re-encodes a ModelProto. The changed fields are 1 ir_version (at least 11,
+/// which multi-device annotations need), 7 graph, 14 metadata_props and 26
+/// configuration.
 MessageBuilder Annotator::annotated(std::string_view file) {
   constexpr int64_t firstVersion = 11;
   auto isReplaced = [&](const WireReader &wire) {

@@ -11,39 +11,40 @@
 
 namespace pcc::onnx {
 
-/// The annotations to add to a model file. The memory that the views in it
-/// refer to must stay alive until the file has been written.
+/// Annotations that writeAnnotated adds to a copy of a model file. The memory
+/// to which string views in the annotations point must stay alive until the
+/// copy has been written.
 struct Annotation {
-  /// The device configuration that the annotations belong to.
+  /// The device configuration to which the annotations of nodes refer.
   DeviceConfiguration configuration;
-  /// Entries for metadata_props of the model, in place of entries with the same
-  /// key.
+  /// Entries to add to metadata_props of the model. An entry of the file with
+  /// the same key is replaced.
   std::map<std::string, std::string> metadata;
-  /// Annotations of nodes, by the position of the node in the main graph
-  /// (Node::index). Each must refer to `configuration`.
+  /// Annotation of each node, by the node's index in the main graph
+  /// (Node::index). All must refer to `configuration`.
   std::map<uint32_t, NodeDeviceConfiguration> nodes;
-  /// Key for the entries that `inputs`, `outputs` and `initializers` add to the
-  /// metadata_props of values, such as "pcc.sharding".
+  /// Metadata key of a value, such as "pcc.sharding", under which the texts in
+  /// `inputs`, `outputs` and `initializers` are stored.
   std::string valueKey;
-  /// Texts to store under `valueKey`, by the name of the input, output or
-  /// initializer.
+  /// Texts to store under `valueKey` in the metadata of model inputs, outputs
+  /// and initializers. Each map is keyed by the name of the value.
   std::map<std::string, std::string, std::less<>> inputs, outputs, initializers;
-  /// Prefix for the locations of external data of initializers, such as
-  /// "weights/" if the copy lies one directory above the original. Empty for
-  /// none.
+  /// Prefix to add to the locations of initializers with external data. It is
+  /// "weights/" if the copy lies one directory above the original, whose
+  /// directory is called weights. Empty for none.
   std::string locationPrefix;
 };
 
-/// Writes a copy of the file of `model` with `annotation` to `out`. The copy is
-/// made of the file, so changes to `model` after reading have no effect. All
-/// bytes are copied unchanged, except for:
+/// Writes a copy of the file of `model` with the annotations in `annotation` to
+/// `out`. The source is the mapped file, so changes to `model` after it was
+/// read have no effect. All bytes are copied unchanged, except for:
 ///  - the IR version, which becomes at least 11
-///  - annotations of nodes for a configuration of the same name, and that
-///    configuration itself, which are replaced
+///  - the device configuration with the name of `annotation.configuration`, and
+///    annotations of nodes for it, which are replaced
 ///  - metadata entries with keys of `annotation`, which are replaced
 ///  - value infos of annotated initializers, which are added if missing
 ///  - locations of external data, if there is a prefix
-/// The caller checks the stream for errors.
+/// The caller must check the stream for errors.
 void writeAnnotated(const Model &model, const Annotation &annotation,
                     std::ostream &out);
 

@@ -30,7 +30,7 @@
 
 namespace pcc::runtime {
 
-/// Returns whether a tensor is of type i64 and has shape [size].
+/// Returns whether `tensor` has elements of type i64 and the shape [size].
 static bool isIndexVector(const HostOperand &tensor, int64_t size) {
   return tensor.type == ElementType::I64 &&
          tensor.shape == std::vector<int64_t>{size};
@@ -40,7 +40,8 @@ static bool isIndexVector(const HostOperand &tensor, int64_t size) {
 // group_rows
 //===----------------------------------------------------------------------===//
 
-/// Checks the operands of group_rows. The workspace has one counter per token.
+/// Checks a call of group_rows. Returns null or what is wrong. Sizes the
+/// workspace for one counter per token.
 static const char *prepareGroupRows(HostOpCall &call) {
   if (call.inputs.size() != 1 || call.outputs.size() != 4 ||
       call.integers.size() != 1)
@@ -60,9 +61,10 @@ static const char *prepareGroupRows(HostOpCall &call) {
   return nullptr;
 }
 
-/// Visits the experts in order, and for each of them the tokens in order. A
-/// token with a gate other than 0 becomes a row, unless the token has `chosen`
-/// rows already; `free` counts the rows that it may still get.
+/// Visits the experts in order and, for each expert, the tokens in order. Adds
+/// a row for each pair of a token and an expert whose gate is not 0, unless the
+/// token already has `chosen` rows. `free` counts the rows that each token may
+/// still get.
 template <typename T> static void groupRows(HostOpCall &call) {
   const T *gate = static_cast<const T *>(call.inputs[0].data);
   const int64_t tokens = call.inputs[0].shape[0];
@@ -104,8 +106,9 @@ static void runGroupRows(HostOpCall &call) {
 // grouped_matmul
 //===----------------------------------------------------------------------===//
 
-/// Checks the operands of grouped_matmul. For narrow types, the workspace is
-/// the scratch of WidenedProduct: two floats per i64.
+/// Checks a call of grouped_matmul. Returns null or what is wrong. For types
+/// narrower than f32, sizes the workspace as scratch memory of WidenedProduct;
+/// each i64 holds two floats.
 static const char *prepareGroupedMatmul(HostOpCall &call) {
   if (call.inputs.size() != 3 || call.outputs.size() != 1 ||
       call.integers.size() != 1)
@@ -130,18 +133,20 @@ static const char *prepareGroupedMatmul(HostOpCall &call) {
 }
 
 namespace {
-/// Product of the rows a [m, k] of one expert with its matrix b [k, n]. Element
-/// (p, j) of b is at b[p * rowStride + j * columnStride].
+/// Matrix product c = a b of one expert, where a [m, k] are the expert's rows
+/// and b [k, n] is its matrix. Element (p, j) of b has index p * rowStride + j
+/// * columnStride.
 template <typename T> struct ExpertProduct {
   int64_t m, n, k;
   const T *a, *b;
   int64_t rowStride, columnStride;
   T *c;
-  /// WidenedProduct::scratchSize() floats for types narrower than f32.
+  /// Scratch memory of WidenedProduct::scratchSize() floats; used for types
+  /// narrower than f32 only.
   float *scratch;
 
-  /// Computes c with sgemm for f32, with WidenedProduct for f16 and bf16, with
-  /// loops otherwise.
+  /// Computes c: with sgemm for f32, with WidenedProduct for f16 and bf16, and
+  /// with loops for all other types.
   void run() const {
     if constexpr (std::is_same_v<T, float>)
       dnnl_sgemm('N', columnStride == 1 ? 'N' : 'T', m, n, k, 1.0f, a, k, b,
@@ -154,7 +159,7 @@ template <typename T> struct ExpertProduct {
   }
 
 private:
-  /// Computes c with loops; each sum is accumulated in c itself.
+  /// Computes c with loops. Each sum is accumulated in the element of c.
   void runPlain() const {
     std::fill(c, c + m * n, T());
     for (int64_t i = 0; i < m; ++i)
@@ -167,8 +172,9 @@ private:
 };
 } // namespace
 
-/// Multiplies the rows of one expert after another. Counts are clamped to the
-/// rows that are left, because they are data that nothing has checked.
+/// Multiplies the rows of each expert by its matrix, one expert after another.
+/// The counts of rows are data that nothing has checked, so each is limited to
+/// the number of remaining rows.
 template <typename T> static void groupedMatmul(HostOpCall &call) {
   const HostOperand &rows = call.inputs[0], &out = call.outputs[0];
   const auto *counts = static_cast<const int64_t *>(call.inputs[2].data);

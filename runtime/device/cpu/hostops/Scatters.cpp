@@ -24,12 +24,14 @@
 namespace pcc::runtime {
 
 namespace {
-/// Combination of an update with the old value.
+/// Operation by which a scatter combines an update with the old element. Set
+/// stores the update.
 enum Combination : int64_t { Set, Add, Multiply, Max, Min };
 } // namespace
 
-/// Returns the combination of `old` and `update`, computed in f32 for f16 and
-/// bf16. NaN wins over numbers in max and min.
+/// Returns the element that results from `old` and `update` for the Combination
+/// `kind`. f16 and bf16 are computed in f32. If either is NaN, Max and Min
+/// return NaN.
 template <typename T> static T combine(int64_t kind, T old, T update) {
   using C = Computed<T>;
   const C a = static_cast<C>(old), b = static_cast<C>(update);
@@ -38,13 +40,14 @@ template <typename T> static T combine(int64_t kind, T old, T update) {
   return static_cast<T>(table[kind]);
 }
 
-/// Returns whether indices may have this type.
+/// Returns whether an index tensor may have elements of `type`.
 static bool isIndexType(ElementType type) {
   return type == ElementType::I64 || type == ElementType::I32;
 }
 
-/// Returns index number `at`. `size` is the size of the dim, which is added to
-/// negative indices; the result may still be out of bounds.
+/// Returns the element of `indices` with row-major index `at`. If it is
+/// negative, adds `size`, the size of the indexed dim. The result may be out of
+/// bounds.
 static int64_t indexAt(const HostOperand &indices, int64_t at, int64_t size) {
   const int64_t index = indices.type == ElementType::I64
                             ? static_cast<const int64_t *>(indices.data)[at]
@@ -52,8 +55,9 @@ static int64_t indexAt(const HostOperand &indices, int64_t at, int64_t size) {
   return index < 0 ? index + size : index;
 }
 
-/// Checks what both ops require. `integers` is the number of integer
-/// attributes, of which the last one is the combination.
+/// Checks what scatter_elements and scatter_nd both require. Returns null or
+/// what is wrong. A call must have `integers` integer attributes, the last of
+/// which is a Combination.
 static const char *checkOperands(const HostOpCall &call, size_t integers) {
   if (call.inputs.size() != 3 || call.outputs.size() != 1 ||
       call.integers.size() != integers)
@@ -68,8 +72,8 @@ static const char *checkOperands(const HostOpCall &call, size_t integers) {
   return nullptr;
 }
 
-/// Initializes the output with data, unless the output's buffer is that of
-/// data.
+/// Copies the input data to the output, into which updates are then written.
+/// Does nothing if both are in the same memory.
 static void copyData(HostOpCall &call) {
   const HostOperand &data = call.inputs[0];
   if (call.outputs[0].data != data.data)
@@ -81,7 +85,8 @@ static void copyData(HostOpCall &call) {
 // scatter_elements
 //===----------------------------------------------------------------------===//
 
-/// Checks the operands of scatter_elements.
+/// Checks the operands of a call of scatter_elements. Returns null or what is
+/// wrong.
 static const char *prepareElements(HostOpCall &call) {
   if (const char *fault = checkOperands(call, 2))
     return fault;
@@ -97,8 +102,8 @@ static const char *prepareElements(HostOpCall &call) {
   return nullptr;
 }
 
-/// Returns the position in data to which update number `at` goes, or -1 if its
-/// index is out of bounds.
+/// Returns the row-major index of the element of data that the update with
+/// row-major index `at` changes; -1 if its index is out of bounds.
 static int64_t placeOf(const HostOpCall &call, int64_t at) {
   const std::vector<int64_t> &data = call.inputs[0].shape;
   const std::vector<int64_t> &indices = call.inputs[1].shape;
@@ -133,14 +138,15 @@ static void runElements(HostOpCall &call) {
 // scatter_nd
 //===----------------------------------------------------------------------===//
 
-/// Returns the number of elements in the slice of data that one tuple selects.
+/// Returns the number of elements of the slice of data that one index tuple
+/// selects.
 static int64_t sliceSize(const HostOpCall &call) {
   const std::vector<int64_t> &data = call.inputs[0].shape;
   const auto depth = size_t(call.inputs[1].shape.back());
   return numElements(std::span(data).subspan(depth));
 }
 
-/// Checks the operands of scatter_nd.
+/// Checks the operands of a call of scatter_nd. Returns null or what is wrong.
 static const char *prepareNd(HostOpCall &call) {
   if (const char *fault = checkOperands(call, 1))
     return fault;
@@ -155,8 +161,8 @@ static const char *prepareNd(HostOpCall &call) {
              : "has updates that do not match its indices";
 }
 
-/// Returns the position in data where the slice of tuple `at` begins, or -1 if
-/// the tuple is out of bounds.
+/// Returns the row-major index in data of the first element of the slice that
+/// index tuple number `at` selects; -1 if the tuple is out of bounds.
 static int64_t sliceAt(const HostOpCall &call, int64_t at) {
   const std::vector<int64_t> &data = call.inputs[0].shape;
   const int64_t depth = call.inputs[1].shape.back();

@@ -17,14 +17,15 @@
 namespace pcc::runtime {
 
 namespace {
-/// A shape seen as [outer, size, inner], where `size` is the size of one dim,
-/// and `outer` and `inner` are the products of the dims before and after it.
+/// A shape viewed as [outer, size, inner] around one dim. `size` is the size of
+/// that dim, and `outer` and `inner` are the products of the sizes of the dims
+/// before and after it.
 struct DimSplit {
   int64_t outer = 1, size = 1, inner = 1;
 };
 } // namespace
 
-/// Splits a shape around `dim`.
+/// Returns the view of `shape` around the dim with index `dim`.
 static DimSplit splitAround(const std::vector<int64_t> &shape, int64_t dim) {
   DimSplit view;
   for (int64_t i = 0; i < int64_t(shape.size()); ++i)
@@ -32,8 +33,8 @@ static DimSplit splitAround(const std::vector<int64_t> &shape, int64_t dim) {
   return view;
 }
 
-/// Checks the operands of top_k. The workspace has one index per element of the
-/// dim.
+/// Checks the operands of a call of top_k. Returns null or what is wrong. Sizes
+/// the workspace for one index per element of the dim.
 static const char *prepareTopK(HostOpCall &call) {
   if (call.inputs.size() != 1 || call.outputs.size() != 2 ||
       call.integers.size() != 2)
@@ -54,14 +55,15 @@ static const char *prepareTopK(HostOpCall &call) {
   return nullptr;
 }
 
-/// Strict weak order by value, in which NaN is above every number and equal to
-/// itself.
+/// Returns whether `a` sorts before `b`. NaN is larger than every number and
+/// equal to NaN.
 template <typename T> static bool less(T a, T b) {
   return a < b || (b != b && a == a);
 }
 
-/// Selects the first k elements of each line along the dim: sorts the indices
-/// of the line by element, but only as far as k of them.
+/// Selects the first k elements, in sorted order, of each line along the dim.
+/// Sorts the indices of the line by their elements, but only until the first k
+/// are in place.
 template <typename T> static void topK(HostOpCall &call) {
   const int64_t dim = call.integers[0];
   const bool largest = call.integers[1] != 0;
