@@ -29,7 +29,7 @@ static Status cannotRead(const std::string &path, const std::string &why) {
   return Status::error(InputOutput, "cannot read \"" + path + "\": " + why);
 }
 
-/// The descriptor is closed on every path, because a mapping stays valid
+/// The file descriptor is closed in all cases, because a mapping stays valid
 /// without it. A mapping of zero bytes is invalid, so an empty file is not
 /// mapped.
 Status MappedFile::open(const std::string &path, MappedFile &file) {

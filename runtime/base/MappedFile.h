@@ -21,8 +21,8 @@ class MappedFile {
 public:
   MappedFile() = default;
   MappedFile(MappedFile &&other) noexcept { *this = std::move(other); }
-  /// Exchanges the mappings of the two objects. The mapping that this object
-  /// had before is released when `other` is destroyed.
+  /// Swaps the mappings of the two objects. The previous mapping of this object
+  /// is released when `other` is destroyed.
   MappedFile &operator=(MappedFile &&other) noexcept;
   ~MappedFile();
 

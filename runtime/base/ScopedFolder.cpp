@@ -11,7 +11,7 @@
 namespace pcc::runtime {
 
 namespace {
-/// The folders of all ScopedFolder objects of this process.
+/// Paths of the folders that all ScopedFolder objects of this process own.
 struct Registry {
   std::mutex mutex;
   std::set<std::string> folders;

@@ -13,9 +13,9 @@
 
 namespace pcc::runtime {
 
-/// Owner of one folder (or file). The destructor removes the folder with its
-/// content, unless keep() has been called before. All objects of the process
-/// are recorded in one registry, which lets removeAll() find them. All methods
+/// Owns one folder (or file) on disk. The destructor deletes the folder with
+/// its content, unless keep() has been called before. All objects of the
+/// process are recorded in one registry, which removeAll() uses. All methods
 /// may be called from any thread, but one object must not be used by two
 /// threads at once.
 class ScopedFolder {
@@ -28,13 +28,14 @@ public:
   /// Takes ownership of `folder`, which the caller has just created. The object
   /// must not own another folder.
   void take(std::string folder);
-  /// Gives up ownership and leaves the folder on disk.
+  /// Gives up ownership, so that the destructor does not delete the folder.
   void keep();
   /// Returns the path of the owned folder; empty if this object owns none.
   const std::string &path() const { return folder; }
 
-  /// Removes the folders of all objects of this process. Intended for exits on
-  /// which destructors do not run, for instance after a crash was caught.
+  /// Deletes the folders that all objects of this process own. Intended for
+  /// exits on which destructors do not run, for instance after a crash was
+  /// caught.
   static void removeAll();
   /// Installs a handler that calls removeAll() on SIGINT, SIGTERM or SIGHUP and
   /// then ends the process by the default action of that signal. The handler is

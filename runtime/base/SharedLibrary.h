@@ -22,9 +22,10 @@ public:
   /// only through this object (RTLD_LOCAL), or for all of them (RTLD_GLOBAL).
   enum class Symbols { Local, Global };
 
-  /// Opens the library `soname`: the first readable file of that name in
-  /// `folders`, or the one that the dynamic loader finds if there is no such
-  /// file. All symbols are resolved at once. On failure isOpen() is false.
+  /// Opens the library with file name `soname`, such as "libnccl.so.2". Uses
+  /// the first readable file of that name in `folders`; if there is none, the
+  /// file that the dynamic loader finds. All undefined symbols of the library
+  /// are resolved at once. On failure isOpen() is false.
   explicit SharedLibrary(const std::string &soname,
                          const std::vector<std::string> &folders = {},
                          Symbols symbols = Symbols::Local);
@@ -40,15 +41,18 @@ public:
   template <typename T> void find(const char *name, T &target) {
     target = reinterpret_cast<T>(addressOf(name));
   }
-  /// Returns the first symbol that find() did not find, or null if find() found
-  /// all of them. One test after many find() calls is enough.
+  /// Returns the name of the first symbol that find() did not find, or null if
+  /// it found all of them. A caller can thus call find() many times and test
+  /// once.
   const char *firstAbsent() const { return absent; }
 
 private:
-  /// Returns the address of symbol `name`, or null, and updates `absent`.
+  /// Returns the address of symbol `name`. If the symbol is absent, returns
+  /// null and stores `name` in `absent`, unless an earlier name is stored
+  /// there.
   void *addressOf(const char *name);
 
-  /// Handle of dlopen; null if the library is not open.
+  /// Handle that dlopen() returned; null if the library is not open.
   void *handle = nullptr;
   std::string reason;
   const char *absent = nullptr;

@@ -9,7 +9,8 @@
 
 namespace pcc::runtime {
 
-/// Exit codes of the command line interface, as `pcc --help` lists them.
+/// Exit codes of pcc's command line, as `pcc --help` lists them. Codes 8 and 9
+/// are not used.
 enum ExitCode : int {
   /// The command did what it was asked for.
   Done = 0,

@@ -7,8 +7,8 @@
 
 namespace pcc::runtime {
 
-/// Measures wall-clock time on the monotonic clock, beginning with the
-/// construction of the object.
+/// Measures the wall-clock time since the construction of the object, by the
+/// monotonic clock.
 class StopWatch {
 public:
   /// Returns the seconds since this object was constructed.

@@ -16,14 +16,14 @@
 
 namespace pcc::runtime {
 
-/// Numbers of calls that this process has begun and ended in the watched
-/// libraries. Some call is still running if `begun` is greater than `ended`. If
-/// `begun` also stays constant, no call was added in the meantime, so that
-/// running call has not returned for the whole time.
+/// Counters of the calls of this process into watched libraries (CUDA, NCCL),
+/// which a watchdog uses to detect a call that hangs. A call is running if
+/// `begun` is greater than `ended`. If `begun` and `ended` also stay constant
+/// for some time, that call has not returned during this time.
 struct WatchedCalls {
   std::atomic<uint64_t> begun{0}, ended{0};
 };
-/// The counters of this process.
+/// The call counters of this process.
 inline WatchedCalls watchedCalls;
 
 /// Replaces one function pointer of `table`, a table of a library's functions,
@@ -46,7 +46,8 @@ void watchCalls(Table &table, Result (*Table::*)(Arguments...)) {
   };
 }
 
-/// Wraps the function pointer `member` and deduces its type.
+/// Replaces the function pointer `member` of `table` by the counting wrapper
+/// above. This overload deduces the types from `member`.
 template <auto member, typename Table> void watchCalls(Table &table) {
   watchCalls<member>(table, member);
 }

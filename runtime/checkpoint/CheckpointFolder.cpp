@@ -16,7 +16,7 @@ static constexpr std::string_view kPrefix = "step-";
 static constexpr std::string_view kReplaced = ".replaced";
 static constexpr std::string_view kUnfinished = ".tmp-";
 
-/// Returns a number with leading zeros.
+/// Returns `number` with leading zeros, at least `digits` digits long.
 static std::string padded(int64_t number, size_t digits) {
   std::string text = std::to_string(number);
   return std::string(digits - std::min(digits, text.size()), '0') + text;
@@ -39,7 +39,7 @@ std::string rankFileName(int rank, const char *ending) {
 }
 
 namespace {
-/// A checkpoint folder and the parts of its name.
+/// The folder name of a checkpoint, divided into its parts.
 struct Candidate {
   std::string name;
   int64_t step;
@@ -47,7 +47,8 @@ struct Candidate {
 };
 } // namespace
 
-/// Parses a folder name. Returns nothing if it is not the name of a checkpoint.
+/// Parses a folder name such as "step-00000008" or "step-00000008.replaced".
+/// Returns std::nullopt if `name` is not the name of a checkpoint.
 static std::optional<Candidate> parse(const std::string &name) {
   std::string_view text = name;
   if (!text.starts_with(kPrefix))
@@ -63,8 +64,8 @@ static std::optional<Candidate> parse(const std::string &name) {
   return Candidate{name, step, isReplaced};
 }
 
-/// Returns the content of `latest`, or an empty string if there is no such
-/// file.
+/// Returns the content of the file `latest` in `directory`, which is the folder
+/// name of the newest checkpoint; an empty string if there is no such file.
 static std::string latestOf(const std::string &directory) {
   std::ifstream file(directory + "/" + kLatestName);
   std::string name;

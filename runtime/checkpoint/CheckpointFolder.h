@@ -16,25 +16,28 @@
 
 namespace pcc::runtime {
 
-/// Name of the manifest within a checkpoint.
+/// Name of the manifest file within the folder of a checkpoint. The manifest
+/// (JSON) lists the saved tensors and where their bytes are.
 inline constexpr char kManifestName[] = "manifest.json";
-/// Name of the file, beside the checkpoints, that holds the name of the newest
-/// one.
+/// Name of the file in the directory of checkpoints whose text is the folder
+/// name of the newest checkpoint, such as "step-00000008".
 inline constexpr char kLatestName[] = "latest";
 
-/// Returns the name of a step's checkpoint, such as "step-00000008".
+/// Returns the folder name of the checkpoint that was saved after training step
+/// `step`, such as "step-00000008".
 std::string stepName(int64_t step);
-/// Returns the name that an existing checkpoint of a step has while a new one
-/// takes its place, such as "step-00000008.replaced". A folder of this name is
-/// still a valid checkpoint.
+/// Returns the temporary name of an existing checkpoint folder `step` while a
+/// new checkpoint of the same step replaces it, such as
+/// "step-00000008.replaced". If the replacement is interrupted, a folder of
+/// this name is still a valid checkpoint.
 std::string replacedName(const std::string &step);
-/// Returns the name of a folder to which the save `job` writes before it is
-/// renamed to `step`, such as "step-00000008.tmp-JOB".
+/// Returns the name of the folder to which the save `job` writes, such as
+/// "step-00000008.tmp-JOB". A complete save renames this folder to `step`.
 std::string unfinishedName(const std::string &step, const std::string &job);
 
-/// Returns the name of a file of one rank, such as "rank-003.safetensors".
-/// `ending` is "safetensors" (data), "json" (report) or "failed" (error
-/// message).
+/// Returns the name of the file that rank `rank` writes into a checkpoint, such
+/// as "rank-003.safetensors". `ending` is "safetensors" (tensor data), "json"
+/// (report that the data is complete) or "failed" (error message).
 std::string rankFileName(int rank, const char *ending);
 
 /// Appends the names of all checkpoints in `directory` to `names`, valid or
@@ -44,15 +47,17 @@ std::string rankFileName(int rank, const char *ending);
 Status listCheckpoints(const std::string &directory,
                        std::vector<std::string> &names);
 
-/// Appends the paths of the checkpoints that a loader should try to `folders`.
-/// If `directory` is itself a checkpoint, it is the only one; otherwise the
-/// paths are those of listCheckpoints(). Returns exit code 10 if there is no
+/// Appends to `folders` the paths of the checkpoints that a loader should try,
+/// best first. If `directory` is itself a checkpoint (it contains a manifest),
+/// only its own path is appended; otherwise the paths of the checkpoints that
+/// listCheckpoints() finds in it. Returns exit code 10 if there is no
 /// checkpoint, 7 if the directory cannot be read.
 Status findCheckpoints(const std::string &directory,
                        std::vector<std::string> &folders);
 
-/// Returns the names of unfinished saves in `directory`. They belong to saves
-/// that are in progress or were interrupted.
+/// Returns the names of the folders in `directory` that unfinished saves have
+/// written, such as "step-00000008.tmp-JOB". An unfinished save is in progress
+/// or was interrupted.
 std::vector<std::string> listUnfinished(const std::string &directory);
 
 } // namespace pcc::runtime

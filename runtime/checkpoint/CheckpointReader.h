@@ -11,9 +11,10 @@
 
 namespace pcc::runtime {
 
-/// Reads tensors from one checkpoint. A tensor is stored as pieces with
-/// explicit index ranges, so a rank can read its shard whatever sharding the
-/// pieces were saved with. An object must not be used by two threads at once.
+/// Reads tensors from one checkpoint. Each tensor is stored as pieces, which
+/// are sub-tensors with explicit global index ranges. A rank can therefore read
+/// its shard even if the checkpoint was saved under another sharding. An object
+/// must not be used by two threads at once.
 class CheckpointReader {
 public:
   /// Reads and checks the manifest of the checkpoint at `folder`. Also checks
@@ -26,30 +27,35 @@ public:
   /// Returns the manifest; valid after open() has succeeded.
   const Manifest &manifest() const { return contents; }
 
-  /// Fills `memory` with the part `target` of a tensor: dense row-major memory
-  /// of `target.shape`. Elements that no piece has, which are padding, become
-  /// 0. Every piece that overlaps `target` is read completely and verified by
-  /// its checksum. Returns exit code 11 if a piece has changed.
+  /// Reads the sub-tensor `target` of a saved tensor into `memory`, which is
+  /// dense and row-major with shape `target.shape`. Elements outside all saved
+  /// pieces are padding and become 0. Every saved piece that overlaps `target`
+  /// is read completely and verified by its checksum. Returns exit code 11 if a
+  /// checksum differs.
   Status read(const SavedTensor &tensor, const LocalPart &target, void *memory);
 
 private:
-  /// Checks the name and the size of one file.
+  /// Checks that `file` exists in the checkpoint with the recorded size, and
+  /// that its name has no directory part. Returns exit code 11 otherwise.
   Status checkFile(const SavedFile &file) const;
-  /// Checks all files, and that all pieces lie within them.
+  /// Checks all files of the manifest by checkFile(), and checks that all
+  /// pieces lie within their files.
   Status checkFiles() const;
-  /// Finds the safetensors entry of a piece and checks that it agrees with the
-  /// manifest.
+  /// Sets `file` and `entry` to the safetensors file and the header entry that
+  /// hold a saved piece. Checks that the entry agrees with the manifest.
   Status findPiece(const SavedTensor &tensor, const SavedPiece &piece,
                    const SafetensorsFile *&file,
                    const SafetensorsEntry *&entry);
-  /// Returns a file of the checkpoint in `file`; opens it at the first call.
+  /// Sets `file` to the open file `name` of the checkpoint. The first call for
+  /// a name opens the file; later calls reuse it.
   Status openFile(const std::string &name, const SafetensorsFile *&file);
-  /// Returns the error (exit code 11) of a file that is damaged as `why` says.
+  /// Returns the error (exit code 11) that `file` of this checkpoint is
+  /// damaged; `why` is the reason in words.
   Status damaged(const std::string &file, const std::string &why) const;
 
   std::string folder;
   Manifest contents;
-  /// Open files by name.
+  /// Safetensors files that openFile() has opened, by file name.
   std::map<std::string, SafetensorsFile> files;
 };
 

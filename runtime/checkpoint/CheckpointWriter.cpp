@@ -74,8 +74,8 @@ public:
   }
 
 private:
-  /// Checks that layouts are valid and names are unique. A violation is an
-  /// internal error.
+  /// Checks that the layouts of all tensors are valid and that their names are
+  /// unique. Otherwise returns an internal error (Defect).
   Status checkTensors(const Mesh &mesh) const {
     std::set<std::string> names;
     for (const StateTensor &tensor : tensors) {
@@ -93,14 +93,15 @@ private:
   // Agreement on the directory
   //===--------------------------------------------------------------------===//
 
-  /// Returns the path of an entry in the directory of checkpoints.
+  /// Returns the path of the entry `name` in the directory of checkpoints.
   std::string path(const std::string &name) const {
     return options.directory + "/" + name;
   }
 
-  /// Creates the directory and checks that all ranks share it: rank 0 writes a
-  /// file with a random name, which all other ranks must see. The number is
-  /// also the name of this job's unfinished saves.
+  /// Creates the directory of checkpoints, and checks that all ranks share it:
+  /// rank 0 creates a file with a random name there, and all other ranks must
+  /// see the file. The random name also becomes `job`, which names this run's
+  /// unfinished saves.
   Status meet(World &world) {
     std::random_device random;
     uint64_t number = uint64_t(random()) << 32 | random();
@@ -127,8 +128,8 @@ private:
     return status.failed() ? status : removed;
   }
 
-  /// Creates the directory, locks it against other runs and writes the file
-  /// `mark`.
+  /// Creates the directory of checkpoints, locks it against other runs, and
+  /// creates the file `mark` in it.
   Status makeDirectory(const std::string &mark) {
     std::error_code error;
     std::filesystem::create_directories(options.directory, error);
@@ -150,8 +151,8 @@ private:
   // Saving
   //===--------------------------------------------------------------------===//
 
-  /// Copies the pieces of this rank, so that the tensors may change during the
-  /// save.
+  /// Copies the tensor pieces that this rank saves, so that training may change
+  /// the tensors during the save.
   Status takeSnapshot() {
     snapshot.clear();
     for (const OwnedPiece &piece : pieces) {
@@ -166,8 +167,8 @@ private:
     return Status::success();
   }
 
-  /// Writes this rank's part of a checkpoint. Rank 0 then also collects the
-  /// reports of all ranks, publishes the checkpoint and removes old ones.
+  /// Writes this rank's file of a checkpoint. On rank 0, then also collects the
+  /// reports of all ranks, publishes the checkpoint, and deletes old ones.
   Status write(const TrainingPosition &position) {
     const std::string name = stepName(position.step);
     const std::string folder =
@@ -203,17 +204,20 @@ private:
   FileChanges changes;
   std::vector<StateTensor> tensors;
   std::vector<OwnedPiece> pieces;
-  /// Copies of the pieces, one per piece; empty in the foreground.
+  /// Copies of the tensor pieces that this rank saves, one per piece; empty for
+  /// a save in the foreground.
   std::vector<std::unique_ptr<std::byte[]>> snapshot;
   int rank = 0, numRanks = 1;
   /// Random number that names this run's unfinished saves; equal on all ranks.
   std::string job;
   int numSaves = 0;
-  /// Descriptor that holds the lock of the directory; -1 if there is none.
+  /// File descriptor that holds the lock of the directory of checkpoints; -1 if
+  /// there is none.
   int lock = -1;
-  /// Set when the object is destroyed; ends the wait for other ranks.
+  /// Set to true by the destructor. Rank 0 then stops waiting for the files of
+  /// other ranks.
   std::atomic<bool> isGivenUp = false;
-  /// Whether `writer` has finished its work.
+  /// Whether the thread `writer` has finished its save.
   std::atomic<bool> hasEnded = false;
   std::thread writer;
   /// Result of the last background save.

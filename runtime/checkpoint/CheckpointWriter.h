@@ -29,20 +29,23 @@ namespace pcc::runtime {
 struct CheckpointOptions {
   /// Directory of all checkpoints of the run; created if it does not exist.
   std::string directory;
-  /// Whether to write files while training continues. This needs memory for a
-  /// copy of the pieces that the rank owns.
+  /// Whether files are written by a background thread while training continues.
+  /// Each rank then needs memory for a copy of the tensor pieces that it saves.
   bool inBackground = false;
-  /// Number of complete checkpoints to keep, the new one included; values below
-  /// 2 count as 2, except that 0 keeps all.
+  /// Number of complete checkpoints to keep, the new one included; older ones
+  /// are deleted. 0 keeps all; 1 counts as 2.
   int keep = 0;
-  /// Seconds that rank 0 waits for the reports of all ranks.
+  /// Longest time, in seconds, for which rank 0 waits until every rank has
+  /// reported that its file is complete. After this time the save fails.
   double timeout = 600;
-  /// Canonical path of the model's file. Like the two members below, it is
-  /// recorded for information and for `pcc checkpoint export`.
+  /// Canonical path of the model's file. `model`, `weightsRoot` and `planHash`
+  /// are only recorded in the checkpoint, for information and for `pcc
+  /// checkpoint export`.
   std::string model = {};
   /// Canonical path of the folder of the model's weights.
   std::string weightsRoot = {};
-  /// Hash of the plan, equal in all programs of a bundle.
+  /// Hash of the plan (shardings and stages) that the bundle was compiled for;
+  /// equal in the programs of all ranks.
   uint64_t planHash = 0;
   /// Listener that is called before each change of the file system with the
   /// kind of change ("write", "sync", "rename", …) and the path. May be empty;
@@ -65,35 +68,39 @@ struct CheckpointOptions {
 class CheckpointWriter {
 public:
   CheckpointWriter();
-  /// Waits until this rank has written its part of the last save. Rank 0 stops
-  /// waiting for other ranks, so the last save may stay unfinished; finish()
-  /// avoids that.
+  /// Blocks until this rank has written its own file of the last save. Rank 0
+  /// does not wait for the files of other ranks, so the last save may stay
+  /// unfinished. Call finish() before to avoid that.
   ~CheckpointWriter();
 
-  /// Collective over the world. Determines which pieces this rank owns and
-  /// creates the directory. Fails on all ranks if the ranks do not share the
-  /// directory, or if another run is saving to it. The tensors' data is
-  /// borrowed and must outlive this object.
+  /// Prepares all later saves; must be called by all ranks of the world.
+  /// Determines which pieces of `tensors` this rank saves, and creates the
+  /// directory of checkpoints. Fails on all ranks if the ranks do not share the
+  /// directory, or if another run is saving to it. The object borrows the
+  /// tensors' data, which must outlive it.
   Status open(const CheckpointOptions &options,
               std::span<const StateTensor> tensors, const Mesh &mesh,
               const Coordinates &at, World &world);
 
-  /// Saves the current content of the tensors as the checkpoint of
-  /// `position.step`. An existing checkpoint of that step is replaced. The
-  /// tensors may change after the return.
+  /// Saves the current content of the tensors as the checkpoint of training
+  /// step `position.step`, and replaces an existing checkpoint of that step.
+  /// The caller may change the tensors when the call has returned.
   ///
-  /// In the foreground, rank 0 returns when the checkpoint is complete, every
-  /// other rank when its own part is written. In the background, all ranks
-  /// return after copying their pieces. If the previous save is still in
-  /// progress, the call waits for it first and returns its error, if any,
-  /// without saving.
+  /// In the foreground, rank 0 returns when the whole checkpoint is complete,
+  /// every other rank when its own file is written. In the background, every
+  /// rank returns when it has copied its pieces. If the previous save is still
+  /// in progress, the call first waits for it. If the previous save failed, the
+  /// call returns that error and saves nothing.
   Status save(const TrainingPosition &position);
 
-  /// Returns the error of a background save that has ended since the last call;
-  /// success if none has ended. Does not block.
+  /// Returns the error of a background save that has ended since the last call
+  /// of check(), save() or finish(). Returns success if no save has ended or if
+  /// it succeeded. Does not block.
   Status check();
 
-  /// Waits for the save in progress and returns its error.
+  /// Blocks until the last background save has ended, and returns its error,
+  /// unless check() or save() has returned that error before. Returns success
+  /// otherwise.
   Status finish();
 
 private:

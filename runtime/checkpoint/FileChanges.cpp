@@ -13,8 +13,8 @@
 
 namespace pcc::runtime {
 
-/// Returns the error (exit code 7) of an operation that failed with errno
-/// `error`.
+/// Returns the error (exit code 7) of the operation `what` on `path` that
+/// failed with errno `error`.
 static Status failure(const char *what, const std::string &path, int error) {
   return Status::error(InputOutput, std::string("cannot ") + what + " \"" +
                                         path + "\": " + std::strerror(error));
@@ -88,7 +88,8 @@ Status NewFile::create(const std::string &name) {
   return descriptor >= 0 ? Status::success() : failure("write", path, errno);
 }
 
-/// Bytes per call of write(2), below the limit at which Linux truncates a call.
+/// Most bytes that one call of write(2) writes. It is below the limit at which
+/// Linux truncates a write.
 static constexpr size_t kLargestWrite = size_t(64) << 20;
 
 Status NewFile::write(std::span<const std::byte> bytes) {

@@ -12,40 +12,47 @@
 
 namespace pcc::runtime {
 
-/// The file system operations of a save. Every change is reported to a listener
-/// before it is made, which lets tests crash a save at every change. A change
-/// survives a crash of the machine after the file, or the folder that contains
-/// it, has been synced. Methods return exit code 7, with the path, if a change
-/// fails.
+/// Makes the changes of the file system that a save needs. Before each change,
+/// the object calls a listener, so that a test can crash the save at this
+/// point. A change is durable (survives a crash of the machine) only after the
+/// file, or the folder that contains it, has been synced. Methods return exit
+/// code 7, with the path, if a change fails.
 class FileChanges {
 public:
-  /// Function that receives the kind of a change and its path.
+  /// Function that is called before a change with the kind of the change
+  /// ("write", "sync", "rename", …) and the path.
   using Listener = std::function<void(const char *, const std::string &)>;
   explicit FileChanges(Listener listener = {})
       : listener(std::move(listener)) {}
 
   /// Creates a folder; succeeds if it exists already.
   Status makeFolder(const std::string &path) const;
-  /// Makes all earlier creations, removals and renames in the folder durable.
+  /// Syncs the folder `path`: all earlier creations, removals and renames of
+  /// its entries then survive a crash of the machine.
   Status syncFolder(const std::string &path) const;
-  /// Renames a file or a folder. An existing file `to` is replaced atomically.
+  /// Renames the file or folder `from` to `to`. An existing file at `to` is
+  /// replaced atomically.
   Status rename(const std::string &from, const std::string &to) const;
-  /// Removes a file, or a folder with its content; succeeds if there is none.
+  /// Removes the file at `path`, or the folder at `path` with its content;
+  /// succeeds if nothing exists there.
   Status remove(const std::string &path) const;
-  /// Writes and syncs `text` under a temporary name and renames the file to
-  /// `path`. A reader sees the old file or the complete new one.
+  /// Replaces the file at `path` by one that holds `text`. The text is first
+  /// written to a temporary file and synced; the temporary file is then renamed
+  /// to `path`. A reader sees the previous file or the complete new one.
   Status replaceFile(const std::string &path, const std::string &text) const;
 
 private:
   friend class NewFile;
-  /// Calls the listener, if there is one.
+  /// Calls the listener with the kind and the path of the next change; does
+  /// nothing if there is no listener.
   void announce(const char *change, const std::string &path) const;
 
   Listener listener;
 };
 
-/// A file that is written once, from beginning to end. The destructor closes
-/// the file but does not remove it.
+/// A new file that the caller writes sequentially, by create(), any number of
+/// write() calls and finish(). The destructor closes the file but does not
+/// remove it.
 class NewFile {
 public:
   explicit NewFile(const FileChanges &changes) : changes(changes) {}
@@ -53,11 +60,13 @@ public:
   NewFile(const NewFile &) = delete;
   NewFile &operator=(const NewFile &) = delete;
 
-  /// Creates the file; an existing file is truncated.
+  /// Creates the file at `path` and opens it for writing; an existing file is
+  /// truncated.
   Status create(const std::string &path);
-  /// Appends bytes.
+  /// Appends `bytes` to the open file.
   Status write(std::span<const std::byte> bytes);
-  /// Syncs and closes the file.
+  /// Syncs the file, so that its content survives a crash of the machine, and
+  /// closes it.
   Status finish();
 
 private:

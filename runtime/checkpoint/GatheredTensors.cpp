@@ -32,9 +32,9 @@ Status GatheredTensors::putTrained(std::span<const StateTensor> tensors,
   return Status::success();
 }
 
-/// Applies the inverse transforms of each parameter. The slices of one weight
-/// are disjoint, so the weight is complete if their elements add up to its
-/// size.
+/// Writes the elements of each trained parameter back to the weight that it was
+/// derived from. The parameters of one weight are disjoint slices, so the
+/// weight is complete if their numbers of elements add up to its size.
 Status
 GatheredTensors::weights(std::map<std::string, GatheredWeight> &named) const {
   std::map<std::string, int64_t> trained;

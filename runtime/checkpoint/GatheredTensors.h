@@ -23,39 +23,41 @@ struct GatheredWeight {
   std::vector<std::byte> bytes = {};
 };
 
-/// Collects trained weights from the ranks of one process (threads) and returns
-/// them as the model's weights. The ranks share one object.
+/// Assembles the whole trained weights from the shards of all ranks. The ranks
+/// must be threads of one process and share one object of this class.
 class GatheredTensors {
 public:
-  /// Collective over the world, whose ranks must all be threads of this
-  /// process. Copies the trained weights' pieces that this rank owns into the
-  /// shared memory. Ranks write disjoint elements, so they may call
-  /// concurrently.
+  /// Copies this rank's shards of the trained weights into the shared whole
+  /// tensors. If several ranks hold the same elements, only one of them copies.
+  /// Must be called by all ranks of the world, which must be threads of this
+  /// process. Ranks write disjoint elements, so they may call concurrently.
   Status putTrained(std::span<const StateTensor> tensors, const Mesh &mesh,
                     const Coordinates &at, World &world);
 
-  /// Returns the weights by their names in the model. All ranks must have
-  /// returned from putTrained() before. Returns exit code 6 if only a slice of
-  /// some weight was trained, since the remaining elements are known only to
-  /// the model.
+  /// Adds the whole trained weights to `named`, by their names in the model.
+  /// Must be called after all ranks have returned from putTrained(). Returns
+  /// exit code 6 if only a slice of some weight was trained, since only the
+  /// model has the remaining elements.
   Status weights(std::map<std::string, GatheredWeight> &named) const;
 
 private:
-  /// A gathered tensor.
+  /// A whole tensor that the ranks assemble from their shards.
   struct Whole {
-    /// Description of the tensor by the first rank that contributed; its `data`
-    /// and `layout` belong to that rank.
+    /// Description of the tensor (name, type, shape) by the rank that first
+    /// called memoryOf(). `tensor.data` and `tensor.layout` describe that
+    /// rank's shard and must not be used.
     StateTensor tensor;
     std::vector<std::byte> bytes;
   };
 
-  /// Returns the memory of the whole tensor; allocates it at the first call.
-  /// Safe to call from several threads.
+  /// Returns the bytes of the whole tensor that corresponds to the shard
+  /// `tensor`. The first call for a tensor allocates the bytes. May be called
+  /// by several threads at once.
   std::byte *memoryOf(const StateTensor &tensor);
 
-  /// Guards `wholes` while ranks contribute.
+  /// Guards the map `wholes` while several ranks call memoryOf().
   std::mutex mutex;
-  /// Gathered tensors by name.
+  /// Whole tensors by the name of the state tensor (StateTensor::name).
   std::map<std::string, Whole> wholes;
 };
 

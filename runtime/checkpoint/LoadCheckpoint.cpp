@@ -10,9 +10,9 @@
 namespace pcc::runtime {
 
 namespace {
-/// Tries the checkpoints in order until all ranks can load one. After each
-/// attempt the ranks exchange the worst exit code, so that all of them take the
-/// same decision.
+/// Tries to load the checkpoints, newest first, until all ranks can load one.
+/// After each attempt all ranks get the greatest exit code of any rank, so that
+/// all of them make the same decision.
 class Loader {
 public:
   Loader(const std::string &directory, std::span<const StateTensor> tensors,
@@ -47,8 +47,9 @@ public:
   }
 
 private:
-  /// Lists the checkpoints that rank 0 sees and sends the list to all ranks,
-  /// because the directory may change between the reads of two ranks.
+  /// Sets `folders` on all ranks to the checkpoints that rank 0 finds. Rank 0
+  /// sends its list, because the directory may change between the reads of two
+  /// ranks.
   Status findFolders(std::vector<std::string> &folders) {
     std::string text;
     Status status = world.rank() == 0 ? listFolders(text) : Status::success();
@@ -69,7 +70,8 @@ private:
     return status;
   }
 
-  /// Returns the paths of the checkpoints in `text`, one per line.
+  /// Sets `text` to the paths of the checkpoints that this rank finds, one per
+  /// line.
   Status listFolders(std::string &text) const {
     std::vector<std::string> found;
     PCC_RETURN_IF_ERROR(findCheckpoints(directory, found));
@@ -78,13 +80,14 @@ private:
     return Status::success();
   }
 
-  /// Adds the notes about skipped checkpoints and returns `status`.
+  /// Adds the messages about damaged checkpoints that were skipped to the
+  /// result, and returns `status`.
   Status end(Status status, const std::vector<std::string> &damages) {
     loaded.notes.insert(loaded.notes.begin(), damages.begin(), damages.end());
     return status;
   }
 
-  /// Loads this rank's part of one checkpoint.
+  /// Loads this rank's shards of all tensors from the checkpoint at `folder`.
   Status load(const std::string &folder) {
     loaded.folder = folder;
     loaded.notes.clear();
@@ -99,8 +102,9 @@ private:
     return status;
   }
 
-  /// Checks the tensors of the checkpoint that no rank of this run has. A
-  /// trained parameter among them is an error, any other tensor a note.
+  /// Checks the tensors that the checkpoint has and that no rank of this run
+  /// has. If one is a trained parameter, returns an error; for any other
+  /// tensor, adds a message.
   Status checkExtra(const Manifest &manifest) {
     std::vector<std::string> unused;
     for (const SavedTensor &tensor : manifest.tensors) {
@@ -121,7 +125,7 @@ private:
     return Status::success();
   }
 
-  /// Reads this rank's piece of one tensor.
+  /// Reads this rank's shard of one tensor.
   Status readTensor(CheckpointReader &saved, const StateTensor &tensor) const {
     const SavedTensor *found = saved.manifest().find(tensor.name);
     if (!found)
@@ -137,7 +141,8 @@ private:
     return saved.read(*found, localPart(tensor.layout, mesh, at), tensor.data);
   }
 
-  /// Returns the error (exit code 6) of a checkpoint of another model.
+  /// Returns the error (exit code 6) that the checkpoint belongs to another
+  /// model.
   Status unfit(const std::string &why) const {
     return Status::error(CannotMeet,
                          "checkpoint \"" + loaded.folder + "\" " + why);
@@ -150,7 +155,7 @@ private:
   World &world;
   LoadedCheckpoint &loaded;
   const ActionId action{"checkpoint", "load"};
-  /// Names of the tensors of all ranks.
+  /// Names of all tensors that any rank of this run holds.
   LowestPositions known;
 };
 } // namespace

@@ -19,19 +19,19 @@ struct LoadedCheckpoint {
   std::string folder;
   /// Step and sample at which the run continues.
   TrainingPosition position = {};
-  /// Messages for the user: damaged checkpoints that were skipped, and tensors
-  /// of the checkpoint that were ignored. Ranks differ only in the causes of
-  /// damage, which only the ranks that detected it know.
+  /// Messages for the user about damaged checkpoints that were skipped, and
+  /// about tensors of the checkpoint that were ignored. All ranks have the same
+  /// messages, except that only the ranks that found damage know its cause.
   std::vector<std::string> notes = {};
 };
 
-/// Collective over the world. Fills the ranks' pieces of `tensors` from a
-/// checkpoint, which may have been saved under another plan: other axes,
-/// stages, ZeRO levels or number of ranks. All ranks load the same checkpoint:
-/// the newest one in `directory` that all of them can read completely. If
-/// `directory` is itself a checkpoint, only that one is tried. Each rank reads
-/// only the saved pieces that overlap its own, verifies their checksums, and
-/// sets padding to 0.
+/// Fills each rank's shards of `tensors` from a checkpoint. Must be called by
+/// all ranks of the world. The checkpoint may have been saved under another
+/// plan: other mesh axes, pipeline stages, ZeRO levels or number of ranks. All
+/// ranks load the same checkpoint: the newest one in `directory` that all of
+/// them can read completely. If `directory` is itself a checkpoint, only that
+/// one is tried. Each rank reads only the saved pieces (sub-tensors) that
+/// overlap its own shards, verifies their checksums, and sets padding to 0.
 ///
 /// Exit codes:
 ///

@@ -12,14 +12,15 @@
 
 namespace pcc::runtime {
 
-/// For each tensor name, the lowest pipeline position (coordinate on axis 0)
-/// whose ranks hold the tensor. A tensor can be held by several positions, for
-/// instance a weight that the first and the last stage share. The lowest
-/// position then saves it.
+/// For each tensor name, the lowest pipeline position whose ranks hold the
+/// tensor. A pipeline position is a rank's coordinate on mesh axis 0. Several
+/// positions can hold one tensor, for example a weight that the first and the
+/// last stage share. The ranks of the lowest position then save it.
 using LowestPositions = std::map<std::string, int64_t>;
 
-/// Collective over the world. Computes the table, which is equal on all ranks.
-/// All ranks of one position must hold the same tensors.
+/// Sets `lowest` to the table of all tensors that any rank holds; the result is
+/// equal on all ranks. Must be called by all ranks of the world. Ranks of the
+/// same pipeline position must pass the same tensors.
 Status findLowestPositions(std::span<const StateTensor> tensors,
                            const Mesh &mesh, World &world,
                            LowestPositions &lowest);

@@ -19,7 +19,9 @@ const SavedTensor *Manifest::find(const std::string &name) const {
 // Merging
 //===----------------------------------------------------------------------===//
 
-/// Returns whether two ranks describe a tensor in the same way.
+/// Returns whether two ranks describe a tensor in the same way: same type,
+/// shape and role (trained parameter or optimizer state). Pieces and origin are
+/// not compared.
 static bool sameTensor(const SavedTensor &a, const SavedTensor &b) {
   return a.type == b.type && a.shape == b.shape && a.trained == b.trained &&
          a.isState == b.isState && a.stateOf == b.stateOf;
@@ -65,8 +67,8 @@ static int64_t numHeld(const Runs &runs, int64_t size) {
   return held;
 }
 
-/// Checks the index ranges and the size of one piece. Returns what is wrong, or
-/// an empty string.
+/// Checks the index ranges and the byte size of one saved piece. Returns a
+/// description of the first fault, or an empty string.
 static std::string findPieceFault(const SavedTensor &tensor,
                                   const SavedPiece &piece) {
   if (piece.runs.size() != tensor.shape.size())

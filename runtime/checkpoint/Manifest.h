@@ -17,26 +17,29 @@
 
 namespace pcc::runtime {
 
-/// Version of the format. Increment it when manifest.json or the meaning of a
-/// field changes; readManifest() refuses other versions.
+/// Version of the format of manifest.json. Increment it when the fields of the
+/// file or their meaning change; readManifest() refuses other versions.
 inline constexpr int64_t kCheckpointFormat = 2;
 
-/// Part of a tensor that one rank has written: the elements at all combinations
-/// of the index ranges `runs`, row-major and without padding.
+/// Sub-tensor that one rank has written to a file. For a 2-D tensor with `runs`
+/// = {{[0, 2)}, {[4, 6), [8, 9)}} it has rows 0 and 1 and columns 4, 5 and 8.
+/// Elements are stored row-major and without padding.
 struct SavedPiece {
-  /// Name of the file beside the manifest.
+  /// Name of the data file, which is in the same folder as the manifest.
   std::string file;
-  /// Byte offset of the piece in the file.
+  /// Byte offset of the piece's first element from the beginning of the file.
   uint64_t offset = 0;
   /// Size of the piece in bytes.
   uint64_t bytes = 0;
-  /// 64-bit xxh3 hash of the piece.
+  /// 64-bit xxh3 hash of the bytes of the piece.
   uint64_t checksum = 0;
   /// Ascending global index ranges, one list per dim.
   std::vector<Runs> runs = {};
 };
 
-/// A tensor of the training state; the members correspond to StateTensor.
+/// A saved tensor of the training state. The members have the meaning of those
+/// of the same names in StateTensor; `pieces` are the sub-tensors that ranks
+/// have written.
 struct SavedTensor {
   std::string name;
   ElementType type = ElementType::F32;
@@ -48,14 +51,16 @@ struct SavedTensor {
   std::vector<SavedPiece> pieces = {};
 };
 
-/// A data file of the checkpoint.
+/// A safetensors file of the checkpoint: its name within the folder, its size
+/// in bytes and its hash.
 struct SavedFile {
   std::string name;
   uint64_t size = 0;
   uint64_t checksum = 0; ///< 64-bit xxh3 hash of the file
 };
 
-/// Manifest of a checkpoint, or the report of one rank about its part.
+/// Content of the manifest of a whole checkpoint, or of the report of one rank
+/// about the file that this rank has written. Both have the same format.
 struct Manifest {
   TrainingPosition position = {};
   /// Number of ranks that saved the checkpoint.
@@ -64,12 +69,13 @@ struct Manifest {
   std::string model = {};
   /// Canonical path of the folder of the model's weights.
   std::string weightsRoot = {};
-  /// Hash of the plan of the run that saved the checkpoint.
+  /// Hash of the plan (shardings and stages) of the run that saved the
+  /// checkpoint.
   uint64_t planHash = 0;
   std::vector<SavedFile> files = {};
   std::vector<SavedTensor> tensors = {};
 
-  /// Returns the tensor of that name, or null.
+  /// Returns the tensor named `name`, or null if the manifest has none.
   const SavedTensor *find(const std::string &name) const;
 };
 
@@ -82,17 +88,22 @@ std::string toJson(const Manifest &manifest);
 /// its ranges. Returns exit code 7 if the file cannot be read.
 Status readManifest(const std::string &path, Manifest &manifest);
 
-/// Adds the tensors, pieces and files of another rank's report. Returns exit
-/// code 11 if the two describe a tensor differently.
+/// Adds the tensors, pieces and files of `other`, the report of one rank, to
+/// `manifest`. Pieces of a tensor that `manifest` already has are appended to
+/// that tensor. Returns exit code 11 if the two disagree about a tensor's type,
+/// shape or another property.
 Status merge(Manifest &manifest, Manifest other);
 
-/// Checks a tensor, its origin, and each of its pieces alone. Returns what is
-/// wrong, or an empty string.
+/// Checks one tensor: its shape, its origin (derivation from a weight of the
+/// model), and for each piece that it lies within the tensor. Does not check
+/// whether the pieces overlap. Returns a description of the first fault, or an
+/// empty string.
 std::string findFault(const SavedTensor &tensor);
 
-/// Checks that the pieces of every tensor of a complete manifest form a grid,
-/// which holds each element exactly once. Each tensor must already have passed
-/// findFault(). Returns what is wrong, or an empty string.
+/// Checks that the pieces of each tensor together hold every element exactly
+/// once. The pieces must form a grid: along each dim, two pieces have equal or
+/// disjoint index ranges. Each tensor must already have passed findFault().
+/// Returns a description of the first fault, or an empty string.
 std::string findPiecesFault(const Manifest &manifest);
 
 } // namespace pcc::runtime

@@ -41,8 +41,8 @@ static ordered_json toJson(const std::vector<Runs> &runs) {
   return dims;
 }
 
-/// Returns a transform as an object with one member: {"reshape": [4, 8]}, for
-/// example.
+/// Returns a transform of a weight as a JSON object with one member, such as
+/// {"reshape": [4, 8]}.
 static ordered_json toJson(const WeightStep &step) {
   if (const auto *transpose = std::get_if<program::TransposeT>(&step))
     return {{"transpose", transpose->permutation}};
@@ -94,7 +94,8 @@ static std::string textOf(const ordered_json &json) {
                    ordered_json::error_handler_t::replace);
 }
 
-/// Returns the checksum of a document that does not have one yet.
+/// Returns the checksum of a JSON document that does not contain the checksum
+/// yet.
 static std::string checksumOf(const ordered_json &content) {
   const std::string text = textOf(content);
   return toHex(XXH3_64bits(text.data(), text.size()));
@@ -126,9 +127,9 @@ std::string toJson(const Manifest &manifest) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Error in the content of a manifest; caught in readManifest(). The JSON
-/// library throws its own exceptions for members that are missing or have
-/// another type.
+/// Exception for an error in the content of a manifest, caught in
+/// readManifest(). For members that are missing or have another type, the JSON
+/// library throws its own exceptions.
 struct Malformed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -242,7 +243,8 @@ static SavedTensor tensorFrom(const ordered_json &json) {
   return tensor;
 }
 
-/// Checks the format version and the checksum.
+/// Checks the format version and the checksum of a manifest. Throws Malformed
+/// if one is wrong.
 static void checkContent(ordered_json json) {
   const int64_t format = integerFrom(json.at("format"));
   if (format != kCheckpointFormat)
@@ -255,7 +257,8 @@ static void checkContent(ordered_json json) {
     throw Malformed("its content has changed");
 }
 
-/// Parses the document of a manifest and checks each tensor.
+/// Converts the JSON document of a manifest, and checks each tensor. Throws
+/// Malformed if a tensor is invalid.
 static Manifest manifestFrom(const ordered_json &json) {
   checkContent(json);
   Manifest manifest;
@@ -279,11 +282,12 @@ static Manifest manifestFrom(const ordered_json &json) {
   return manifest;
 }
 
-/// Deepest nesting of a document, which bounds the recursion of later
-/// functions.
+/// Largest depth of nested arrays and objects that parse() accepts. It bounds
+/// the recursion of functions that visit the document.
 static constexpr int kDeepest = 16;
 
-/// Parses a document; throws if it is not JSON or nested too deeply.
+/// Parses `bytes` as JSON. Throws an exception of the JSON library if they are
+/// not JSON, and Malformed if they are nested too deeply.
 static ordered_json parse(std::span<const std::byte> bytes) {
   const auto *text = reinterpret_cast<const char *>(bytes.data());
   return ordered_json::parse(

@@ -4,7 +4,8 @@
 
 namespace pcc::runtime {
 
-/// Describes this rank's piece of a tensor without its padding.
+/// Returns the sub-tensor of a tensor that this rank holds, without its
+/// padding.
 static OwnedPiece pieceOf(const StateTensor &tensor, const Mesh &mesh,
                           const Coordinates &at) {
   OwnedPiece piece{&tensor};

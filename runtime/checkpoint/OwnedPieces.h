@@ -12,34 +12,37 @@
 
 namespace pcc::runtime {
 
-/// The piece of a tensor that this rank saves because no lower rank holds it.
-/// The piece can be empty, if the rank holds only padding.
+/// The sub-tensor that this rank writes to a checkpoint. If several ranks hold
+/// the same elements, only one of them writes. The piece is empty if the rank
+/// holds only padding.
 struct OwnedPiece {
-  /// Tensor of the piece; borrowed.
+  /// Tensor that the piece is a part of; borrowed.
   const StateTensor *tensor;
   /// Global index ranges of the piece, one list per dim.
   std::vector<Runs> runs = {};
   /// Shape of the piece without padding.
   std::vector<int64_t> shape = {};
-  /// Copies from the rank's local memory to dense memory of `shape`.
+  /// Copies that pack the piece: from the rank's local memory of the tensor,
+  /// which may contain padding, to dense memory of shape `shape`.
   std::vector<StridedCopy> copies = {};
   /// Size of the piece in bytes.
   uint64_t bytes = 0;
 };
 
-/// Returns whether this rank saves its piece of the tensor: it is the lowest of
-/// the ranks that hold the same elements.
+/// Returns whether this rank writes its elements of the tensor to a checkpoint:
+/// it has the lowest rank among those that hold the same elements. `at` are
+/// this rank's coordinates on the mesh.
 bool isOwner(const StateTensor &tensor, const Mesh &mesh, const Coordinates &at,
              const LowestPositions &lowest);
 
-/// Returns the pieces that this rank saves. `tensors` is borrowed by the
-/// result.
+/// Returns the sub-tensors that this rank writes to a checkpoint: one for each
+/// tensor of which it is the owner (isOwner). The result borrows `tensors`.
 std::vector<OwnedPiece> ownedPieces(std::span<const StateTensor> tensors,
                                     const Mesh &mesh, const Coordinates &at,
                                     const LowestPositions &lowest);
 
-/// Copies the current elements of a piece to `target`, which has space for
-/// `piece.bytes` bytes.
+/// Copies the current elements of `piece`, without padding, to `target`, which
+/// has space for `piece.bytes` bytes.
 void pack(const OwnedPiece &piece, std::byte *target);
 
 } // namespace pcc::runtime

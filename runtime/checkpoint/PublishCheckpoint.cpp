@@ -22,8 +22,9 @@ static bool exists(const std::string &path) {
 }
 
 namespace {
-/// Waits for the last file that each rank leaves: its report or its error.
-/// Files are polled at intervals that grow from 1 to 50 milliseconds.
+/// Waits until each rank has written its last file to the folder of a save: its
+/// report or its error. The folder is polled at intervals that grow from 1 to
+/// 50 milliseconds.
 class Reports {
 public:
   Reports(const std::string &folder, int64_t numRanks, double timeout,
@@ -33,7 +34,8 @@ public:
       missing.push_back(rank);
   }
 
-  /// Returns when all ranks have reported or failed, or at the deadline.
+  /// Blocks until all ranks have written a report or an error, or until the
+  /// deadline.
   Status wait() {
     begin = Clock::now();
     const auto limit = std::chrono::duration<double>(timeout);
@@ -52,8 +54,8 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
 
-  /// Returns whether a rank has reported or failed, and records the first
-  /// failure.
+  /// Returns whether `rank` has written a report or an error. Stores the first
+  /// error of any rank.
   bool hasEnded(int rank) {
     const std::string failed = folder + "/" + rankFileName(rank, "failed");
     if (!exists(failed))
@@ -63,7 +65,7 @@ private:
     return true;
   }
 
-  /// Returns the error that a rank left in the file at `path`.
+  /// Returns the error that `rank` has written to the file at `path`.
   static Status failureOf(int rank, const std::string &path) {
     std::stringstream text;
     text << std::ifstream(path).rdbuf();
@@ -74,7 +76,8 @@ private:
                              (why.empty() ? "" : ": " + why));
   }
 
-  /// Returns the error (exit code 14) that names the missing ranks.
+  /// Returns the error of a missed deadline (exit code 14), which names the
+  /// ranks that are missing.
   Status tooLate() const {
     constexpr size_t most = 8;
     std::string ranks;
@@ -96,7 +99,7 @@ private:
   const double timeout;
   const std::atomic<bool> &isGivenUp;
   Clock::time_point begin;
-  /// Ranks that have neither reported nor failed.
+  /// Ranks that have written neither a report nor an error yet.
   std::vector<int> missing;
   Status failure = Status::success();
 };
@@ -126,8 +129,8 @@ Status collectRanks(const FileChanges &changes, const std::string &folder,
 // Publication
 //===----------------------------------------------------------------------===//
 
-/// Renames an existing checkpoint at `path`, which stays valid under its other
-/// name until the new one is in place.
+/// If there is a checkpoint at `path`, renames it, so that a new one can take
+/// its place. It stays a valid checkpoint under its temporary name.
 static Status makeRoom(const FileChanges &changes, const std::string &path) {
   if (!exists(path))
     return Status::success();
@@ -135,9 +138,9 @@ static Status makeRoom(const FileChanges &changes, const std::string &path) {
   return changes.rename(path, replacedName(path));
 }
 
-/// The order makes every prefix of the changes safe. Manifest and data are
-/// durable before the folder gets its final name, and the folder is durable
-/// before `latest` names it.
+/// A crash may interrupt this sequence of changes anywhere, so their order
+/// matters. Manifest and data are durable before the folder gets its final
+/// name. The folder is durable before `latest` names it.
 Status publish(const FileChanges &changes, const std::string &directory,
                const std::string &folder, const std::string &step,
                const Manifest &manifest) {

@@ -11,27 +11,29 @@
 
 namespace pcc::runtime {
 
-/// Waits until all `manifest.world` ranks have left a report or an error in
-/// `folder`. Then merges the reports into `manifest`, removes them, and checks
-/// that the pieces are complete. The wait polls files; it ends after `timeout`
-/// seconds or when `isGivenUp` becomes true. Returns exit code 14 with the
-/// missing ranks if the wait ends early, and 7 if a rank reported an error.
+/// Waits until each of the `manifest.world` ranks has written a report
+/// (rank-NNN.json) or an error (rank-NNN.failed) to `folder`. Then merges the
+/// reports into `manifest`, deletes the report files, and checks that the saved
+/// pieces together hold every element. The wait polls the folder; it ends early
+/// after `timeout` seconds or when `isGivenUp` becomes true. Returns exit code
+/// 14 with the missing ranks if the wait ends early, and 7 if a rank has
+/// written an error.
 Status collectRanks(const FileChanges &changes, const std::string &folder,
                     double timeout, const std::atomic<bool> &isGivenUp,
                     Manifest &manifest);
 
-/// Writes the manifest to `folder`, renames the folder to `step` in
-/// `directory`, and makes `latest` name it. At every moment of a crash or an
-/// interruption, a loader finds a complete checkpoint: a previous one or this
-/// one.
+/// Makes a complete save visible to loaders. Writes the manifest to `folder`,
+/// renames `folder` to `step` within `directory`, and writes `step` to the file
+/// `latest`. Whenever a crash interrupts this sequence, a loader still finds a
+/// complete checkpoint: a previous one or this one.
 Status publish(const FileChanges &changes, const std::string &directory,
                const std::string &folder, const std::string &step,
                const Manifest &manifest);
 
-/// Removes unfinished saves of other jobs, replaced checkpoints, and old
-/// checkpoints. `step` and the `keep - 1` last other checkpoints stay (at least
-/// one other); `keep` = 0 keeps all. Errors are ignored, since the next save
-/// tries again.
+/// Deletes from `directory` the folders of unfinished saves of jobs other than
+/// `job`, the folders "….replaced", and old checkpoints. The checkpoint `step`
+/// and the newest `keep - 1` others stay, but at least one other; if `keep` is
+/// 0, all stay. Errors are ignored, since the next save tries again.
 void removeOldCheckpoints(const FileChanges &changes,
                           const std::string &directory, const std::string &step,
                           const std::string &job, int keep);

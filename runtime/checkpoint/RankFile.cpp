@@ -14,8 +14,8 @@
 namespace pcc::runtime {
 
 namespace {
-/// Writes one rank's pieces and records them in a report with the form of a
-/// manifest.
+/// Writes the tensor pieces that one rank saves to a data file, and describes
+/// them in a report, which has the format of a manifest.
 class RankFileWriter {
 public:
   RankFileWriter(const FileChanges &changes, const std::string &folder,
@@ -26,7 +26,7 @@ public:
     XXH3_64bits_reset(hash.get());
   }
 
-  /// Writes the data file, then the report.
+  /// Writes the data file (unless all pieces are empty), then the report.
   Status run() {
     const std::string header = describe();
     if (end > 0)
@@ -38,8 +38,9 @@ public:
   }
 
 private:
-  /// Fills the report except for pieces and checksums, and returns the header
-  /// of the data file. Empty pieces are listed in the report without data.
+  /// Fills the report, except for the lists of pieces and the checksums.
+  /// Returns the header of the data file. An empty piece is listed in the
+  /// report without data.
   std::string describe() {
     std::vector<SafetensorsEntry> entries;
     for (const OwnedPiece &piece : pieces) {
@@ -56,7 +57,7 @@ private:
     return safetensorsHeader(entries);
   }
 
-  /// Writes and syncs the data file, whose hash is computed on the way.
+  /// Writes and syncs the data file, and computes its hash while writing.
   Status writeFile(const std::string &header) {
     const std::string name = rankFileName(rank, "safetensors");
     Status status = file.create(folder + "/" + name);
@@ -71,8 +72,8 @@ private:
     return status;
   }
 
-  /// Writes one piece, from the snapshot if there is one, and records it in the
-  /// report.
+  /// Writes piece number `index` to the data file, from its copy if there is
+  /// one, otherwise from its tensor. Adds the piece to the report.
   Status writePiece(size_t index, const std::string &name) {
     const OwnedPiece &piece = pieces[index];
     const std::byte *data = buffer.data();
@@ -89,7 +90,7 @@ private:
     return write({data, piece.bytes});
   }
 
-  /// Appends bytes to the file and to its hash.
+  /// Appends `bytes` to the data file and to the file's hash.
   Status write(std::span<const std::byte> bytes) {
     XXH3_64bits_update(hash.get(), bytes.data(), bytes.size());
     written += bytes.size();
@@ -103,7 +104,8 @@ private:
   const Snapshot &snapshot;
   NewFile file;
   Manifest report;
-  /// Memory for packing a piece; reused for all pieces.
+  /// Memory in which a piece is made contiguous before it is written; reused
+  /// for all pieces.
   std::vector<std::byte> buffer;
   std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t *)> hash{
       XXH3_createState(), &XXH3_freeState};

@@ -10,19 +10,21 @@
 
 namespace pcc::runtime {
 
-/// Copies of the pieces, made before the save: one per piece. If the list is
-/// empty, pieces are packed from the tensors while they are written.
+/// Copies of the tensor pieces that a background save writes: one buffer per
+/// piece, in the order of the pieces. If the list is empty (foreground save),
+/// each piece is packed from its tensor when it is written.
 using Snapshot = std::vector<std::unique_ptr<std::byte[]>>;
 
-/// Writes the pieces to `folder`/rank-NNN.safetensors, unless all are empty,
-/// and syncs them. Then writes the report `folder`/rank-NNN.json, which tells
-/// rank 0 that the data is durable. Returns exit code 7 if writing fails.
+/// Writes this rank's file of a checkpoint. Writes the tensor pieces to
+/// `folder`/rank-NNN.safetensors and syncs the file, unless all pieces are
+/// empty. Then writes the report `folder`/rank-NNN.json, which tells rank 0
+/// that the data is durable. Returns exit code 7 if writing fails.
 Status writeRankFile(const FileChanges &changes, const std::string &folder,
                      int rank, const std::vector<OwnedPiece> &pieces,
                      const Snapshot &snapshot);
 
-/// Leaves the error message in `folder`/rank-NNN.failed, so that rank 0 does
-/// not wait for this rank's report. Errors are ignored.
+/// Writes the message of `status` to `folder`/rank-NNN.failed, so that rank 0
+/// does not wait for the report of this rank. Errors of the write are ignored.
 void noteFailure(const std::string &folder, int rank, const Status &status);
 
 } // namespace pcc::runtime

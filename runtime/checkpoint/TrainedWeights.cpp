@@ -28,7 +28,7 @@ Status TrainedWeights::open(const std::string &directory,
                        weights.passedOver);
 }
 
-/// Groups the trained parameters by the weight that they were made from.
+/// Groups the trained parameters by the weight that they were derived from.
 /// Weights are sorted by name, so that equal weights give equal files under
 /// every plan.
 Status TrainedWeights::listWeights() {
@@ -57,7 +57,8 @@ Status TrainedWeights::listWeights() {
   return Status::success();
 }
 
-/// Reads each parameter as a whole, as the only rank of a mesh would.
+/// Reads each parameter of the weight as a whole, with the layout of a mesh
+/// that has a single rank, and writes its elements back to `stored`.
 Status TrainedWeights::change(const TrainedWeight &weight,
                               std::span<std::byte> stored) {
   for (const SavedTensor *tensor : weight.parameters) {
@@ -84,8 +85,9 @@ static uint64_t bytesOf(const TrainedWeight &weight) {
   return uint64_t(numElements(weight.shape)) * sizeOf(weight.type);
 }
 
-/// Returns whether all elements of a weight were trained. Slices of one weight
-/// are disjoint, so their sizes are added.
+/// Returns whether all elements of a weight were trained. The trained slices of
+/// one weight are disjoint, so it is complete if their sizes add up to its
+/// size.
 static bool isWhole(const TrainedWeight &weight) {
   int64_t trained = 0;
   for (const SavedTensor *tensor : weight.parameters)

@@ -11,20 +11,22 @@
 
 namespace pcc::runtime {
 
-/// A weight (initializer) of the model that was trained, with the type and
-/// shape that the model stores.
+/// A weight (ONNX initializer) of the model that was trained. Type and shape
+/// are those in the model's file; the trained parameters can differ, for
+/// example by a transpose.
 struct TrainedWeight {
   std::string name;
   ElementType type = ElementType::F32;
   std::vector<int64_t> shape = {};
-  /// Trained parameters that were made from the weight: one, or several
-  /// disjoint slices of it.
+  /// Trained parameters that were derived from the weight. There is one, or
+  /// there are several that are disjoint slices of the weight.
   std::vector<const SavedTensor *> parameters = {};
 };
 
-/// The trained weights of one checkpoint, as `pcc checkpoint export` writes
-/// them. The transforms between the model's weights and the trained parameters
-/// are reversed.
+/// The trained weights of one checkpoint, in the type and shape that the
+/// model's file has, as `pcc checkpoint export` writes them. pcc may have
+/// transposed, sliced, reshaped or cast a weight when it made the trained
+/// parameter; this class applies the inverse transforms.
 class TrainedWeights {
 public:
   /// Opens the newest complete checkpoint in `directory`, or `directory` itself
@@ -34,16 +36,17 @@ public:
 
   /// Returns the path of the opened checkpoint.
   const std::string &folder() const { return path; }
-  /// Returns notes about damaged checkpoints that were skipped.
+  /// Returns one message for each damaged checkpoint that open() skipped.
   const std::vector<std::string> &notes() const { return passedOver; }
-  /// Returns the path of the trained model; may be empty.
+  /// Returns the path of the model's file as the checkpoint records it; may be
+  /// empty.
   const std::string &model() const { return checkpoint.manifest().model; }
   /// Returns the trained weights, ordered by name.
   const std::vector<TrainedWeight> &list() const { return weights; }
 
-  /// Replaces the trained elements of a weight in `stored`, the dense bytes of
-  /// the whole weight. Elements that were not trained stay unchanged. Returns
-  /// exit code 11 if the checkpoint is damaged.
+  /// Overwrites the trained elements in `stored`, the dense row-major bytes of
+  /// the whole weight as the model's file has them. Elements that were not
+  /// trained stay unchanged. Returns exit code 11 if the checkpoint is damaged.
   Status change(const TrainedWeight &weight, std::span<std::byte> stored);
 
   /// Writes all weights to the safetensors file `file`, with only one weight in
@@ -53,9 +56,11 @@ public:
   Status writeSafetensors(const std::string &file);
 
 private:
-  /// Fills `weights` from the manifest.
+  /// Groups the trained parameters of the manifest by the weight that they were
+  /// derived from, and fills `weights` with these.
   Status listWeights();
-  /// Writes all weights to a file that does not have its final name yet.
+  /// Writes all weights to the temporary file `file`, which writeSafetensors()
+  /// then renames to its final name.
   Status writeAll(const std::string &file);
 
   CheckpointReader checkpoint;

@@ -13,16 +13,20 @@
 
 namespace pcc::runtime {
 
-/// One tensor of the training state, and the piece of it that this rank holds.
+/// One tensor of the training state (a parameter or optimizer state), with the
+/// shard of it that this rank holds.
 struct StateTensor {
-  /// Name that is unique within the training state and equal under every plan.
+  /// Name of the tensor. It is unique within the training state and does not
+  /// depend on the plan.
   std::string name;
   ElementType type = ElementType::F32;
   /// Global shape.
   std::vector<int64_t> shape = {};
-  /// Layout of the rank's piece; never divided by microbatch.
+  /// Layout of the rank's shard: the global indices that the shard has. The
+  /// tensor is never divided by microbatch.
   Layout layout = {};
-  /// The rank's piece: dense, row-major, padding included. Borrowed.
+  /// Elements of the rank's shard: dense, row-major, padding included.
+  /// Borrowed.
   void *data = nullptr;
   /// Whether this is a parameter of the model that the optimizer updates.
   bool trained = false;
@@ -32,8 +36,8 @@ struct StateTensor {
   /// For optimizer state: the name of its parameter; empty if the state belongs
   /// to the training as a whole, such as a step counter.
   std::string stateOf = {};
-  /// For a parameter: the weight that it was made from, which `pcc checkpoint
-  /// export` needs.
+  /// For a parameter: the weight of the model's file that it was derived from,
+  /// with the transforms between them. Needed by `pcc checkpoint export`.
   WeightOrigin origin = {};
 };
 
@@ -46,11 +50,11 @@ StateTensor stateTensorOf(const program::ParameterT &parameter,
 struct TrainingPosition {
   /// Number of completed steps.
   int64_t step = 0;
-  /// Global index of the next sample, independent of the number of samples per
-  /// step.
+  /// Index of the next training sample, counted over the whole run. It does not
+  /// depend on the number of samples per step.
   int64_t samples = 0;
-  /// Counter of a random generator. Checkpoints preserve it; the runtime does
-  /// not use it.
+  /// Counter of a random generator. A checkpoint stores it and a load restores
+  /// it, but the runtime does not use it.
   uint64_t randomCounter = 0;
   bool operator==(const TrainingPosition &) const = default;
 };

@@ -75,8 +75,8 @@ static int64_t countOf(const std::vector<int64_t> &shape) {
   return count > INT64_MAX / 8 ? -1 : numElements(shape);
 }
 
-/// Applies a transform to the type and shape in `form`. Returns what is wrong
-/// with the transform, or null.
+/// Changes the type and shape in `form` as the transform `step` does. Returns a
+/// description of the fault if the transform is invalid, or null.
 static const char *advance(const WeightStep &step, Form &form) {
   if (const auto *transpose = std::get_if<program::TransposeT>(&step)) {
     if (!isPermutation(transpose->permutation, form.shape.size()))
@@ -116,7 +116,7 @@ const char *findOriginFault(const WeightOrigin &origin, ElementType type,
 // Transforms and their inverses
 //===----------------------------------------------------------------------===//
 
-/// Returns the element strides of dense row-major memory.
+/// Returns the row-major strides of a dense tensor, in elements.
 static std::vector<int64_t> denseStrides(const std::vector<int64_t> &shape) {
   std::vector<int64_t> strides(shape.size(), 1);
   for (size_t dim = shape.size(); dim-- > 1;)
@@ -124,8 +124,9 @@ static std::vector<int64_t> denseStrides(const std::vector<int64_t> &shape) {
   return strides;
 }
 
-/// Returns the copy from the elements before a transform to those after it,
-/// both dense. A cast does not move elements, and neither does a reshape.
+/// Returns the copy from a dense tensor before the transform `step` to the
+/// dense tensor after it. For a cast or a reshape, element i is copied to
+/// element i.
 static StridedCopy copyOf(const WeightStep &step, const Form &before,
                           const Form &after) {
   StridedCopy copy;
@@ -146,7 +147,7 @@ static StridedCopy copyOf(const WeightStep &step, const Form &before,
   return copy;
 }
 
-/// Returns the copy in the opposite direction.
+/// Returns `copy` with source and target exchanged.
 static StridedCopy reversed(StridedCopy copy) {
   std::swap(copy.sourceOffset, copy.targetOffset);
   for (CopyLoop &loop : copy.loops)
@@ -157,8 +158,8 @@ static StridedCopy reversed(StridedCopy copy) {
 namespace {
 using Bytes = std::vector<std::byte>;
 
-/// Moves elements along the transforms of a weight, in either direction. Casts
-/// are ignored: all elements have the type of the stored weight.
+/// Applies the transforms of a weight, or their inverses, to its elements.
+/// Casts are ignored here: all elements have the type of the stored weight.
 class WeightPath {
 public:
   WeightPath(const WeightOrigin &origin, std::span<const std::byte> stored)
@@ -171,9 +172,10 @@ public:
     }
   }
 
-  /// Returns the bytes of the weight, given the elements of the parameter. A
-  /// slice is reversed by writing its elements into the tensor before the
-  /// slice, which is recomputed from the stored weight.
+  /// Returns the bytes of the weight after the parameter's elements `value`
+  /// have been written back. The inverse of a slice needs the elements that the
+  /// slice left out. These are recomputed from the stored weight, and the
+  /// slice's elements then overwrite their part.
   Bytes back(Bytes value) const {
     for (size_t step = steps.size(); step-- > 0;) {
       const bool isPart = std::holds_alternative<program::SliceT>(steps[step]);
@@ -186,7 +188,7 @@ public:
   }
 
 private:
-  /// Returns the elements of the stored weight before transform number `step`.
+  /// Returns the stored weight after its first `step` transforms.
   Bytes forwardTo(size_t step) const {
     Bytes value(stored.begin(), stored.end());
     for (size_t i = 0; i < step; ++i) {
@@ -197,7 +199,7 @@ private:
     return value;
   }
 
-  /// Executes a copy, unless it is empty.
+  /// Executes `copy`, unless it has no elements.
   void run(const StridedCopy &copy, const Bytes &from, Bytes &to) const {
     if (numElements(copy) > 0)
       runCopy(copy, from.data(), to.data(), sizeOf(forms.front().type));
@@ -209,8 +211,8 @@ private:
 };
 } // namespace
 
-/// Reverses the casts: converts elements of the parameter's type through all
-/// types back to the type of the stored weight.
+/// Applies the inverse casts: converts elements from the parameter's type,
+/// through the types between the casts, to the type of the stored weight.
 static Bytes uncast(const WeightOrigin &origin, Bytes value) {
   std::vector<ElementType> types = {origin.type};
   for (const WeightStep &step : origin.steps)

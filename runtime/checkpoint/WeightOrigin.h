@@ -12,13 +12,13 @@
 
 namespace pcc::runtime {
 
-/// One transform of a weight.
+/// One transform that pcc applies to a weight when it is loaded.
 using WeightStep = std::variant<program::TransposeT, program::SliceT,
                                 program::ReshapeT, program::CastT>;
 
-/// Derivation of a parameter from a weight (initializer) of the model.
-/// Compilation may transpose, slice, reshape or cast a weight when it is
-/// loaded; an export must reverse that.
+/// Describes how a parameter of the program is derived from a weight (ONNX
+/// initializer) of the model. When a weight is loaded, it may be transposed,
+/// sliced, reshaped or cast; an export must apply the inverse.
 struct WeightOrigin {
   /// Name of the weight in the model; empty if the parameter has no weight in
   /// the model.
@@ -27,21 +27,24 @@ struct WeightOrigin {
   ElementType type = ElementType::F32;
   /// Shape of the weight in the model.
   std::vector<int64_t> shape = {};
-  /// Transforms that lead from the weight to the parameter, in order.
+  /// Transforms that turn the weight into the parameter, in the order of
+  /// application.
   std::vector<WeightStep> steps = {};
 };
 
-/// Returns the derivation of a program's parameter.
+/// Returns how `parameter` is derived from a weight of the model.
 WeightOrigin originOf(const program::ParameterT &parameter);
 
-/// Checks that the transforms are valid and lead to a parameter of this type
-/// and shape. Returns what is wrong, or null.
+/// Checks that the transforms of `origin` are valid and yield a parameter of
+/// type `type` and shape `shape`. Returns a description of the fault, or null
+/// if there is none.
 const char *findOriginFault(const WeightOrigin &origin, ElementType type,
                             std::span<const int64_t> shape);
 
-/// Reverses the transforms: writes the elements of a parameter (whole, dense,
-/// row-major) to their positions in `stored`, the bytes of the model's weight.
-/// Elements that a slice left out keep their values. `origin` must have passed
+/// Applies the inverse of the transforms. Writes each element of `parameter`
+/// (the whole parameter, dense and row-major) to the place in `stored`, the
+/// bytes of the model's weight, from which it was derived. Elements of the
+/// weight that a slice left out keep their values. `origin` must have passed
 /// findOriginFault().
 void writeBack(const WeightOrigin &origin, std::span<const std::byte> parameter,
                std::span<std::byte> stored);

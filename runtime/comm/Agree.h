@@ -7,14 +7,15 @@
 
 namespace pcc::runtime {
 
-/// Returns success if `mine` is a success on every rank, and an error on every
-/// rank otherwise. After the call, either all ranks continue or none does. All
-/// ranks of the world must call; the call blocks until all have, at most for
-/// the deadline. The errors:
+/// Makes all ranks agree whether an operation has succeeded. Returns success on
+/// every rank if `mine` is a success on every rank; otherwise returns an error
+/// on every rank, so that either all ranks continue or none does. All ranks of
+/// the world must call; the call blocks until all have, at most for the world's
+/// deadline. The errors:
 ///
 ///   on a rank that failed itself   `mine`
-///   on all other ranks             `otherwise`, with the greatest exit code of
-///                                  any rank
+///   on all other ranks             message `otherwise`, with the greatest exit
+///                                  code of any rank
 ///   if the reduction itself fails  the error of the reduction
 inline Status agree(World &world, const Status &mine, const ActionId &action,
                     const std::string &otherwise) {

@@ -38,22 +38,23 @@ struct PeerBuffer {
   size_t size; ///< bytes; sender and receiver must pass the same size
 };
 
-/// Handle of a posted operation, to be passed to Group::wait(). A ticket is
-/// valid only in the group that issued the ticket.
+/// Handle of an operation that post() has begun; Group::wait() takes it and
+/// waits for the operation. A ticket is valid only in the group that issued it.
 using Ticket = uint64_t;
 
-/// A fixed, ordered set of ranks that communicate: this rank's end of it. Only
-/// the rank's thread may call.
+/// One rank's view of a group: a fixed, ordered set of ranks that communicate.
+/// Only the rank's thread may call.
 ///
 /// All members must make the same calls in the same order with matching sizes.
-/// Messages (post, wait, exchange) are the exception: members without pieces
-/// need not call. post() and advance() return at once. All other calls block
-/// until this rank's part is complete, at most for the world's deadline.
+/// Point-to-point messages (post, wait, exchange) are the exception: a member
+/// that neither sends nor receives need not call. post() and advance() return
+/// at once. All other calls block until this rank's part of the operation is
+/// complete, at most for the world's deadline (World::setDeadline).
 ///
-/// After a missed deadline the Status has exit code 14 and names this rank, the
-/// action, the peers that did not arrive, and the seconds waited. Threads and
-/// MPI also detect members that call with different sizes (exit code 11).
-/// Either error ends the run on all ranks.
+/// If the deadline passes, the call returns exit code 14 with a message that
+/// names this rank, the action, the peers that did not arrive, and the seconds
+/// waited. Communicators of threads and of MPI also detect members that call
+/// with different sizes (exit code 11). Either error ends the run on all ranks.
 ///
 /// Groups of devices with queues differ: see QueuedGroup.
 class Group {
@@ -65,10 +66,11 @@ public:
   /// Returns this rank's index within the group.
   virtual int index() const = 0;
 
-  /// Reduces `count` elements of `in` over the group into `out` on every
-  /// member. `in` and `out` may be equal; otherwise they must not overlap.
-  /// Counterpart of MPI_Iallreduce and ncclAllReduce. Sums of f16 and bf16
+  /// Reduces `in`, an array of `count` elements, element-wise over all members
+  /// of the group, and writes the result to `out` on every member. `in` and
+  /// `out` may be equal; otherwise they must not overlap. Sums of f16 and bf16
   /// accumulate in f32 where TreeReduce.h reduces; NCCL chooses by itself.
+  /// Counterpart of MPI_Iallreduce and ncclAllReduce.
   virtual Status allReduce(const void *in, void *out, size_t count,
                            ElementType type, dist::ReductionKind kind,
                            const ActionId &action) = 0;
@@ -93,7 +95,8 @@ public:
                       std::span<const PeerBuffer> receives,
                       const ActionId &action, Ticket &ticket) = 0;
 
-  /// Blocks until everything posted under `tickets` is complete.
+  /// Blocks until all messages that were posted under `tickets` have been sent
+  /// and received.
   virtual Status wait(std::span<const Ticket> tickets,
                       const ActionId &action) = 0;
 
@@ -103,8 +106,9 @@ public:
   /// reports any error.
   virtual void advance() = 0;
 
-  /// Posts all pieces and blocks until all are complete. Counterpart of
-  /// ncclSend and ncclRecv between ncclGroupStart and ncclGroupEnd.
+  /// Sends all pieces of `sends`, receives all pieces of `receives`, and blocks
+  /// until all are complete. Counterpart of ncclSend and ncclRecv between
+  /// ncclGroupStart and ncclGroupEnd.
   Status exchange(std::span<const PeerBuffer> sends,
                   std::span<const PeerBuffer> receives,
                   const ActionId &action) {
@@ -119,7 +123,7 @@ public:
   virtual Status broadcast(void *data, size_t bytes, int root,
                            const ActionId &action) = 0;
 
-  /// Blocks until every member has called.
+  /// Blocks until every member of the group has called barrier().
   virtual Status barrier(const ActionId &action) = 0;
 };
 
@@ -132,53 +136,58 @@ public:
   virtual ~World() = default;
   /// Returns this rank, from 0 to size() - 1.
   virtual int rank() const = 0;
-  /// Returns the number of ranks.
+  /// Returns the number of ranks in the world.
   virtual int size() const = 0;
 
-  /// Creates one group per entry of `groups`, a list of world ranks in group
-  /// order. All ranks of the world must call with the same list, whether they
-  /// are members or not. `created` gets one entry per group: this rank's end of
-  /// the group, or null if this rank is no member. Exit code 11 if an entry is
-  /// empty, or has a rank twice or a rank outside the world.
+  /// Creates one group per entry of `groups`. An entry lists the world ranks of
+  /// the members, in group order. All ranks of the world must call with the
+  /// same lists, whether they are members or not. `created` gets one entry per
+  /// group: this rank's view of the group, or null if this rank is no member.
+  /// Exit code 11 if an entry is empty, has a rank twice, or has a rank outside
+  /// the world.
   virtual Status createGroups(const std::vector<std::vector<int>> &groups,
                               std::vector<std::unique_ptr<Group>> &created) = 0;
 
-  /// Returns the group of all ranks. The group works on host memory with every
-  /// communicator.
+  /// Returns the group of all ranks of the world. With every communicator, also
+  /// with NCCL, this group takes buffers in host memory.
   virtual Group &all() = 0;
 
-  /// Returns this rank's flight recorder. The groups record their waits in the
-  /// recorder.
+  /// Returns this rank's flight recorder, a log of the rank's latest
+  /// activities. All groups of this world record their waits there.
   virtual FlightRecorder &recorder() = 0;
 
-  /// A directed connection between two members of a group, by member index.
+  /// A directed connection between two members of a group. `from` and `to` are
+  /// indices of members in the group.
   struct PeerEdge {
     int from, to;
   };
-  /// Creates groups for point-to-point messages only, otherwise like
-  /// createGroups(). The groups must not share a rank. Every group has the
-  /// connections `edges`. A communicator may give every edge a channel of its
-  /// own, so that a message never waits behind a message of another edge.
+  /// Creates groups like createGroups(), but for point-to-point messages only.
+  /// No rank may be in two of the groups. In every group, messages go only
+  /// along the connections `edges`. A communicator may give every edge its own
+  /// channel, so that a message never waits for a message of another edge.
   virtual Status createExchanges(const std::vector<std::vector<int>> &groups,
                                  std::span<const PeerEdge> edges,
                                  std::vector<std::unique_ptr<Group>> &created) {
     return createGroups(groups, created);
   }
 
-  /// Tells the queued groups (QueuedGroup.h) that the device captures the
-  /// following calls, up to the first beginReplay(), instead of executing them
-  /// (CUDA graph).
+  /// Tells the queued groups (QueuedGroup.h) that the device captures the calls
+  /// that follow as a CUDA graph instead of executing them. The capture ends at
+  /// the first beginReplay().
   virtual void beginRecording() {}
-  /// Tells the queued groups that the device is about to replay the captured
-  /// calls once. No other queued call may be in flight.
+  /// Tells the queued groups that the device is about to execute the captured
+  /// CUDA graph once. No other queued call may be in flight.
   virtual void beginReplay() {}
-  /// Returns the error of any queued call, or of another rank, since the run
-  /// began; success if there is none. Does not block.
+  /// Returns the error of any queued call, or the error with which another rank
+  /// ended the run, since the run began. Returns success if there is none. Does
+  /// not block.
   virtual Status poll() { return Status::success(); }
-  /// Returns a number that changes whenever a queued call completes.
+  /// Returns a counter that changes whenever a queued call of this rank
+  /// completes. A caller that sees the same value twice knows that no call has
+  /// completed in between.
   virtual uint64_t progress() const { return 0; }
-  /// Returns the error (exit code 14) for a wait in which no queued call has
-  /// completed for `seconds`. The error names the oldest incomplete call, if
+  /// Returns the error (exit code 14) for a wait of `seconds` during which no
+  /// queued call has completed. The error names the oldest incomplete call, if
   /// there is one.
   virtual Status missed(double seconds) {
     return Status::error(PeerLost, "rank " + std::to_string(rank()) +
@@ -188,12 +197,13 @@ public:
   /// Sets the longest time that one wait may last, in seconds. Applies to all
   /// waits that begin after this call.
   virtual void setDeadline(double seconds) = 0;
-  /// Returns that time, in seconds.
+  /// Returns the longest time that one wait may last, in seconds (setDeadline).
   virtual double deadline() const = 0;
 
-  /// Ends the run on all ranks. Every wait, on any rank, returns an error with
-  /// message `reason` and code `exitCode`. Only the first reason counts. Any
-  /// thread may call with threads and MPI; with NCCL only the rank's thread.
+  /// Ends the run on all ranks. Every wait, on any rank, then returns an error
+  /// with message `reason` and exit code `exitCode`. If several ranks call,
+  /// only the first reason counts. With threads and MPI any thread may call;
+  /// with NCCL only the rank's thread.
   virtual void abort(const std::string &reason, int exitCode) = 0;
 };
 

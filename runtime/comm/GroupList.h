@@ -11,7 +11,7 @@
 
 namespace pcc::runtime {
 
-/// Upper limit of a deadline, in seconds: one year. Worlds replace longer
+/// Longest deadline of a wait, in seconds: one year. Worlds replace longer
 /// deadlines by this one, because adding a longer time could overflow a clock.
 inline constexpr double kLongestDeadline = 365.0 * 86400;
 

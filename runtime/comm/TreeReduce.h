@@ -49,8 +49,8 @@ inline T reduceTwo(dist::ReductionKind kind, T left, T right) {
   }
 }
 
-/// Number of elements per block: small enough that one block per level of the
-/// tree fits on the stack and in cache.
+/// Number of elements that reduceBlock() reduces at once. One such block per
+/// level of the reduction tree fits on the stack and in cache.
 inline constexpr size_t reducedAtOnce = 512;
 
 /// Reduces elements [at, at + size) of all `inputs` into `block`, by recursion
@@ -92,11 +92,11 @@ void reduceInTreeAs(std::span<const void *const> inputs,
   }
 }
 
-/// Reduces elements [begin, end) of all `inputs`, and writes the result to
-/// [begin, end) of each of `outputs`. There must be at least one input. An
-/// output may be the same memory as an input. f16 and bf16 accumulate in f32
-/// and are rounded once, at the end. For Bool, a sum is a logical or, and a
-/// product is a logical and.
+/// Reduces elements [begin, end) element-wise over all `inputs` (one array per
+/// member), and writes the result to [begin, end) of each of `outputs`. There
+/// must be at least one input. An output may be the same memory as an input.
+/// f16 and bf16 accumulate in f32 and are rounded once, at the end. For Bool, a
+/// sum is a logical or, and a product is a logical and.
 inline void reduceInTree(std::span<const void *const> inputs,
                          std::span<void *const> outputs, size_t begin,
                          size_t end, ElementType type,

@@ -13,7 +13,7 @@
 namespace pcc::runtime {
 
 /// Returns a list of ranks in words: "rank 3", "ranks 3 and 5", "ranks 1, 3 and
-/// 5". After 8 ranks the list ends with "and 12 more".
+/// 5". A longer list names only 8 ranks and counts the others: "… and 12 more".
 inline std::string listRanks(std::span<const int> ranks) {
   constexpr size_t shown = 8;
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
@@ -38,8 +38,8 @@ inline std::string listMembers(std::span<const int> members) {
   return text + "}";
 }
 
-/// Returns a call in words: "all_reduce of h.0 (action 0F3)". Omits an empty
-/// value or action.
+/// Returns a call in words, such as "all_reduce of h.0 (action 0F3)". Without a
+/// value, " of …" is omitted; without an action, "(action …)" is omitted.
 inline std::string describeCall(std::string_view call, const ActionId &action) {
   std::string text(call);
   if (!action.value.empty())
@@ -49,8 +49,8 @@ inline std::string describeCall(std::string_view call, const ActionId &action) {
   return text;
 }
 
-/// A call of a group, for error messages. All fields are borrowed for the
-/// duration of the call.
+/// Description of one call of a group, for error messages. All references and
+/// views are borrowed and must be valid while the message is built.
 struct CallSite {
   int rank;                     ///< world rank that calls
   std::string_view call;        ///< such as "all_reduce"
@@ -58,8 +58,9 @@ struct CallSite {
   std::span<const int> members; ///< world ranks of the group
 };
 
-/// Returns the error of a missed deadline (exit code 14). `missing` are the
-/// world ranks that did not arrive:
+/// Returns the error (exit code 14) of a wait that did not end within
+/// `seconds`. `missing` are the world ranks that did not arrive. An example of
+/// a message:
 ///
 ///   rank 1: all_reduce of h (action 0F3) waited 30 s; ranks 3 and 5 of
 ///   {1,3,5,7} did not arrive
@@ -74,9 +75,9 @@ inline Status missedDeadline(const CallSite &site, double seconds,
                            listMembers(site.members) + " did not arrive");
 }
 
-/// Returns the error of a member that makes another call than this rank, or the
-/// same call with another size (exit code 11). `peer` is the member's world
-/// rank.
+/// Returns the error (exit code 11) for a group member that makes another call
+/// than this rank, or the same call with another size. `peer` is the world rank
+/// of that member.
 inline Status mismatchedCalls(const CallSite &site, int peer) {
   return Status::error(DamagedBundle,
                        "rank " + std::to_string(site.rank) + ": " +

@@ -21,8 +21,8 @@
 namespace pcc::runtime {
 
 namespace {
-/// Implements Rank. The optional members exist once open() has succeeded;
-/// `state` and `training` exist only for programs that train.
+/// Implements Rank. The std::optional members have values once open() has
+/// succeeded; `state` and `training` only for programs that train.
 class RankRun : public Rank {
 public:
   RankRun(const ProgramImage &image, const RunOptions &options, World &world,
@@ -54,8 +54,8 @@ public:
     return training ? Status::success() : inputs->read(0);
   }
 
-  /// Installs signal handlers only in a process of pcc's own: a program that
-  /// embeds pcc keeps its handlers.
+  /// Signal handlers are installed only if this process runs pcc alone. If
+  /// another program embeds pcc, its handlers stay.
   Status runSteps() override {
     if (training) {
       if (!options.isEmbedded)
@@ -70,7 +70,8 @@ public:
       PCC_RETURN_IF_ERROR(
           inferenceStep(step < options.warmup ? untimed : mine));
     }
-    // All ranks meet before any of them prints its summary.
+    // All ranks wait for each other here before any of them prints its summary
+    // line.
     progress.end();
     return Status::success();
   }
@@ -110,16 +111,17 @@ private:
   /// One phase of a run, which all ranks execute together.
   using Part = Status (RankRun::*)();
 
-  /// Executes `parts` in order up to the first error. Each part relies on the
-  /// results of the parts before it.
+  /// Executes the phases `parts` in order, up to the first that fails, and
+  /// returns its error. Each phase relies on the results of the phases before
+  /// it.
   Status inOrder(std::initializer_list<Part> parts) {
     for (Part part : parts)
       PCC_RETURN_IF_ERROR((this->*part)());
     return Status::success();
   }
 
-  /// Calls `call` with the long deadline of loading and saving. Returns exit
-  /// code 2 if the program does not train.
+  /// Calls `call` under the long deadline of loading and saving. Returns exit
+  /// code 2, without the call, if the program does not train.
   template <typename Call> Status ofTraining(Call call) {
     if (!training)
       return Status::error(WrongUsage, "the bundle does not train",
@@ -128,8 +130,8 @@ private:
     return call();
   }
 
-  /// Opens the program of the image. Checks that the world has as many ranks as
-  /// the mesh, and that the program was compiled for this rank's pipeline
+  /// Loads the program from the image. Checks that the world has as many ranks
+  /// as the mesh, and that the program was compiled for this rank's pipeline
   /// position.
   Status findProgram() {
     const std::span<const std::byte> bytes(
@@ -169,8 +171,9 @@ private:
     return Status::success();
   }
 
-  /// Allocates the arena with exactly the planned bytes, places the constants,
-  /// and sets the base addresses of the buffers of both kinds.
+  /// Allocates the arena (memory for intermediate tensors) with exactly the
+  /// planned bytes, and places the constants. Sets the base addresses of the
+  /// buffers of both kinds.
   Status allocateArena() {
     const program::ProgramT &program = *opened.tables;
     char *arena = nullptr, *constants = nullptr;
@@ -188,9 +191,9 @@ private:
     return hostBuffers->open();
   }
 
-  /// Sets `constants` to the address of the program's constants: within the
-  /// executable image if the device shares the host's memory, else a copy on
-  /// the device.
+  /// Sets `constants` to the address of the program's constants. If the device
+  /// shares the host's memory, this is an address within the executable image;
+  /// otherwise it is a copy on the device.
   Status placeConstants(char *&constants) {
     const std::byte *const given = opened.constants.data();
     constants = const_cast<char *>(reinterpret_cast<const char *>(given));
@@ -221,7 +224,8 @@ private:
     PCC_RETURN_IF_ERROR(schedule.warmUp(at));
     inputs.emplace(program, mesh, at, options, *hostBuffers);
     log.emplace(program, isSeen());
-    // A replayed step has no start and end of single actions to draw.
+    // A step that is replayed from a CUDA graph records no times of single
+    // actions, which a timeline shows.
     if (isSeen() || !options.recordSteps)
       schedule.keepApart();
     if (trains(program)) {
@@ -238,7 +242,8 @@ private:
     return world.all().barrier({"load", "inputs"});
   }
 
-  /// Returns whether the user asked for a timeline of the last step.
+  /// Returns whether the options ask for a timeline of the last step, as a
+  /// picture or as a trace.
   bool isSeen() const {
     return !options.scheduleSvg.empty() || !options.trace.empty();
   }
@@ -301,7 +306,7 @@ private:
   std::optional<Inputs> inputs;
   ScheduleExecutor schedule;
   std::optional<StepLog> log;
-  // Only for programs that train.
+  // Members that have values only if the program trains.
   std::optional<HostTrainingState> state;
   std::optional<TrainingRun> training;
   RankReport mine;

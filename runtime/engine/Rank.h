@@ -13,11 +13,11 @@
 namespace pcc::runtime {
 
 /// One rank of a run: loads its program, executes steps, and writes the
-/// results. Every rank has the image of its pipeline position and its own
-/// Device. All ranks make the same calls in the same order, each from one
-/// thread. Calls block and may communicate with the other ranks, unless their
-/// comment says "Local". After a call has failed on any rank no further call
-/// may be made; World::abort wakes the ranks that wait.
+/// results. Every rank has its own Device and the image (compiled program) of
+/// its pipeline position. All ranks make the same calls in the same order, each
+/// from one thread. Calls block and may communicate with the other ranks,
+/// unless their comment says "Local". After a call has failed on any rank, no
+/// further call may be made; World::abort wakes the ranks that wait.
 ///
 /// A rank is used in one of two ways:
 ///
@@ -27,63 +27,67 @@ class Rank {
 public:
   virtual ~Rank() = default;
 
-  /// Returns the index of this rank in the world. Local.
+  /// Returns the index of this rank in the world. Local: does not communicate.
   virtual int index() const = 0;
 
-  /// Executes the whole run that the options describe: loads, reads the inputs,
-  /// executes the steps, writes outputs and report, and prints one summary line
-  /// to stderr. Output files appear only if all ranks succeed. A caller of
-  /// run() makes no other call, except index().
+  /// Executes the whole run that the options describe: loads the program, reads
+  /// the inputs, executes the steps, writes outputs and report, and prints one
+  /// summary line to stderr. Output files appear only if all ranks succeed. A
+  /// caller of run() makes no other call, except index().
   virtual Status run() = 0;
 
-  /// Loads the program and the weights, and creates the communicators. Must
-  /// come before all calls below.
+  /// Loads the program and the weights, and creates the communicators. Must be
+  /// called before the functions below.
   virtual Status open() = 0;
-  /// Returns the tables of the loaded program, which the rank owns. Local.
+  /// Returns the loaded program (its functions, buffers and action table),
+  /// which the rank owns. Local: does not communicate.
   virtual const program::ProgramT &program() const = 0;
 
-  /// Sets the inputs of all following steps (see Inputs::open). The arrays of
-  /// `given` are borrowed and must stay valid as long as steps run. Local.
+  /// Sets the input arrays that all following steps read (Inputs::open). The
+  /// arrays of `given` are borrowed and must stay valid as long as steps run.
+  /// Local: does not communicate.
   virtual Status setInputs(const InputArrays &given) = 0;
   /// Executes all steps that the options ask for. Inference: the warm-up steps,
   /// then the timed steps. Training: `options.steps` steps, with metrics and
   /// checkpoints.
   virtual Status runSteps() = 0;
-  /// Executes one step. Adds its seconds to `report` and, when training, its
-  /// metrics.
+  /// Executes one training or inference step. Adds the duration and, when
+  /// training, the metrics of the step to `report`.
   virtual Status step(RankReport &report) = 0;
   /// Writes the output files, the report and the timelines that the options ask
   /// for, and prints the summary line.
   virtual Status write() = 0;
-  /// Copies this rank's parts of the last step's outputs into `places`. Entry i
-  /// of `places` is a dense array for the whole output i of the program, in the
-  /// element type that .npy files have (bf16 becomes f32). Threads of other
-  /// ranks may fill their parts of the same arrays. Local.
+  /// Copies this rank's elements of the last step's outputs to `places`. Entry
+  /// i of `places` is a dense array for the whole output i of the program, in
+  /// the element type that .npy files have (bf16 becomes f32). Threads of other
+  /// ranks may fill their elements of the same arrays concurrently. Local: does
+  /// not communicate.
   virtual Status copyOutputs(std::span<std::byte *const> places) = 0;
 
-  // Only for programs that train; exit code 2 otherwise.
+  // The functions below are only for programs that train; for other programs
+  // they return exit code 2.
 
-  /// Puts this rank's pieces of the trained weights into `whole`, which is
-  /// shared by all ranks of this process.
+  /// Copies this rank's shards of the trained weights into `whole`, the whole
+  /// weights, which all ranks of this process share.
   virtual Status copyWeights(GatheredTensors &whole) = 0;
   /// Writes a checkpoint of the current training state into `directory`.
   virtual Status save(const std::string &directory) = 0;
-  /// Restores the training state of the newest checkpoint in `directory`.
+  /// Restores the training state from the newest checkpoint in `directory`.
   /// Appends warnings for the user to `notes`, for instance about damaged
   /// checkpoints that were skipped.
   virtual Status resume(const std::string &directory,
                         std::vector<std::string> &notes) = 0;
 };
 
-/// Creates a rank that borrows all arguments; they must outlive the rank. Loads
-/// nothing before Rank::open() or Rank::run().
+/// Creates a rank that borrows all arguments; they must outlive it. The program
+/// and the weights are loaded by Rank::open() or Rank::run(), not here.
 std::unique_ptr<Rank> createRank(const ProgramImage &image,
                                  const RunOptions &options, World &world,
                                  Device &device);
 
-/// Returns the number of threads that a rank computes with: `options.threads`
-/// if positive, else the cores of the host divided by the ranks on the host, at
-/// least 1.
+/// Returns the number of threads with which a rank computes. It is
+/// `options.threads` if that is positive. Otherwise it is the number of cores
+/// of the host divided by the number of ranks on the host, at least 1.
 int threadsPerRank(const RunOptions &options, int worldSize);
 
 } // namespace pcc::runtime

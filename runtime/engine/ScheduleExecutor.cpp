@@ -10,8 +10,8 @@
 
 namespace pcc::runtime {
 
-/// Collectives are prepared by the engine, all other instructions by the
-/// device.
+/// Collectives are prepared by the engine; the device prepares all other
+/// instructions.
 Status ScheduleExecutor::loadList(
     const LoadContext &context, const Groups &groups, Device &device,
     const std::vector<std::unique_ptr<program::InstructionT>> &instructions,
@@ -29,9 +29,10 @@ Status ScheduleExecutor::loadList(
   return Status::success();
 }
 
-/// A Whole collective becomes an operation. A Start prepares an asynchronous
-/// collective and queues it; the next Finish over the same group takes the
-/// oldest of the queue, as the emitter guarantees this order.
+/// A collective of part Whole becomes an operation. For a Start, an
+/// asynchronous collective is prepared and appended to the queue of its group.
+/// A Finish takes the oldest entry of that queue, as the compiler guarantees
+/// this order.
 Status ScheduleExecutor::loadCollective(
     const LoadContext &context, const Groups &groups,
     const program::InstructionT &instruction, StartedByGroup &startedHere,
@@ -53,7 +54,8 @@ Status ScheduleExecutor::loadCollective(
   Status status = prepareSplitCollective(context, instruction, group, split);
   step.split = std::move(split);
   startedOver.push_back(step.split);
-  // Reserve for all that may be in flight at once: a step allocates nothing.
+  // Reserve space for all collectives that may be in flight at once, so that a
+  // step allocates nothing.
   size_t mostStarted = 0;
   for (const auto &[group, splits] : startedHere)
     mostStarted += splits.size();
@@ -84,7 +86,8 @@ Status ScheduleExecutor::load(const LoadContext &context, const Groups &groups,
   return Status::success();
 }
 
-/// Resolves accumulators and actions to addresses, in table order.
+/// Looks up the addresses of the accumulators. Then binds each entry of the
+/// action table to its function and its messages, in table order.
 void ScheduleExecutor::bindMessages(const LoadContext &context,
                                     const Groups &groups, World &ranks) {
   pipeline = &groups.pipeline();
@@ -138,8 +141,9 @@ size_t ScheduleExecutor::endOf(const LoadContext &context,
   return it->second;
 }
 
-/// Sorts the messages of an action into posts or waits by the action's kind,
-/// and names the action after its first message.
+/// Resolves the messages of an action. They go to `act.posts` if the action is
+/// a Post, otherwise to `act.waits`. The action is named after its first
+/// message.
 void ScheduleExecutor::bind(const LoadContext &context,
                             const program::ActionT &action, BoundAction &act) {
   const bool posts = action.kind == program::ActionKind::Post;
@@ -177,9 +181,9 @@ Status ScheduleExecutor::wait(const BoundAction &act) {
   return pipeline->wait(awaited, act.id);
 }
 
-/// Between two instructions, pending transfers are advanced, because some
-/// communicators make progress only within calls. Time in collectives counts as
-/// waiting, the rest as computing.
+/// Between two instructions, messages in flight are advanced, because some
+/// communicators make progress only within calls. Time in collectives is added
+/// to the waiting time, all other time to the computing time.
 Status ScheduleExecutor::runList(std::vector<BoundInstruction> &steps,
                                  const RunContext &run, TimeSpent &spent,
                                  size_t action, StepLog &log) {
@@ -210,8 +214,8 @@ Status ScheduleExecutor::runList(std::vector<BoundInstruction> &steps,
   return status;
 }
 
-/// Per action: posts its messages, waits for its messages, then executes its
-/// function. Only the wait counts as idle time.
+/// For each action: begins its messages, waits for the messages that it needs,
+/// then executes its function. Only the wait counts as idle time.
 Status ScheduleExecutor::runActions(const Mesh &mesh, Coordinates at,
                                     TimeSpent &spent, StepLog &log) {
   log.beginStep();
@@ -245,8 +249,9 @@ Status ScheduleExecutor::runActions(const Mesh &mesh, Coordinates at,
   return Status::success();
 }
 
-/// Some operations run on the host even on a device with a queue. A recording
-/// leaves them out, so a replayed step executes them here, before the replay.
+/// Some operations run on the host even on a device with a queue, so a recorded
+/// CUDA graph does not contain them. They are executed here, before the graph
+/// is executed.
 Status ScheduleExecutor::runOnHost(const Mesh &mesh, Coordinates at) {
   int64_t &microbatch = microbatchOf(at);
   for (const BoundAction &act : acts) {
@@ -263,9 +268,9 @@ Status ScheduleExecutor::runOnHost(const Mesh &mesh, Coordinates at) {
   return Status::success();
 }
 
-/// Executes the actions once while the device captures them instead of running
-/// them. A failed capture is an internal error (Defect), for which --no-graph
-/// is the workaround.
+/// Calls the actions once while the device captures their work as a CUDA graph
+/// instead of executing it. A failed capture is an internal error (Defect), for
+/// which --no-graph is the workaround.
 Status ScheduleExecutor::record(const Mesh &mesh, const Coordinates &at,
                                 TimeSpent &spent, StepLog &log) {
   Status status = device->beginRecording();
@@ -281,8 +286,9 @@ Status ScheduleExecutor::record(const Mesh &mesh, const Coordinates &at,
              : status;
 }
 
-/// Step 1 runs eagerly, so that libraries initialize what they create lazily.
-/// Step 2 is recorded, then replayed like all later steps.
+/// In step 1 the actions are executed one by one, so that libraries initialize
+/// what they create lazily. Step 2 is recorded as a CUDA graph, which is then
+/// executed. All later steps execute the graph.
 Status ScheduleExecutor::begin(const Mesh &mesh, const Coordinates &at,
                                TimeSpent &spent, StepLog &log) {
   if (!device->canRecord() || !mayRecord || numSteps++ == 0)

@@ -30,9 +30,9 @@ namespace pcc::runtime {
 ///   warmUp()         initializes the libraries that operations use
 ///   runStep() …      executes one step per call; allocates nothing
 ///
-/// On a device that can record, the first step runs action by action. The
-/// second is recorded (a CUDA graph) and replayed. Later steps are only
-/// replayed.
+/// On a device that can record (CUDA graphs), the first step executes the
+/// actions one by one. The second step is recorded as a graph, which is then
+/// executed. Later steps only execute the graph.
 class ScheduleExecutor {
 public:
   ScheduleExecutor() = default;
@@ -43,108 +43,125 @@ public:
       device->dropRecording();
   }
 
-  /// Prepares every instruction of every function. `device` and `groups` are
-  /// borrowed and must outlive this object.
+  /// Prepares every instruction of every function of the program for execution.
+  /// `device` and `groups` are borrowed and must outlive this object.
   Status load(const LoadContext &context, const Groups &groups, Device &device);
-  /// Resolves the buffers and peers of all messages, and the accumulators to
-  /// clear. Requires the base addresses of all buffers. `world` is borrowed;
-  /// its flight recorder gets an entry per action.
+  /// Resolves the buffers and peers of all point-to-point messages, and
+  /// collects the accumulators that every step clears. Must be called after the
+  /// base addresses of all buffers have been set. `world` is borrowed; its
+  /// flight recorder gets one entry per executed action.
   void bindMessages(const LoadContext &context, const Groups &groups,
                     World &world);
 
-  /// Executes the warm-up of every operation, and waits for the device.
-  /// Overwrites arena buffers. Every rank must call this.
+  /// Calls the warm-up function of every operation, which initializes the
+  /// libraries that the operation uses, and waits for the device. Overwrites
+  /// the arena buffers. All ranks must call.
   Status warmUp(const Coordinates &at);
 
-  /// Disables recording, so that actions are executed, and can be timed, one by
-  /// one.
+  /// Disables the recording of steps as CUDA graphs. Actions are then executed
+  /// one by one, so that each can be timed.
   void keepApart() { mayRecord = false; }
 
   /// Executes one step, and blocks until the device has finished it. Adds the
-  /// host's seconds to `spent`. Tells `log` about every action, except in
-  /// replayed steps. Calls `meanwhile`, if not empty, after all work of the
-  /// step is enqueued, so that host work overlaps with the device.
+  /// seconds that the host thread spent to `spent`. Records every action in
+  /// `log`, except in a step that executes a recorded CUDA graph. Calls
+  /// `meanwhile`, unless it is empty, after all work of the step is enqueued,
+  /// so that this host work overlaps with the device.
   Status runStep(const Mesh &mesh, Coordinates at, TimeSpent &spent,
                  StepLog &log, const std::function<Status()> &meanwhile = {});
 
 private:
-  /// An instruction that is ready to run. Either `operation` is set, or, for
-  /// the start or finish of an asynchronous collective, `split`.
+  /// An instruction that is ready to execute. `split` is set for the Start or
+  /// Finish half of an asynchronous collective. For all other instructions
+  /// `operation` is set.
   struct BoundInstruction {
     std::unique_ptr<Operation> operation;
-    /// Whether the instruction is a collective over a group, rather than a
-    /// slice.
+    /// Whether the instruction communicates with other ranks. False for a
+    /// collective instruction of kind Slice, which only copies locally.
     bool communicates = false;
-    /// The asynchronous collective that this instruction starts or finishes.
-    /// The Start and the Finish instruction share the object.
+    /// The asynchronous collective of which this instruction is the Start or
+    /// the Finish half. Both instructions share the object.
     std::shared_ptr<SplitCollective> split;
-    /// Which half of `split` this instruction executes; Whole for `operation`.
+    /// The half of `split` that this instruction executes: Start or Finish.
+    /// Whole if `operation` is set.
     program::CollectivePart part = program::CollectivePart::Whole;
-    /// The only microbatch in which the instruction runs; -1: in all of them.
+    /// Index of the only microbatch in which the instruction runs; -1 if it
+    /// runs in all microbatches.
     int32_t only = -1;
   };
-  /// This rank's end of one point-to-point message between two pipeline stages.
+  /// One point-to-point message between two pipeline stages, as this rank sends
+  /// or receives it.
   struct MessageEnd {
-    /// The peer, and the local buffer that is sent or received.
+    /// The peer, and the local buffer that is sent to it or received from it.
     PeerBuffer piece;
     bool isSend = false;
-    /// Handle of the pending transfer, between its post and its wait.
+    /// Handle of the pending transfer. Valid between the message's post and its
+    /// wait.
     Ticket ticket = 0;
   };
-  /// An entry of the action table with its messages and its function resolved.
+  /// An entry of the action table with its messages and its function resolved
+  /// to indices.
   struct BoundAction {
-    /// Name of the action and of the first value that it sends or receives; for
-    /// error messages and the flight recorder.
+    /// Name of the action, and name of the first tensor that it sends or
+    /// receives. Used in error messages and in the flight recorder.
     ActionId id;
     int64_t microbatch = 0;
-    /// Index into `functions`; -1 if the action only posts or waits.
+    /// Index into `functions` of the function that the action executes; -1 if
+    /// the action only begins messages or waits for them.
     int32_t function = -1;
-    /// Indices into `ends`: messages that this action begins to transfer.
+    /// Indices into `ends` of the messages whose transfer this action begins.
     std::vector<size_t> posts;
-    /// Indices into `ends`: messages that must be complete before the action
-    /// runs.
+    /// Indices into `ends` of the messages that must be complete before the
+    /// action's function runs.
     std::vector<size_t> waits;
   };
 
-  /// For each communicator group, the asynchronous collectives of one function
-  /// that have a Start but no Finish so far. A Finish belongs to the oldest of
-  /// its group.
+  /// For each communicator group: the asynchronous collectives of the function
+  /// being loaded whose Start has been loaded, but whose Finish has not. A
+  /// Finish is paired with the oldest entry of its group.
   using StartedByGroup =
       std::map<int32_t, std::deque<std::shared_ptr<SplitCollective>>>;
 
-  /// Prepares the instructions of one function.
+  /// Prepares the instructions of one function for execution.
   Status loadList(
       const LoadContext &context, const Groups &groups, Device &device,
       const std::vector<std::unique_ptr<program::InstructionT>> &instructions,
       std::vector<BoundInstruction> &steps);
-  /// Resolves the messages of one action.
+  /// Resolves the messages that an action posts and waits for to indices into
+  /// `ends`.
   void bind(const LoadContext &context, const program::ActionT &action,
             BoundAction &act);
-  /// Returns the index in `ends` of a message; adds the message if it is new.
+  /// Returns the index of a message in `ends`; appends the message if it is not
+  /// there.
   size_t endOf(const LoadContext &context, const program::Message &message,
                bool isSend);
-  /// Prepares a collective; pairs the Start and Finish of an asynchronous one.
+  /// Prepares a collective instruction. If it is the Start or Finish half of an
+  /// asynchronous collective, the two halves are paired.
   Status loadCollective(const LoadContext &context, const Groups &groups,
                         const program::InstructionT &instruction,
                         StartedByGroup &started, BoundInstruction &step);
-  /// Clears the accumulators, and executes all actions one by one.
+  /// Sets the accumulators to zero, and executes all actions one by one.
   Status runActions(const Mesh &mesh, Coordinates at, TimeSpent &spent,
                     StepLog &log);
-  /// Executes only the operations that a recording leaves out.
+  /// Executes only the operations that a recorded CUDA graph does not contain,
+  /// because they run on the host.
   Status runOnHost(const Mesh &mesh, Coordinates at);
-  /// Executes a step while the device records it.
+  /// Records the actions of a step as a CUDA graph; the device does not execute
+  /// them yet.
   Status record(const Mesh &mesh, const Coordinates &at, TimeSpent &spent,
                 StepLog &log);
-  /// Executes, records or replays a step, without waiting for the device.
+  /// Enqueues one step, without waiting for the device. Depending on the number
+  /// of earlier steps, executes its actions, or records them and executes the
+  /// graph, or only executes the graph.
   Status begin(const Mesh &mesh, const Coordinates &at, TimeSpent &spent,
                StepLog &log);
   /// Executes one instruction.
   Status run(BoundInstruction &step, const RunContext &run);
-  /// Begins the transfers of an action's messages.
+  /// Begins the transfers of the messages in `act.posts`.
   Status post(const BoundAction &act);
-  /// Blocks until the messages that an action needs are complete.
+  /// Blocks until the messages in `act.waits` are complete.
   Status wait(const BoundAction &act);
-  /// Executes the instructions of one function for one microbatch.
+  /// Executes the instructions `steps` of one function for one microbatch.
   Status runList(std::vector<BoundInstruction> &steps, const RunContext &run,
                  TimeSpent &spent, size_t action, StepLog &log);
 
@@ -152,9 +169,10 @@ private:
   Group *pipeline = nullptr;
   Device *device = nullptr;
   World *world = nullptr;
-  /// Whether steps may be recorded, and whether one has been.
+  /// `mayRecord`: whether steps may be recorded as a CUDA graph. `isRecorded`:
+  /// whether a step has been recorded.
   bool mayRecord = true, isRecorded = false;
-  /// Steps that were executed while recording was possible.
+  /// Number of steps that were executed while recording was possible.
   int64_t numSteps = 0;
   /// Address and bytes of the buffers that are set to zero when a step begins,
   /// such as accumulated gradients.
@@ -163,13 +181,15 @@ private:
   std::vector<std::vector<BoundInstruction>> functions;
   std::vector<BoundAction> acts;
   std::vector<MessageEnd> ends;
-  /// Index into `ends` by side, transfer and microbatch.
+  /// Index into `ends` of each message, by direction (send or receive),
+  /// transfer index and microbatch.
   std::map<std::tuple<bool, int32_t, int32_t>, size_t> endNumbers;
-  /// Scratch of wait(): the tickets of one action.
+  /// Tickets of one action, used within wait() only; a member so that its
+  /// allocation is reused.
   std::vector<Ticket> awaited;
-  /// Number of messages that were posted and not waited for.
+  /// Number of messages that have been posted and have not been waited for.
   size_t numTravelling = 0;
-  /// Asynchronous collectives that have been started and not finished.
+  /// Asynchronous collectives that have been started and not yet finished.
   std::vector<SplitCollective *> started;
 };
 

@@ -6,7 +6,8 @@
 
 namespace pcc::runtime {
 
-/// The signal that has arrived, or 0. The handler may write no other type.
+/// Number of the signal that has arrived, or 0. A signal handler may write no
+/// other type than this.
 static volatile std::sig_atomic_t requested = 0;
 
 static void onSignal(int signal) { requested = signal; }

@@ -10,7 +10,8 @@ namespace pcc::runtime {
 /// second signal of the same kind has its default effect and ends the process.
 void listenForStop();
 
-/// Returns the number of the signal that has arrived, or 0. Does not block.
+/// Returns the number of the stop signal (SIGTERM or SIGINT) that has arrived,
+/// or 0 if none has. Does not block.
 int stopRequested();
 
 } // namespace pcc::runtime

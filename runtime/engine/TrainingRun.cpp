@@ -41,8 +41,8 @@ TrainingRun::~TrainingRun() {
     std::fclose(metricsFile);
 }
 
-/// Reads this rank's pieces of the checkpoint into host memory, then stores
-/// them on the device.
+/// Reads this rank's shards from the checkpoint into host memory, then copies
+/// them to the device.
 Status TrainingRun::resume(const std::string &directory,
                            std::vector<std::string> &notes) {
   LoadedCheckpoint loaded;
@@ -76,7 +76,8 @@ Status TrainingRun::openOutputs() {
   return options.save.empty() ? Status::success() : openWriter(options.save);
 }
 
-/// Creates one writer for all checkpoints of a directory.
+/// Creates and opens the writer of checkpoints in `directory`; it replaces an
+/// earlier one.
 Status TrainingRun::openWriter(const std::string &directory) {
   PCC_RETURN_IF_ERROR(state.open());
   writersDirectory = directory;
@@ -91,7 +92,7 @@ Status TrainingRun::openWriter(const std::string &directory) {
   return writer->open(saving, state.tensors(), mesh, at, world);
 }
 
-/// Returns whether this rank holds output `name`.
+/// Returns whether this rank's program computes the output `name`.
 static bool hasOutput(const program::ProgramT &program, std::string_view name) {
   return std::any_of(program.outputs.begin(), program.outputs.end(),
                      [&](const auto &output) {
@@ -119,9 +120,9 @@ Status TrainingRun::findLoss() {
                                dist::ReductionKind::Min, {"load", "training"});
 }
 
-/// If rank 0 has the loss, its own values are complete and nothing is sent.
-/// Otherwise the stage that has the loss broadcasts the four numbers; NaN
-/// stands for the loss scale of a run without loss scaling.
+/// If rank 0 computes the loss, it knows all metrics, and nothing is sent.
+/// Otherwise rank `rankOfLoss` broadcasts the four numbers. NaN stands for the
+/// loss scale of a run without loss scaling.
 Status TrainingRun::readMetrics(StepMetrics &metrics) const {
   metrics.step = position.step;
   const std::pair<std::string_view, std::optional<double> &> wanted[] = {
@@ -240,8 +241,9 @@ Status TrainingRun::saveIfDue(bool isLast) {
   return status;
 }
 
-/// A signal may reach ranks before or after a step ends. The maximum over all
-/// ranks makes all of them stop after the same step.
+/// A signal may reach some ranks before the end of a step and others after it.
+/// All ranks take the maximum over all ranks, and thus stop after the same
+/// step.
 Status TrainingRun::agreeToStop(int &signal) {
   int32_t any = stopRequested();
   Status status = Status::success();
@@ -263,8 +265,8 @@ void TrainingRun::tellStop(int signal) const {
                saved.c_str());
 }
 
-/// The order within an iteration matters: metrics are printed before a save,
-/// and the decision to stop is made before it, so that a stop saves.
+/// In each iteration metrics are printed first. Then the ranks agree whether to
+/// stop. A checkpoint is saved last, so that a stop also saves one.
 Status TrainingRun::run(RankReport &report) {
   PCC_RETURN_IF_ERROR(resumeAsAsked());
   PCC_RETURN_IF_ERROR(openOutputs());

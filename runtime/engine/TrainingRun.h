@@ -16,9 +16,9 @@
 
 namespace pcc::runtime {
 
-/// Returns whether `program` belongs to a training run: it has backward or
-/// update actions. A rank whose weights are all frozen has no update, but takes
-/// part in the backward pass.
+/// Returns whether `program` belongs to a training run: its action table has a
+/// backward pass or an optimizer update. A rank whose weights are all frozen
+/// has no update, but takes part in the backward pass.
 bool trains(const program::ProgramT &program);
 
 /// Returns the error of a rank that ends because RunOptions::isGivenUp returned
@@ -27,12 +27,13 @@ inline Status givenUp() {
   return Status::error(PeerLost, "the run was given up");
 }
 
-/// The training loop of one rank: executes steps on consecutive samples, and
-/// keeps the position (step number, next sample) that a checkpoint records. All
-/// ranks make the same calls: either run(), or its parts.
+/// The training loop of one rank. Executes steps on consecutive samples, and
+/// keeps the position in the training (step number, index of the next sample)
+/// that a checkpoint records. All ranks make the same calls: either run(), or
+/// its parts.
 class TrainingRun {
 public:
-  /// Borrows all arguments; they must outlive this object.
+  /// Stores references to all arguments, which must outlive this object.
   TrainingRun(const program::ProgramT &program, const Mesh &mesh,
               const Coordinates &at, const RunOptions &options, World &world,
               HostTrainingState &state, HostBuffers &buffers, Inputs &inputs,
@@ -45,46 +46,54 @@ public:
   /// same step, with a last checkpoint if --save is given.
   Status run(RankReport &report);
 
-  // The parts of run(). All ranks must call them together.
+  // The functions below are the parts of run(). All ranks must call them
+  // together.
 
-  /// Restores weights, optimizer state and position from a checkpoint, and
-  /// appends its warnings to `notes` (see loadCheckpoint). Exit code 10 if the
-  /// inputs cannot be continued at that sample.
+  /// Restores weights, optimizer state and the training position from a
+  /// checkpoint in `directory`, and appends the warnings of loadCheckpoint() to
+  /// `notes`. Exit code 10 if the inputs cannot continue at the restored
+  /// sample.
   Status resume(const std::string &directory, std::vector<std::string> &notes);
-  /// Executes one step on the inputs at the current position, and advances the
-  /// position. Unless `isLast`, the inputs of the following step are read while
-  /// the device computes. Prints nothing.
+  /// Executes one training step on the inputs at the current position, and
+  /// advances the position. Unless `isLast`, reads the inputs of the next step
+  /// while the device computes. Prints nothing.
   Status step(RankReport &report, bool isLast = true);
-  /// Writes a checkpoint of the current position into `directory`.
+  /// Writes a checkpoint of the current training state and position into
+  /// `directory`.
   Status save(const std::string &directory);
 
 private:
-  /// Resumes if --resume was given; rank 0 prints the notes.
+  /// Restores a checkpoint if --resume was given; rank 0 prints the warnings.
   Status resumeAsAsked();
-  /// Opens the metrics file (on rank 0) and the checkpoint writer, as asked
-  /// for.
+  /// If --metrics was given, opens the metrics file on rank 0. If --save was
+  /// given, creates the checkpoint writer.
   Status openOutputs();
-  /// Creates the checkpoint writer for `directory`.
+  /// Creates and opens the writer of checkpoints in `directory`.
   Status openWriter(const std::string &directory);
-  /// Saves after the last step and after every --save-every steps.
+  /// Writes a checkpoint if one is due: after the last step and after every
+  /// --save-every steps. Does nothing after other steps.
   Status saveIfDue(bool isLast);
-  /// Sets `signal` to the stop signal of any rank, or to 0, on all ranks alike.
+  /// Sets `signal` on all ranks to the number of a stop signal that any rank
+  /// has received, or to 0 if no rank has. All ranks must call, and get the
+  /// same number.
   Status agreeToStop(int &signal);
   /// Prints on rank 0 that a signal has ended the run, and how to resume it.
   void tellStop(int signal) const;
-  /// Finds the lowest rank that holds the loss, and sets `rankOfLoss` on all
-  /// ranks. Rank 0, which prints the metrics, holds it only if its stage
-  /// computes it.
+  /// Sets `rankOfLoss` on all ranks to the lowest rank whose program computes
+  /// the loss. Rank 0 prints the metrics, but its program may not compute the
+  /// loss.
   Status findLoss();
-  /// Reads the scalar output `name`; leaves `number` empty on ranks without it.
+  /// Sets `number` to the scalar output `name` of the last step; leaves it
+  /// empty on ranks that do not compute that output.
   Status readNumber(std::string_view name, std::optional<double> &number) const;
-  /// Reads the metrics of the last step. If rank 0 does not hold the loss, the
-  /// rank that does broadcasts all metrics.
+  /// Sets `metrics` to the loss and other metrics of the last step. If rank 0
+  /// does not compute the loss, rank `rankOfLoss` broadcasts its metrics.
   Status readMetrics(StepMetrics &metrics) const;
-  /// Gathers, after the first step and only for --metrics, how many forward
-  /// passes each stage keeps alive at once.
+  /// After the first step, and only with --metrics, gathers from all ranks how
+  /// many forward passes each stage keeps alive at once, into `peakLive`.
   Status gatherPeakLive();
-  /// Prints loss, norm and speed on rank 0, and writes the line of --metrics.
+  /// Prints loss, gradient norm and speed of the last step on rank 0, and
+  /// writes the step's line to the metrics file if there is one.
   void tell(const StepMetrics &metrics, double seconds);
   /// Appends one line of JSON to the metrics file.
   void writeMetrics(const StepMetrics &metrics, double seconds);
@@ -102,15 +111,17 @@ private:
   Progress &progress;
   Throughput speed;
   TrainingPosition position;
-  /// Writer of checkpoints in `writersDirectory`; null until openWriter().
+  /// Writes checkpoints to `writersDirectory`; null until openWriter() has been
+  /// called.
   std::unique_ptr<CheckpointWriter> writer;
   std::string writersDirectory;
-  /// File of --metrics, open on rank 0 only. Owned.
+  /// File of --metrics, open on rank 0 only, null elsewhere. Owned.
   std::FILE *metricsFile = nullptr;
-  /// Lowest rank that holds the loss; the world size if no rank does; -1 before
-  /// findLoss().
+  /// Lowest rank whose program computes the loss; the world size if no rank
+  /// does; -1 before findLoss().
   int32_t rankOfLoss = -1;
-  /// Per stage of the model: most forward passes that are alive at once.
+  /// Per pipeline stage of the model: largest number of forward passes whose
+  /// activations are alive at once.
   std::vector<int32_t> peakLive;
 };
 

@@ -9,7 +9,7 @@
 
 namespace pcc::runtime {
 
-/// Runs the ranks as threads, each through the whole of Rank::run().
+/// Runs the ranks as threads of this process; each thread calls Rank::run().
 static Status runInThisProcess(const std::string &bundle,
                                const RunOptions &options) {
   RankTeam team;

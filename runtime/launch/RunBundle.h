@@ -11,12 +11,12 @@
 
 namespace pcc::runtime {
 
-/// Runs all ranks of the bundle in directory `bundle`, and blocks until they
-/// have ended. With `options.comm` "thread" the ranks are threads of this
-/// process. Otherwise they are processes with the command line `arguments`: the
-/// text that `options` was parsed from, without the bundle. Returns the error
-/// of the run; the caller prints it. Exit code 13 if the communicator does not
-/// fit the bundle's target.
+/// Runs all ranks of the bundle (output of pcc) in directory `bundle`, and
+/// blocks until they have ended. If `options.comm` is "thread", the ranks are
+/// threads of this process. Otherwise they are processes, which get the command
+/// line `arguments`, from which `options` was parsed, without the bundle.
+/// Returns the error of the run; the caller prints it. Exit code 13 if the
+/// communicator does not fit the bundle's target (CPU or GPU).
 Status runBundle(const std::string &bundle, const RunOptions &options,
                  const std::vector<std::string> &arguments);
 

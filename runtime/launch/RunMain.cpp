@@ -24,15 +24,16 @@
 
 using namespace pcc::runtime;
 
-/// Returns the directory of this executable: the bundle.
+/// Returns the directory that contains this executable, which is the bundle.
 static std::string ownFolder() {
   std::error_code problem;
   return std::filesystem::read_symlink("/proc/self/exe", problem).parent_path();
 }
 
-/// Sets `rank` from the launcher's variables. Exit code 11 if the bundle has no
-/// ranks; 12 if no launcher started this process and the bundle needs one, or
-/// if the world sizes differ.
+/// Sets `rank` from the launcher's environment variables. Exit code 11 if the
+/// bundle has no rank executables; 12 if the bundle needs a launcher and none
+/// started this process, or if the launcher and the bundle have different
+/// numbers of ranks.
 static Status findRank(const Environment &environment,
                        const std::string &bundle, int worldSize, int &rank) {
   if (worldSize == 0)
@@ -49,9 +50,10 @@ static Status findRank(const Environment &environment,
   return identity ? checkWorldSize(*identity, worldSize) : Status::success();
 }
 
-/// Returns how many ranks this process is to start as children, or 0 if it is
-/// itself a rank. The process starts ranks if PCC_LAUNCH says so (`pcc run` on
-/// GPUs), or if the bundle is for GPUs and no launcher started this process.
+/// Returns the number of ranks that this process must start as children; 0 if
+/// this process is itself a rank. It starts ranks if PCC_LAUNCH is set (`pcc
+/// run` on GPUs), or if the bundle is for GPUs and no launcher started this
+/// process.
 static int ranksToLaunch(const std::string &bundle, int worldSize) {
   if (const char *count = std::getenv(kLaunchVariable)) {
     const int numRanks = std::atoi(count);
@@ -75,8 +77,8 @@ static Status becomeRank(const std::string &bundle, int rank, char **argv) {
                        "cannot start " + program + ": " + std::strerror(errno));
 }
 
-/// Under `pcc run`, leaves this process's id for RankWatch. The parent-death
-/// signal makes the rank end when its launcher is killed.
+/// Under `pcc run`, announces this process's id to RankWatch. Also sets the
+/// parent-death signal, so that the rank ends when its launcher is killed.
 static void announce(const Environment &environment, int rank) {
   const auto folder = environment.find(kStatusFolderVariable);
   if (folder == environment.end())

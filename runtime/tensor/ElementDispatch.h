@@ -16,9 +16,9 @@ template <typename T>
 using Computed = std::conditional_t<
     std::is_same_v<T, BFloat16> || std::is_same_v<T, Float16>, float, T>;
 
-/// Calls `visit` with a value-initialized element of the C++ storage type of
-/// `type` and returns its result. The argument only carries the type; Bool and
-/// U8 share uint8_t. An example:
+/// Calls `visit` with a zero of the C++ type that stores elements of `type`
+/// (float for F32), and returns the result of `visit`. The argument only
+/// carries the type; Bool and U8 share uint8_t. An example:
 ///
 ///   dispatch(type, [&](auto element) { sum<decltype(element)>(data); });
 template <typename Visitor>
@@ -54,11 +54,11 @@ decltype(auto) dispatch(ElementType type, Visitor &&visit) {
 }
 
 /// Converts `count` contiguous elements of type `from` at `source` to type `to`
-/// at `target`. `source` needs no alignment, as elements of mapped files may
-/// lie at any address; `target` must be aligned to its element. The two
-/// memories must not overlap. A conversion to Bool yields 1 for every nonzero
-/// value. Other conversions follow static_cast, with f16 and bf16 converted
-/// through f32.
+/// at `target`. `source` needs no alignment, since elements of mapped files may
+/// lie at any address; `target` must be aligned to its element type. The two
+/// memory ranges must not overlap. A conversion to Bool yields 1 for every
+/// nonzero value. Other conversions follow static_cast; f16 and bf16 are
+/// converted through f32.
 void convertElements(ElementType from, const void *source, int64_t count,
                      ElementType to, void *target);
 

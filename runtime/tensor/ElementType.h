@@ -29,14 +29,14 @@ enum class ElementType : uint8_t {
   Bool
 };
 
-/// Returns the bytes of one element.
+/// Returns the size of one element in bytes.
 size_t sizeOf(ElementType type);
 
 /// Returns the name of a type, as JSON files, messages and dumps spell it:
 /// "f32", "f64", "f16", "bf16", "i8" … "u64" or "bool".
 std::string_view nameOf(ElementType type);
-/// Returns the type of that name, or nothing if `name` is not one that nameOf()
-/// returns.
+/// Returns the element type whose nameOf() is `name`; std::nullopt if there is
+/// none.
 std::optional<ElementType> parseElementType(std::string_view name);
 
 /// Returns whether `type` is a floating-point type.

@@ -12,7 +12,7 @@ namespace pcc::runtime {
 struct BFloat16 {
   uint16_t bits;
   BFloat16() = default;
-  /// Rounds to the nearest bf16, ties to even. NaN stays NaN.
+  /// Rounds `value` to the nearest bf16, ties to even. NaN stays NaN.
   explicit BFloat16(float value) {
     const uint32_t wide = std::bit_cast<uint32_t>(value);
     if ((wide & 0x7fffffff) > 0x7f800000)
@@ -30,7 +30,7 @@ struct BFloat16 {
 struct Float16 {
   _Float16 value;
   Float16() = default;
-  /// Rounds to the nearest f16, ties to even.
+  /// Rounds `wide` to the nearest f16, ties to even.
   explicit Float16(float wide) : value(static_cast<_Float16>(wide)) {}
   /// Returns the value as f32, which represents every f16 exactly.
   explicit operator float() const { return static_cast<float>(value); }

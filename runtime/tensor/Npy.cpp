@@ -41,9 +41,9 @@ static Status malformed(const std::string &path, const std::string &why) {
                        "\"" + path + "\" is no usable .npy file: " + why);
 }
 
-/// Returns the rest of the header from the value of `key` on, or nothing if
+/// Returns the rest of the header from the value of `key` on; std::nullopt if
 /// there is no such key. The header is the text of a Python dictionary, in
-/// which keys stand between single quotes.
+/// which keys are in single quotes.
 static std::optional<std::string_view> fieldOf(std::string_view header,
                                                std::string_view key) {
   const std::string quoted = "'" + std::string(key) + "'";
@@ -98,8 +98,8 @@ findHeader(std::span<const std::byte> bytes, size_t &dataOffset) {
   return text.substr(begin, length);
 }
 
-/// Returns the type that the quoted string at the beginning of `field`
-/// describes, such as '<f4', or nothing if it is not in the table.
+/// Returns the element type that the quoted string at the beginning of `field`
+/// names, such as '<f4'; std::nullopt if it is not in the table.
 static std::optional<ElementType> typeOf(std::string_view field) {
   for (const Description &row : descriptions)
     if (field.size() > 4 && field.substr(1, 3) == row.name)

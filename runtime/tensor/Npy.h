@@ -23,7 +23,7 @@ public:
 
   /// Returns the type of the elements; never BF16, which the format lacks.
   ElementType type() const { return elementType; }
-  /// Returns the sizes of the dims.
+  /// Returns the shape of the array: the size of each dim.
   const std::vector<int64_t> &shape() const { return dims; }
   /// Returns the address of the elements, dense and row-major. The address need
   /// not be aligned to an element. The memory belongs to this object.
@@ -33,17 +33,17 @@ private:
   MappedFile file;
   ElementType elementType = ElementType::F32;
   std::vector<int64_t> dims;
-  /// Byte offset of the elements in the file.
+  /// Byte offset of the first element from the beginning of the file.
   size_t dataOffset = 0;
 };
 
-/// Returns the type that represents `type` in .npy files: F32 for BF16, which
-/// NumPy lacks, and `type` itself otherwise.
+/// Returns the element type in which elements of `type` are written to .npy
+/// files: F32 for BF16, which NumPy lacks, and `type` itself otherwise.
 ElementType npyTypeOf(ElementType type);
 
-/// Returns the bytes that precede the elements in a .npy file of version 1.
-/// Their number is a multiple of 64, which aligns the elements. `type` must not
-/// be BF16.
+/// Returns the header of a .npy file of version 1, to be written before the
+/// elements. Its length is a multiple of 64 bytes, which aligns the elements.
+/// `type` must not be BF16.
 std::string npyHeader(ElementType type, const std::vector<int64_t> &shape);
 
 /// Returns a shape as error messages spell it, such as "[2, 3]".

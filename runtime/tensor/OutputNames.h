@@ -8,8 +8,8 @@
 
 namespace pcc::runtime {
 
-/// Returns one .npy file name per output, in the order of `outputs`. The names
-/// are safe within a folder and distinct:
+/// Returns one .npy file name for each model output, in the order of `outputs`.
+/// A name contains no path separator and no leading dot, and all names differ:
 ///
 /// - at most 200 bytes of the output's name are used;
 /// - every character except letters, digits and `_-.+@=` becomes `_`;

@@ -8,8 +8,9 @@
 
 namespace pcc::runtime {
 
-/// Returns the finalizer of splitmix64 (Steele et al. 2014): a bijection of
-/// 64-bit values in which every input bit affects every output bit.
+/// Returns a hash of `value` by the finalizer of splitmix64 (Steele et al.
+/// 2014): a bijection of 64-bit values in which every input bit affects every
+/// output bit.
 static uint64_t mix(uint64_t value) {
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
   value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
@@ -47,8 +48,8 @@ double randomValue(const RandomTensor &tensor, uint64_t index) {
   return double(uint64_t(unit * double(tensor.indexBound)));
 }
 
-/// Loops are aligned at the innermost end of `part.loops`, so that the missing
-/// ones are the outer ones, whose extent is 1.
+/// The loops of `copy` become the innermost entries of `part.loops`. Entries
+/// that remain are the outer ones and keep extent 1.
 void forEachRandomPart(uint64_t key, const StridedCopy &copy,
                        const std::function<void(const RandomScalars &)> &run) {
   if (copy.loops.size() > RandomScalars::mostLoops) {

@@ -20,9 +20,11 @@
 
 namespace pcc::runtime {
 
-/// Parameters that all elements of one random tensor share.
+/// Parameters of the values of one random tensor. The value of an element
+/// depends only on these and on the element's global index.
 struct RandomTensor {
-  /// Hash of the seed and the tensor's name.
+  /// Hash of the seed and the tensor's name, from which all values are
+  /// generated.
   uint64_t key = 0;
   ElementType type = ElementType::F32;
   /// Bound of floating-point values, which are uniform in [-scale, scale).
@@ -31,40 +33,43 @@ struct RandomTensor {
   int64_t indexBound = 2;
 };
 
-/// Describes a random weight. Floating-point values are in [-0.05, 0.05),
-/// integers are 0 or 1.
+/// Returns the parameters of a weight with random values. Floating-point values
+/// are in [-0.05, 0.05), integers are 0 or 1.
 RandomTensor randomWeight(uint64_t seed, std::string_view name,
                           ElementType type);
-/// Describes a random input. Floating-point values are in [-1, 1). Integers are
-/// in [0, indexBound); a bound that is not positive, and any bound of a Bool,
-/// is replaced by 2. Bounds over 127 become 127 for one-byte types.
+/// Returns the parameters of a model input with random values. Floating-point
+/// values are in [-1, 1). Integers are in [0, indexBound). 2 replaces an
+/// `indexBound` that is not positive, and any bound of a Bool. For one-byte
+/// types, a bound over 127 becomes 127.
 RandomTensor randomInput(uint64_t seed, std::string_view name, ElementType type,
                          int64_t indexBound);
 
-/// Returns the value of the element at global index `index`, before it is
-/// rounded to the tensor's type.
+/// Returns the value of the element at row-major global index `index`, before
+/// it is rounded to the tensor's element type.
 double randomValue(const RandomTensor &tensor, uint64_t index);
 
-/// Scalar arguments of a GPU kernel that generates random elements of a tensor.
-/// The kernel takes the address of the tensor, then the fields of this struct
-/// one after another, each as an i64. Source strides step through the stored
-/// tensor, whose element indices determine the values. Target strides step
-/// through the tensor that the kernel writes.
+/// Scalar arguments of the GPU kernel that generates random elements of a
+/// tensor. The kernel takes the address of the memory that it fills, then the
+/// fields of this struct one after another, each as an i64. "Source" offsets
+/// and strides step through the stored (whole) tensor, whose element indices
+/// determine the values. "Target" offsets and strides step through the memory
+/// that the kernel fills.
 struct RandomScalars {
-  /// Number of nested loops that the kernel has. Further outer loops run on the
-  /// host, with one launch per iteration.
+  /// Number of nested loops in the kernel. Outer loops beyond this number run
+  /// on the host, with one kernel launch per iteration.
   static constexpr int mostLoops = 4;
-  /// Threads per block. Each thread generates one element.
+  /// Number of CUDA threads per block. Each thread generates one element.
   static constexpr int threads = 256;
 
   int64_t key = 0;
-  /// Element offsets of the first element.
+  /// Index of the first element in the source and in the target, in elements.
   int64_t sourceOffset = 0, targetOffset = 0;
   /// Nested loops, outermost first. Unused outer loops have extent 1.
   CopyLoop loops[mostLoops] = {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}, {1, 0, 0}};
 };
 
-/// Splits `copy` into parts of at most RandomScalars::mostLoops loops and calls
+/// Splits the loop nest `copy` into parts of at most RandomScalars::mostLoops
+/// nested loops, one part per iteration of the remaining outer loops. Calls
 /// `run` with the kernel arguments of each part. `key` is RandomTensor::key.
 void forEachRandomPart(uint64_t key, const StridedCopy &copy,
                        const std::function<void(const RandomScalars &)> &run);

@@ -19,7 +19,7 @@ static constexpr std::array<std::string_view, 13> typeNames = {
     "I64", "U8",  "U16", "U32",  "U64", "BOOL"};
 
 static constexpr uint64_t kAlignment = 64;
-/// Most bytes of a header, the limit of the reference implementation.
+/// Largest header in bytes; the same limit as in the reference implementation.
 static constexpr uint64_t kLongestHeader = 100'000'000;
 
 //===----------------------------------------------------------------------===//
@@ -47,7 +47,7 @@ std::string safetensorsHeader(const std::vector<SafetensorsEntry> &entries) {
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// Returns a JSON value as a size, or nothing if it is no unsigned number.
+/// Returns a JSON value as a size; std::nullopt if it is no unsigned number.
 static std::optional<uint64_t> sizeOf(const ordered_json &value) {
   if (!value.is_number_unsigned())
     return std::nullopt;
@@ -87,8 +87,8 @@ static bool hasSizeOfShape(const SafetensorsEntry &entry) {
   return bytes == entry.end - entry.begin;
 }
 
-/// Parses one member of the header into `entry`. Returns null, or what is wrong
-/// with the member.
+/// Parses the header's JSON value of one tensor into `entry`. Returns a
+/// description of the fault, or null if there is none.
 static const char *readEntry(const ordered_json &value,
                              SafetensorsEntry &entry) {
   if (!value.is_object() || !value.contains("dtype") ||
@@ -107,8 +107,8 @@ static const char *readEntry(const ordered_json &value,
   return nullptr;
 }
 
-/// Parses the header into entries sorted by offset. Returns what is wrong with
-/// it, or an empty string.
+/// Parses the header into entries, sorted by offset. Returns a description of
+/// the first fault, or an empty string.
 static std::string readEntries(std::string_view text,
                                std::vector<SafetensorsEntry> &entries) {
   const auto header =
@@ -128,9 +128,9 @@ static std::string readEntries(std::string_view text,
   return {};
 }
 
-/// Checks that the sorted tensors fill the `size` bytes behind the header
-/// without gaps and overlaps. Returns a description of the first fault, or an
-/// empty string.
+/// Checks that the tensors, sorted by offset, fill the `size` bytes after the
+/// header without gaps and overlaps. Returns a description of the first fault,
+/// or an empty string.
 static std::string findHole(const std::vector<SafetensorsEntry> &entries,
                             uint64_t size) {
   uint64_t end = 0;

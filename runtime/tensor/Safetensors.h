@@ -19,8 +19,8 @@
 
 namespace pcc::runtime {
 
-/// Header entry of one tensor. The tensor's bytes are [begin, end), counted
-/// from the end of the header.
+/// Header entry of one tensor. The tensor's bytes are [begin, end), as byte
+/// offsets from the end of the header.
 struct SafetensorsEntry {
   std::string name;
   ElementType type = ElementType::F32;
@@ -29,12 +29,13 @@ struct SafetensorsEntry {
   uint64_t end = 0;
 };
 
-/// Returns the bytes that precede the tensors: the length and the JSON header,
-/// padded to a multiple of 64 bytes. The caller must write the tensors behind
-/// them at the offsets of `entries`.
+/// Returns the beginning of a safetensors file: the length field and the JSON
+/// header, padded to a multiple of 64 bytes. The caller must write the tensors'
+/// bytes after it, at the offsets that `entries` state.
 std::string safetensorsHeader(const std::vector<SafetensorsEntry> &entries);
 
-/// A mapped safetensors file. Spans of tensors must not outlive the object.
+/// A safetensors file that is mapped read-only into memory. Spans that
+/// bytesOf() returned must not outlive the object.
 class SafetensorsFile {
 public:
   /// Maps the file at `path` and parses its header. Returns exit code 11 if the
@@ -48,7 +49,8 @@ public:
   const std::vector<SafetensorsEntry> &entries() const { return tensors; }
   /// Returns the entry of the tensor `name`, or null if there is none.
   const SafetensorsEntry *find(const std::string &name) const;
-  /// Returns the bytes of a tensor. They need not be aligned to an element.
+  /// Returns a span of the bytes of a tensor in the mapped file. The bytes need
+  /// not be aligned to an element.
   std::span<const std::byte> bytesOf(const SafetensorsEntry &entry) const {
     return file.bytes().subspan(dataOffset + entry.begin,
                                 entry.end - entry.begin);
@@ -57,8 +59,8 @@ public:
   uint64_t offsetOf(const SafetensorsEntry &entry) const {
     return dataOffset + entry.begin;
   }
-  /// Releases the physical memory of a tensor's pages; see
-  /// MappedFile::release().
+  /// Releases the physical memory of the pages that hold the tensor's bytes;
+  /// see MappedFile::release().
   void release(const SafetensorsEntry &entry) const {
     file.release(dataOffset + entry.begin, entry.end - entry.begin);
   }
@@ -66,7 +68,8 @@ public:
 private:
   MappedFile file;
   std::vector<SafetensorsEntry> tensors;
-  /// Length of the header in bytes, its length field included.
+  /// Byte offset of the tensors' data from the beginning of the file: the
+  /// length of the header with its 8-byte length field.
   uint64_t dataOffset = 0;
 };
 

@@ -32,8 +32,8 @@ void simplify(StridedCopy &copy) {
   copy.loops = std::move(merged);
 }
 
-/// Returns whether the given strides of the loops are those of a dense
-/// row-major memory. The strides of loops with extent 1 do not matter.
+/// Returns whether the loops' strides of one side, `stride`, are those of a
+/// dense row-major array. The strides of loops with extent 1 do not matter.
 static bool isDense(const StridedCopy &copy, int64_t CopyLoop::*stride) {
   int64_t expected = 1;
   for (auto loop = copy.loops.rbegin(); loop != copy.loops.rend(); ++loop) {
@@ -51,8 +51,9 @@ bool isDenseTarget(const StridedCopy &copy) {
   return isDense(copy, &CopyLoop::targetStride);
 }
 
-/// Executes a non-empty loop nest, of whose outermost loop only `extent`
-/// iterations run. A contiguous innermost loop is one memcpy.
+/// Executes a loop nest that has at least one loop; of the outermost loop only
+/// `extent` iterations are executed. A contiguous innermost loop becomes one
+/// memcpy.
 template <typename Element>
 static void runLoops(std::span<const CopyLoop> loops, int64_t extent,
                      const Element *source, Element *target) {
@@ -80,7 +81,8 @@ template <size_t N> struct Bytes {
 };
 } // namespace
 
-/// Executes part of a copy with elements of N bytes.
+/// Executes some iterations of the outermost loop of a copy, with elements of N
+/// bytes.
 template <size_t N>
 static void runSized(const StridedCopy &copy, int64_t begin, int64_t end,
                      const void *source, void *target) {

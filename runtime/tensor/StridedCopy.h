@@ -17,8 +17,8 @@
 
 namespace pcc::runtime {
 
-/// One loop of a copy: its trip count, and the distance in elements between two
-/// iterations on each side.
+/// One loop of a strided copy: its trip count, and the distance in elements
+/// between two iterations in the source and in the target.
 struct CopyLoop {
   int64_t extent;
   int64_t sourceStride;
@@ -43,18 +43,20 @@ struct StridedCopy {
 /// Returns the number of elements that the copy moves.
 int64_t numElements(const StridedCopy &copy);
 
-/// Removes loops of extent 1 and fuses two adjacent loops if the outer one
-/// continues the inner one on both sides. The copied elements and their order
-/// stay the same.
+/// Removes loops of extent 1. Fuses two adjacent loops into one if together
+/// they have a single stride both in the source and in the target. For example,
+/// {{2, 8, 8}, {8, 1, 1}} becomes {{16, 1, 1}}. The copied elements and their
+/// order stay the same.
 void simplify(StridedCopy &copy);
 
-/// Returns whether the elements are contiguous in the source, in loop order.
+/// Returns whether consecutive elements of the copy are adjacent in the source.
 bool isDenseSource(const StridedCopy &copy);
-/// Returns whether the elements are contiguous in the target, in loop order.
+/// Returns whether consecutive elements of the copy are adjacent in the target.
 bool isDenseTarget(const StridedCopy &copy);
 
-/// Executes the copy between two host memories, which must not overlap.
-/// `elementSize` is 1, 2, 4 or 8 bytes. The memories need no alignment.
+/// Executes `copy` from host memory `source` to host memory `target`, which
+/// must not overlap. `elementSize` is 1, 2, 4 or 8 bytes. Neither needs to be
+/// aligned.
 void runCopy(const StridedCopy &copy, const void *source, void *target,
              size_t elementSize);
 
@@ -63,8 +65,9 @@ inline int64_t outerExtent(const StridedCopy &copy) {
   return copy.loops.empty() ? 1 : copy.loops.front().extent;
 }
 
-/// Executes iterations [begin, end) of the outermost loop, so that threads can
-/// share a copy. Without loops the only valid range is [0, 1).
+/// Executes iterations [begin, end) of the outermost loop of `copy`, so that
+/// several threads can each execute a part of it. A copy without loops has the
+/// single iteration [0, 1).
 void runCopyPart(const StridedCopy &copy, int64_t begin, int64_t end,
                  const void *source, void *target, size_t elementSize);
 

@@ -15,7 +15,7 @@ struct Spelling {
   std::string_view name;
 };
 
-/// Spellings that schedule files may contain.
+/// Spellings of action kinds that schedule files may contain.
 constexpr std::array<Spelling, 12> spellings{{
     {ActionKind::Forward, "F"},
     {ActionKind::Backward, "B"},
@@ -31,7 +31,8 @@ constexpr std::array<Spelling, 12> spellings{{
     {ActionKind::ReceiveBackward, "RECV_B"},
 }};
 
-/// Parses the number at the beginning of `text` and removes it from `text`.
+/// Parses the decimal number at the beginning of `text`, and removes it from
+/// `text`. Returns std::nullopt if there is none.
 std::optional<int> takeNumber(std::string_view &text) {
   int number = 0;
   auto [end, failure] =
@@ -42,8 +43,8 @@ std::optional<int> takeNumber(std::string_view &text) {
   return number;
 }
 
-/// Limit of stages and microbatches. Callers allocate tables of that size, so
-/// that a misprint in a file must not become a huge table.
+/// Largest index of a stage or microbatch. Callers allocate tables of that
+/// size, so a misprint in a file must not cause a huge table.
 constexpr int largestNumber = 1 << 20;
 
 } // namespace

@@ -11,24 +11,25 @@
 
 namespace pcc::runtime {
 
-/// Kind of an action. A backward pass may be split into two actions (zero
-/// bubble, Qi et al. 2023), B = I + W. A schedule has either B, or I and W, for
-/// a stage and microbatch. The order of the enumerators matters: F, B, I and W
-/// come first (isCompute), messages last.
+/// Kind of an action of a pipeline schedule. A schedule may split the backward
+/// pass B of a stage and microbatch into two actions, I and W (zero bubble, Qi
+/// et al. 2023). It then has I and W instead of B. The order of the enumerators
+/// matters: F, B, I and W come first (isCompute), messages last.
 enum class ActionKind : uint8_t {
   Forward,        ///< F: forward pass
   Backward,       ///< B: gradients of inputs and of weights
   InputGradient,  ///< I: gradients of the stage's inputs only
   WeightGradient, ///< W: gradients of the stage's weights only
-  /// U: optimizer update of a whole stage, once per step. An update may have
-  /// several numbered parts.
+  /// U: optimizer update of a whole stage, once per step. An update may be
+  /// split into numbered parts, U0, U1, ….
   Update,
-  /// Work that all microbatches share, mainly all-gathers of sharded weights
-  /// (FSDP).
+  /// UNSHARD: work of a stage that all microbatches share, mainly all-gathers
+  /// of sharded weights (FSDP).
   Unshard,
-  /// Release of gathered weights; occurs only in schedule files.
+  /// RESHARD: release of gathered weights; occurs only in schedule files.
   Reshard,
-  /// Reduction of gradients over replicas; occurs only in schedule files.
+  /// REDUCE_GRAD: reduction of gradients over replicas; occurs only in schedule
+  /// files.
   ReduceGradient,
   /// Messages between stages. Message actions occur only in schedule files and
   /// timelines, because pcc derives messages from the transfers between stages
@@ -37,7 +38,8 @@ enum class ActionKind : uint8_t {
   ReceiveForward,
   SendBackward,
   ReceiveBackward,
-  /// Time in which a rank of a measured step communicated, whatever the cause.
+  /// Time in which a rank of a measured step communicated, by messages or
+  /// collectives.
   Communication,
 };
 
@@ -46,8 +48,9 @@ enum class ActionKind : uint8_t {
 struct Action {
   ActionKind kind = ActionKind::Forward;
   int stage = 0;
-  /// Microbatch; -1 for actions of the whole step. For an update it is the
-  /// part: a later part may receive what an earlier part sends.
+  /// Index of the microbatch; -1 for an action of the whole step. For an update
+  /// it is the index of the update's part, because an update may be split: a
+  /// later part may receive what an earlier part sends.
   int microbatch = -1;
 
   friend auto operator<=>(const Action &, const Action &) = default;
@@ -62,18 +65,20 @@ inline bool makesInputGradient(ActionKind kind) {
   return kind == ActionKind::Backward || kind == ActionKind::InputGradient;
 }
 
-/// Returns the spelling of an action.
+/// Returns the spelling of an action: stage, kind, microbatch, such as "0F3" or
+/// "1UNSHARD".
 std::string print(const Action &action);
-/// Parses the spelling of an action. Returns nothing if `text` is not one; F,
-/// B, I and W need a microbatch.
+/// Parses the spelling of an action, such as "0F3". Returns std::nullopt if
+/// `text` is no action, or if an action F, B, I or W has no microbatch.
 std::optional<Action> parseAction(std::string_view text);
 
-/// Parses the kind of a stage's function: an action without stage and
-/// microbatch, such as F, B or UNSHARD. An update may have the number of its
-/// part, such as U0. Returns nothing if `text` is not such a kind.
+/// Parses the name of one of a stage's functions, which is an action without
+/// stage and microbatch, such as "F", "B" or "UNSHARD". An update may have the
+/// index of its part, such as "U0". Returns std::nullopt if `text` is no such
+/// name.
 std::optional<Action> parseKind(std::string_view text);
-/// Returns the kind of the function that executes `action`; the inverse of
-/// parseKind().
+/// Returns the name of the stage's function that executes `action`: "F" for
+/// 0F3, "U0" for part 0 of an update. parseKind() is the inverse.
 std::string printKind(const Action &action);
 
 } // namespace pcc::runtime

@@ -8,8 +8,8 @@
 namespace pcc::runtime {
 namespace {
 
-/// Escapes the characters that XML reserves and drops control characters, which
-/// XML does not allow.
+/// Returns `text` with escapes for the characters that XML reserves, and
+/// without control characters, which XML does not allow.
 std::string escape(std::string_view text) {
   std::string escaped;
   for (char c : text)

@@ -8,12 +8,13 @@
 
 namespace pcc::runtime {
 
-/// Rectangle in pixels; (x, y) is the upper left corner.
+/// A rectangle. Lengths are in pixels; (x, y) is the upper left corner.
 struct Rectangle {
   double x = 0, y = 0, width = 0, height = 0;
 };
 
-/// Returns `number` with `decimals` decimals, independent of the locale.
+/// Returns `number` as text with `decimals` digits after the decimal point,
+/// independent of the locale.
 std::string printFixed(double number, int decimals);
 
 /// Builds the text of an SVG document. Elements are drawn in the order of the
@@ -22,32 +23,35 @@ std::string printFixed(double number, int decimals);
 /// written as they are. Equal calls give equal documents.
 class SvgWriter {
 public:
-  /// Begins a document of this size with a white background.
+  /// Begins a document of `width` by `height` pixels with a white background.
   SvgWriter(double width, double height);
 
   /// Adds a line of text whose baseline begins at (x, y). `attributes` are
   /// further SVG attributes; a non-empty string must begin with a space.
   void addText(double x, double y, std::string_view content,
                std::string_view attributes = "");
-  /// Adds a filled rectangle.
+  /// Adds a rectangle that is filled with `colour`.
   void addRectangle(const Rectangle &place, std::string_view colour);
-  /// Adds a filled rectangle with a white border, which separates it from its
-  /// neighbours. `hint` is shown on hover.
+  /// Adds a filled rectangle with a white border, which separates it from
+  /// adjacent boxes. Viewers show the text `hint` when the pointer is over the
+  /// box.
   void addBox(const Rectangle &place, std::string_view colour, double opacity,
               std::string_view hint);
   /// Adds a filled polygon. `points` are "x,y" pairs, separated by spaces.
   void addPolygon(std::string_view points, std::string_view colour,
                   double opacity);
-  /// Opens a group of elements with the class `name`.
+  /// Opens an SVG group (<g>) of class `name`. Elements that are added before
+  /// the matching endGroup() belong to the group.
   void beginGroup(std::string_view name);
-  /// Closes the last open group.
+  /// Closes the group (<g>) that was opened last.
   void endGroup() { text += "</g>\n"; }
 
   /// Returns the complete document. All groups must be closed.
   std::string finish() { return text + "</svg>\n"; }
 
 private:
-  /// Writes a rectangle without the end of its tag.
+  /// Appends the tag of a rectangle without its end, so that the caller can add
+  /// further attributes.
   void beginRectangle(const Rectangle &place, std::string_view colour);
 
   std::string text;

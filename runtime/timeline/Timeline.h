@@ -9,64 +9,72 @@
 
 namespace pcc::runtime {
 
-/// An action and the time at which it ran. Times are seconds since the step
-/// began.
+/// An action of a schedule, with the times at which it started and ended. Times
+/// are in seconds since the step began.
 struct TimedAction {
   Action action;
   double start = 0;
   double end = 0;
-  /// Name to display; empty for the action's spelling.
+  /// Name to display. If empty, the action's spelling is displayed, such as
+  /// "0F3".
   std::string name = {};
   /// CPU time in seconds of the thread that ran the action; negative if
   /// unknown.
   double coreSeconds = -1;
 };
 
-/// Returns the name to display.
+/// Returns the name to display: `timed.name`, or the action's spelling if that
+/// is empty.
 inline std::string nameOf(const TimedAction &timed) {
   return timed.name.empty() ? print(timed.action) : timed.name;
 }
 
-/// One step of a memory curve: from `seconds` until the next point, the row
-/// holds `bytes` bytes.
+/// One point of a step function of memory over time: from `seconds` until the
+/// next point, `bytes` bytes are in use.
 struct MemoryPoint {
   double seconds = 0;
   int64_t bytes = 0;
 };
 
-/// One training or inference step, simulated or measured. A simulated step has
-/// one row per pipeline position, a measured step one row per rank. All vectors
-/// are indexed by row.
+/// One training or inference step, simulated or measured, as rows of actions
+/// over time. A simulated step has one row per pipeline position (rank of the
+/// pipeline), a measured step one row per rank of the job. All vectors are
+/// indexed by row.
 struct Timeline {
-  /// Names of the rows; missing ones are "rank 0", "rank 1", …
+  /// Names of the rows. May have fewer entries than there are rows: a row
+  /// without an entry, or all rows if the list is empty, are named "rank 0",
+  /// "rank 1", …
   std::vector<std::string> names = {};
   /// Actions of each row, in order of time and without overlap. In a simulation
   /// that deadlocks, actions that can never start are missing, and `stuck`
   /// tells the reason.
   std::vector<std::vector<TimedAction>> positions;
   /// Communication of each row, ordered by start; empty if it was not recorded.
-  /// In a simulation these are the sends and receives, each while it travels,
-  /// without the time it waits for its peer. In a measured step they are the
-  /// times that the rank spent in message exchanges and collectives. Entries
-  /// may overlap actions and each other.
+  /// In a simulation an entry is one message while it travels, on the row of
+  /// its sender or receiver. The time for which it waits for its peer is not
+  /// included. In a measured step an entry is the time that the rank spent in a
+  /// message exchange or a collective. Entries may overlap actions and each
+  /// other.
   std::vector<std::vector<TimedAction>> messages;
-  /// Memory curve of each row; empty if memory was not computed (see
-  /// addMemory).
+  /// Memory in use on each row over time, as a step function; empty if memory
+  /// was not computed (addMemory).
   std::vector<std::vector<MemoryPoint>> memory;
   /// Time at which the last action or message ends, in seconds.
   double makespan = 0;
-  /// Idle seconds of each row: the makespan without the time of the row's
+  /// Idle seconds of each row: the makespan minus the durations of the row's
   /// actions.
   std::vector<double> idle;
-  /// Empty if the step completes. In a deadlock: for each waiting position, the
-  /// first action that waits forever and its missing input.
+  /// The reason of a deadlock: for each waiting row, the first action that
+  /// waits forever and its missing input. Empty if the step completes.
   std::string stuck;
 };
 
-/// Returns the name of a row.
+/// Returns the name of row number `row`: its entry in `timeline.names`,
+/// otherwise "rank 0", "rank 1", …
 std::string rowName(const Timeline &timeline, size_t row);
 
-/// Computes `makespan` and `idle` from the actions and messages.
+/// Sets `timeline.makespan` and `timeline.idle`, computed from the actions and
+/// messages.
 void measureIdle(Timeline &timeline);
 
 } // namespace pcc::runtime

@@ -15,9 +15,9 @@ struct TimelineFiles {
   std::string trace; ///< trace events (writeTrace)
 };
 
-/// Writes the files. Each file is complete or keeps its old content. Returns
-/// exit code 7 if a file cannot be written. `title` is the heading of the
-/// drawing.
+/// Writes those files of `files` whose path is not empty. If a write fails, the
+/// file keeps its old content. Returns exit code 7 if a file cannot be written.
+/// `title` is the heading of the drawing.
 Status writeTimeline(const Timeline &timeline, std::string_view title,
                      const TimelineFiles &files);
 

@@ -13,7 +13,7 @@ bool makesWeightGradient(ActionKind kind) {
   return kind == ActionKind::Backward || kind == ActionKind::WeightGradient;
 }
 
-/// Returns whether the step has a backward pass.
+/// Returns whether the timeline has any backward pass.
 bool hasBackward(const Timeline &timeline) {
   for (const std::vector<TimedAction> &row : timeline.positions)
     for (const TimedAction &timed : row)
@@ -22,13 +22,13 @@ bool hasBackward(const Timeline &timeline) {
   return false;
 }
 
-/// Computes the curve of one row from its actions, which are visited in order.
+/// Computes the memory curve of one row from its actions, in the order of time.
 class MemoryCurve {
 public:
   MemoryCurve(const std::vector<StageBytes> &stages, bool trains)
       : stages(stages), trains(trains) {}
 
-  /// Returns the curve of a row; to be called once.
+  /// Returns the memory curve of a row; to be called once per object.
   std::vector<MemoryPoint> of(const std::vector<TimedAction> &row);
 
 private:
@@ -36,7 +36,8 @@ private:
   int64_t taken(const Action &action);
   /// Returns the bytes that an action releases when it ends.
   int64_t givenBack(const Action &action);
-  /// Appends a point at which the held bytes change.
+  /// Appends a point to the curve: at `seconds`, the bytes in use change by
+  /// `bytes`.
   void change(double seconds, int64_t bytes) {
     if (bytes)
       curve.push_back({seconds, curve.back().bytes + bytes});
@@ -44,7 +45,7 @@ private:
 
   const std::vector<StageBytes> &stages;
   const bool trains;
-  /// Stages whose gradients are held.
+  /// Stages whose accumulated gradients are in memory.
   std::set<int> accumulating;
   std::vector<MemoryPoint> curve;
 };

@@ -7,28 +7,34 @@
 
 namespace pcc::runtime {
 
-/// Bytes that one stage occupies on each of its ranks. Memory that an action
-/// needs only while it runs is not included.
+/// Bytes that one pipeline stage occupies on each rank that runs it. Memory
+/// that an action needs only while it runs is not included. F, B, I and W are
+/// the forward pass, the backward pass, and the input-gradient and
+/// weight-gradient halves of a split backward pass.
 struct StageBytes {
   /// Weights and optimizer state, occupied during the whole step.
   int64_t weights = 0;
   /// Accumulated gradients, occupied from the start of the stage's first B or W
-  /// to the end of its update, or to the end of the step if there is no update.
+  /// (weight gradients) to the end of the stage's update, or to the end of the
+  /// step if there is no update.
   int64_t gradients = 0;
-  /// Activations of one microbatch that F keeps for the backward pass, occupied
-  /// from the start of F to the end of B or W. In a step without backward pass
-  /// they are released at the end of F.
+  /// Activations of one microbatch that the forward pass F keeps for the
+  /// backward pass. They are occupied from the start of F to the end of B or W.
+  /// In a step without backward pass they are released at the end of F.
   int64_t activations = 0;
-  /// Part of `activations` that only I needs; it is released at the end of I.
+  /// The part of `activations` that the input gradient I needs and the weight
+  /// gradient W does not. It is released at the end of I.
   int64_t activationsOfInput = 0;
 };
 
-/// Computes `timeline.memory` from the actions. `stages` is indexed by stage
-/// and must contain every stage of the timeline. An action allocates when it
-/// starts and releases when it ends.
+/// Sets `timeline.memory`, computed from the actions. `stages` is indexed by
+/// pipeline stage, and must have an entry for every stage that occurs in the
+/// timeline. An action allocates memory when it starts and releases memory when
+/// it ends.
 void addMemory(Timeline &timeline, const std::vector<StageBytes> &stages);
 
-/// Returns the peak of each row's memory curve, in bytes.
+/// Returns, for each row of the timeline, the largest number of bytes that are
+/// in use at once.
 std::vector<int64_t> peakBytes(const Timeline &timeline);
 
 } // namespace pcc::runtime

@@ -37,17 +37,17 @@ constexpr std::array<BoxStyle, 6> boxStyles{{
 }};
 constexpr std::string_view memoryColour = "#555", idleColour = "#ececec";
 
-/// Returns the index of the style. F, B, I and W have their own styles; U,
-/// UNSHARD and other work of a whole stage share the fifth style; all
-/// communication has the last.
+/// Returns the index in `boxStyles` for a kind of action. F, B, I and W have
+/// their own styles; U, UNSHARD and other work of a whole stage share the fifth
+/// style; all communication has the last.
 size_t boxStyleOf(ActionKind kind) {
   if (kind >= ActionKind::SendForward)
     return boxStyles.size() - 1;
   return std::min(static_cast<size_t>(kind), boxStyles.size() - 2);
 }
 
-/// Returns a number with three significant digits and the largest fitting unit.
-/// Adjacent units differ by the factor `step`.
+/// Returns `number` with three significant digits and the largest unit of the
+/// list that fits. Adjacent units differ by the factor `step`.
 std::string printScaled(double number,
                         const std::array<std::string_view, 4> &units,
                         double step) {
@@ -71,8 +71,8 @@ std::string printShare(double part, double whole) {
   return printFixed(whole > 0 ? 100 * part / whole : 0, 1) + " % idle";
 }
 
-/// Returns a width of the plot, within limits, at which the average forward
-/// action has space for a number.
+/// Returns the width of the plot in pixels, within limits, so that the box of
+/// an average forward action has space for its microbatch.
 double plotWidthOf(const Timeline &timeline) {
   double work = 0, count = 0;
   for (const std::vector<TimedAction> &row : timeline.positions)
@@ -84,7 +84,7 @@ double plotWidthOf(const Timeline &timeline) {
                   : leastPlotWidth;
 }
 
-/// Returns the width of the column of row names.
+/// Returns the width, in pixels, of the column that has the names of the rows.
 double leftOf(const Timeline &timeline) {
   size_t longest = 0;
   for (size_t row = 0; row < timeline.positions.size(); ++row)
@@ -92,13 +92,13 @@ double leftOf(const Timeline &timeline) {
   return std::max(leastLeft, 16 + digitWidth * static_cast<double>(longest));
 }
 
-/// Returns the height of a row: actions, messages, memory and a gap.
+/// Returns the height of a row in pixels: actions, messages, memory and a gap.
 double rowHeightOf(const Timeline &timeline) {
   return barHeight + (timeline.messages.empty() ? 0 : messageHeight) +
          (timeline.memory.empty() ? 0 : memoryHeight) + rowGap;
 }
 
-/// Draws one timeline from top to bottom.
+/// Draws one timeline from top to bottom: head, rows, time axis, legend.
 class TimelineDrawing {
 public:
   explicit TimelineDrawing(const Timeline &timeline)
@@ -112,7 +112,7 @@ public:
   std::string draw(std::string_view title);
 
 private:
-  /// Returns the horizontal position of a time.
+  /// Returns the x coordinate, in pixels, of a time in seconds.
   double x(double seconds) const { return left + seconds * scale; }
   /// Writes the title, the makespan and the idle share.
   void addHead(std::string_view title);
@@ -124,7 +124,8 @@ private:
   /// Draws a box for an action or a message.
   void addAction(const TimedAction &timed, double y, double height,
                  double opacity);
-  /// Writes the microbatch into a box, if there is space.
+  /// Writes the index of the microbatch into an action's box, if there is
+  /// space.
   void addNumber(const TimedAction &timed, double y);
   /// Draws the area under the memory curve of a row. All rows have the same
   /// scale.
@@ -133,16 +134,16 @@ private:
   void addAxis();
   /// Draws the legend of the styles that occur.
   void addLegend();
-  /// Writes text to the right of the plot; `bottom` is the lower edge of its
-  /// line.
+  /// Writes text to the right of the plot. `bottom` is the y coordinate of the
+  /// lower edge of the line.
   void addBeside(double bottom, const std::string &text) {
     svg.addText(left + plotWidth + 6, bottom - baseline, text);
   }
 
   const Timeline &timeline;
   const std::vector<int64_t> peaks;
-  /// Pixels, except `scale`, which is pixels per second. `foot` is the vertical
-  /// position at which the rows end.
+  /// Lengths in pixels, except `scale`, which is in pixels per second. `foot`
+  /// is the y coordinate at which the rows end.
   const double left, plotWidth, scale, rowHeight, foot;
   std::set<size_t> stylesUsed;
   SvgWriter svg;

@@ -19,7 +19,8 @@ std::string microseconds(int64_t nanoseconds) {
          std::string(3 - digits.size(), '0') + digits;
 }
 
-/// Returns a JSON string. Bytes that are not UTF-8 are replaced.
+/// Returns `text` as a quoted JSON string. Bytes that are not UTF-8 are
+/// replaced.
 std::string quoted(const std::string &text) {
   return nlohmann::json(text).dump(-1, ' ', false,
                                    nlohmann::json::error_handler_t::replace);
@@ -54,8 +55,8 @@ private:
   /// metadata) and returns the text, to which the caller appends the remaining
   /// fields.
   std::string &begin(char phase, size_t row, int thread);
-  /// Adds a metadata event that names a process or a thread. `what` is the kind
-  /// of name.
+  /// Adds a metadata event that names a process or a thread. `what` is
+  /// "process_name" or "thread_name".
   void name(std::string_view what, size_t row, int thread,
             const std::string &name);
   /// Adds a complete event for each action.

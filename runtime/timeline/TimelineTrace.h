@@ -8,11 +8,12 @@
 namespace pcc::runtime {
 
 /// Returns a timeline as JSON in Chrome's trace event format, which Perfetto
-/// and chrome://tracing display. Each row is a process. Thread 0 of the process
-/// has the actions, thread 1 the messages, and a counter shows the memory; the
-/// latter two are written only if the timeline has them. Each action or message
-/// is a complete event that carries its stage and, for F, B, I and W, its
-/// microbatch. The event's `tdur` is the CPU time, if it is known.
+/// and chrome://tracing display. Each row of the timeline becomes a process of
+/// the trace. Thread 0 of that process has the row's actions. If the timeline
+/// has messages, thread 1 has these. If the timeline has memory curves, a
+/// counter shows them. Each action or message is a complete event ("ph": "X")
+/// that carries its stage and, for F, B, I and W, its microbatch. The event's
+/// `tdur` is the CPU time, if it is known.
 std::string writeTrace(const Timeline &timeline);
 
 } // namespace pcc::runtime

@@ -9,14 +9,15 @@
 
 namespace pcc::runtime {
 
-/// Returns the peers that an entry names, whatever its count says: the entry
-/// may come from damaged memory.
+/// Returns the peers that a flight recorder entry stores, at most kMostPeers.
+/// The entry's count is not trusted, since the entry may come from damaged
+/// memory.
 static std::span<const int32_t> peersOf(const FlightEntry &entry) {
   return {entry.peers,
           std::min<size_t>(entry.numPeers, FlightEntry::kMostPeers)};
 }
 
-/// Returns whether the rank in this state waits for `rank`.
+/// Returns whether a rank whose activity is `place` waits for `rank`.
 static bool waitsFor(const FlightState &place, int rank) {
   if (!place.wait)
     return false;
@@ -31,8 +32,9 @@ static std::string seconds(double number) {
 }
 
 namespace {
-/// The states of all ranks at one time. Ranks are addressed by their index in
-/// `flights`, which is not the rank if some logs are missing.
+/// The activities of all ranks at one time. Ranks are addressed by their index
+/// in `flights`, the list of logs. This index differs from the rank if some
+/// logs are missing.
 class JobSnapshot {
 public:
   JobSnapshot(const std::vector<FlightLog> &flights, double time)
@@ -49,7 +51,8 @@ public:
   const FlightLog &log(size_t index) const { return flights[index]; }
   const FlightState &place(size_t index) const { return places[index]; }
 
-  /// Returns the index of a rank, or nothing if its log is missing.
+  /// Returns the index in `flights` of the log of `rank`; std::nullopt if its
+  /// log is missing.
   std::optional<size_t> find(int rank) const {
     for (size_t i = 0; i < flights.size(); ++i)
       if (flights[i].rank == rank)
@@ -60,8 +63,8 @@ public:
   /// Returns the seconds since the rank's last sign of life.
   double stillFor(size_t index) const { return now - places[index].moved; }
 
-  /// Returns where a rank was: "step 5, action 1F3, all_reduce of h with rank
-  /// 2".
+  /// Returns the activity of a rank as text, such as "step 5, action 1F3,
+  /// all_reduce of h with rank 2".
   std::string where(size_t index) const {
     const FlightState &place = places[index];
     const FlightEntry *entry = place.wait ? place.wait : place.action;
@@ -81,8 +84,8 @@ public:
     return text;
   }
 
-  /// Returns the note about a rank: "rank 3: step 5, action 1F3, for 2.1 s, has
-  /// not moved for 2.1 s".
+  /// Returns the note about a rank for the error, such as "rank 3: step 5,
+  /// action 1F3, for 2.1 s, has not moved for 2.1 s".
   std::string line(size_t index, double patience) const {
     const FlightState &place = places[index];
     std::string text = "rank " + std::to_string(flights[index].rank) + ": ";
@@ -107,7 +110,8 @@ public:
 
 private:
   const std::vector<FlightLog> &flights;
-  /// Whether the snapshot shows the end of the logs.
+  /// Whether the snapshot shows the ranks at the end of their logs, rather than
+  /// at an earlier time.
   const bool isOver;
   std::vector<FlightState> places;
   /// Time of the snapshot: the given time, or the last sign of life of any
@@ -115,15 +119,17 @@ private:
   double now = 0;
 };
 
-/// Depth-first search through the graph of which rank waits for which ranks.
+/// Depth-first search through the graph in which each rank has an edge to every
+/// rank for which it waits.
 class WaitChain {
 public:
   WaitChain(const JobSnapshot &snapshot, double patience)
       : snapshot(snapshot), patience(patience), seen(snapshot.size()) {}
 
-  /// Returns the first rank reached from the waiting rank `index` that does not
-  /// wait or that stands still. Checks all direct peers before it follows their
-  /// waits. Returns nothing if all ranks that are reached wait.
+  /// Returns the index of the first rank, reached from the waiting rank
+  /// `index`, that does not wait or that shows no sign of life. Checks all
+  /// ranks for which a rank waits before it follows their waits. Returns
+  /// std::nullopt if all ranks that are reached wait.
   std::optional<size_t> endFrom(size_t index) {
     seen[index] = true;
     const FlightState &place = snapshot.place(index);
@@ -162,7 +168,8 @@ static double patienceOf(const JobSnapshot &snapshot,
   return std::max(shortest, (place.moved - place.wait->begin) / 4);
 }
 
-/// Implements findCulprit() on a snapshot. Returns the index of the rank.
+/// Implements findCulprit() on a snapshot. Returns the index of the culprit in
+/// the list of logs.
 static std::optional<size_t> endOfChain(const JobSnapshot &snapshot,
                                         int waiter) {
   const auto index = snapshot.find(waiter);
@@ -178,8 +185,8 @@ std::optional<int> findCulprit(const std::vector<FlightLog> &flights,
   return end ? std::optional(snapshot.log(*end).rank) : std::nullopt;
 }
 
-/// Returns the end of the message about a lost rank: where the rank was, and
-/// the first rank that waits for it.
+/// Returns text that is appended to the message about the lost rank `lost`:
+/// where that rank was, and the first rank that waits for it.
 static std::string storyOfLost(const JobSnapshot &snapshot, int lost) {
   std::string text;
   if (const auto index = snapshot.find(lost))
@@ -191,8 +198,9 @@ static std::string storyOfLost(const JobSnapshot &snapshot, int lost) {
   return text;
 }
 
-/// Returns the end of the message about a missed deadline: the culprit, and
-/// where it was. Empty if there is no culprit.
+/// Returns text that is appended to the message about a deadline that `waiter`
+/// missed: the rank that kept it waiting, and where that rank was. Empty if
+/// there is no such rank.
 static std::string storyOfWaiter(const JobSnapshot &snapshot, int waiter) {
   const auto end = endOfChain(snapshot, waiter);
   if (!end)

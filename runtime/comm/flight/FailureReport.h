@@ -10,16 +10,17 @@
 
 namespace pcc::runtime {
 
-/// Facts about a failure that the flight logs do not contain.
+/// Facts about a failed run that the ranks' flight logs do not contain.
 struct LossClues {
-  /// The rank that was lost (its process ended), if any.
+  /// The rank whose process ended without a report, if any.
   std::optional<int> lost = {};
-  /// The rank that missed a deadline, if any. Ignored if `lost` is set.
+  /// The rank that reported a missed deadline, if any. Ignored if `lost` is
+  /// set.
   std::optional<int> waiter = {};
-  /// Time of the failure, in seconds of FlightRecorder::now(). The ranks are
-  /// examined as they were at this time. With kAtTheEnd they are examined as
-  /// the logs end; then a rank that has not moved for some time is known to
-  /// stand still, because waiting ranks send heartbeats.
+  /// Time of the failure, in seconds of FlightRecorder::now(). The states of
+  /// the ranks at this time are examined. With kAtTheEnd the last states in the
+  /// logs are examined. A rank without a recent sign of life then counts as
+  /// standing still, because waiting ranks send heartbeats.
   double time = kAtTheEnd;
 };
 
@@ -34,10 +35,10 @@ Status explainLoss(const Status &status, const std::vector<FlightLog> &flights,
                    const LossClues &clues);
 
 /// Returns the rank that keeps `waiter` waiting at `time`. Follows the ranks
-/// that `waiter` waits for, the ranks that these wait for, and so on, up to a
-/// rank that does not wait or that stands still. Returns nothing if `waiter`
-/// does not wait, if the ranks wait for each other in a cycle, or if the logs
-/// do not tell.
+/// that `waiter` waits for, the ranks for which those wait, and so on, up to a
+/// rank that does not wait or that shows no sign of life. Returns std::nullopt
+/// if `waiter` does not wait, if the ranks wait for each other in a cycle, or
+/// if the logs do not tell.
 ///
 ///   rank 0 waits for 1, rank 1 waits for 2, rank 2 computes:  returns 2
 std::optional<int> findCulprit(const std::vector<FlightLog> &flights,

@@ -20,16 +20,17 @@
 
 namespace pcc::runtime {
 
-/// Kind of an activity that a rank records.
+/// Kind of an activity that a rank records in its flight recorder.
 enum class FlightKind : uint32_t {
   Action, ///< an action of the schedule, such as 0F3; also "load" and "save"
   Wait,   ///< a wait for peers, in a collective or for messages
   Post,   ///< messages in flight, from post() to the end of their wait
 };
 
-/// One activity of a rank. Texts end with a NUL and are cut to their field.
+/// One recorded activity of a rank. Texts end with a NUL, and are cut to the
+/// size of their field.
 struct FlightEntry {
-  /// Number of peers that an entry names.
+  /// Number of peers that an entry can name.
   static constexpr int kMostPeers = 8;
 
   double begin = 0; ///< begin, in seconds of the host's steady clock
@@ -45,18 +46,20 @@ struct FlightEntry {
   char value[96] = {};  ///< last part of the tensor's name
 };
 
-/// Header of a recorder, followed by `capacity` entries.
+/// Header of a flight recorder, which is followed by `capacity` entries.
 struct FlightHeader {
   static constexpr uint64_t kMagic = 0x31544847494c4650; // "PFLIGHT1"
 
   uint64_t magic = kMagic; ///< identifies the format
   int32_t rank = 0;        ///< world rank
   uint32_t capacity = 0;   ///< number of entries in the ring
-  /// Number of entries begun so far. Entry number n is at n % capacity.
+  /// Number of entries begun so far. Entry number n is at index n % capacity of
+  /// the ring buffer.
   std::atomic<uint64_t> count{0};
   std::atomic<int64_t> step{0}; ///< current step, counted from 1
-  /// Time of the rank's last sign of life: it began or ended an entry, or
-  /// checked whether a peer that it waits for has arrived.
+  /// Time of the rank's last sign of life, in seconds of the host's steady
+  /// clock. A sign of life is the begin or the end of an entry, or a check
+  /// whether a peer that the rank waits for has arrived.
   std::atomic<double> moved{0};
   /// Whether the rank has finished all of its work.
   std::atomic<bool> hasLeft{false};

@@ -36,8 +36,8 @@ static bool isUnderWay(const FlightEntry &entry, double time) {
   return entry.begin <= time && (entry.end == 0 || entry.end > time);
 }
 
-/// Entries are ordered by their begin, so the last wait and the last action
-/// that began by `time` determine the state.
+/// The last wait and the last action that began at or before `time` determine
+/// the state, because entries are ordered by their begin.
 FlightState stateAt(const FlightLog &log, double time) {
   FlightState place;
   place.moved = time == kAtTheEnd ? log.moved : 0;
@@ -57,8 +57,8 @@ FlightState stateAt(const FlightLog &log, double time) {
   return place;
 }
 
-/// Reads one recorder file. Returns false if the file is too short, or is not a
-/// recorder of this version.
+/// Reads one flight recorder file into `log`. Returns false if the file is too
+/// short, or is not a flight recorder of this version.
 static bool readFlight(const std::string &path, FlightLog &log) {
   MappedFile file;
   if (MappedFile::open(path, file).failed() ||
@@ -95,8 +95,8 @@ std::vector<FlightLog> readFlights(const std::string &folder) {
 
 using Json = nlohmann::ordered_json;
 
-/// Returns one entry as a JSON object. `last` is the time that becomes 0.
-/// Checks kind and number of peers, which may be damaged.
+/// Returns one flight recorder entry as a JSON object, with times relative to
+/// `last`. Kind and number of peers are checked, because they may be damaged.
 static Json toJson(const FlightEntry &entry, double last) {
   static constexpr const char *kinds[] = {"action", "wait", "post"};
   Json json = {{"kind", kinds[std::min<size_t>(size_t(entry.kind), 2)]},

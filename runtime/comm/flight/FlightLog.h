@@ -11,48 +11,56 @@
 
 namespace pcc::runtime {
 
-/// A copy of one rank's flight recorder. The fields are those of FlightHeader.
+/// A copy of one rank's flight recorder. `rank`, `step`, `moved` and `hasLeft`
+/// are the fields of FlightHeader with the same names.
 struct FlightLog {
   int rank = 0;
   int64_t step = 0;
   double moved = 0;
   bool hasLeft = false;
-  /// The latest entries, oldest first.
+  /// The latest entries of the recorder, oldest first.
   std::vector<FlightEntry> entries;
 
-  /// Copies a recorder. `ring` has FlightRecorder::kCapacity entries. The rank
-  /// may write at the same time: all texts of the copy end with a NUL, but an
-  /// entry may mix old and new fields.
+  /// Returns a copy of a flight recorder. `ring` is the recorder's ring buffer
+  /// of FlightRecorder::kCapacity entries. The rank may write at the same time:
+  /// all texts of the copy end with a NUL, but an entry may mix old and new
+  /// fields.
   static FlightLog of(const FlightHeader &header, const FlightEntry *ring);
 };
 
-/// A time after all entries: selects the last state of a log.
+/// A time that is later than all entries of a log. Functions that take a time
+/// then examine the last state in the log.
 inline constexpr double kAtTheEnd = std::numeric_limits<double>::infinity();
 
-/// State of a rank at one time. Entries are borrowed from the log.
+/// Activity of a rank at one time, as its flight log shows. The pointers refer
+/// to entries of the log.
 struct FlightState {
-  /// The wait in progress; null if the rank did not wait.
+  /// The wait (for a collective or for messages) that was in progress; null if
+  /// the rank did not wait.
   const FlightEntry *wait = nullptr;
-  /// The action in progress, or else the last action before; null if none had
-  /// begun.
+  /// The action of the schedule that was in progress; if none was, the last
+  /// action that had ended; null if none had begun.
   const FlightEntry *action = nullptr;
-  /// Whether `action` was in progress.
+  /// Whether `action` was in progress; false if it had ended.
   bool isInAction = false;
-  /// Time of the last sign of life up to the given time. Heartbeats count only
-  /// at kAtTheEnd, because the log keeps only the latest one.
+  /// Time of the rank's last sign of life at or before the examined time. The
+  /// log keeps only the latest heartbeat, so heartbeats count only if the
+  /// examined time is kAtTheEnd.
   double moved = 0;
 };
 
-/// Returns the state of a rank at `time`. The log must outlive the result.
+/// Returns the activity of a rank at `time`, in seconds of
+/// FlightRecorder::now(). The log must outlive the result.
 FlightState stateAt(const FlightLog &log, double time = kAtTheEnd);
 
-/// Returns the recorders in directory `folder`, sorted by rank: those of all
-/// ranks on this host. Skips files that are not recorders.
+/// Reads all flight recorder files in directory `folder`, one per rank of this
+/// host, and returns copies of the recorders, sorted by rank. Skips files that
+/// are not flight recorders.
 std::vector<FlightLog> readFlights(const std::string &folder);
 
-/// Returns the logs as JSON text for other programs. `reason` is the error of
-/// the run. Times are in seconds relative to the last sign of life of any rank,
-/// so they are 0 or negative.
+/// Returns the flight logs as JSON text for other programs. `reason` is the
+/// error of the run. Times are in seconds relative to the latest sign of life
+/// of all ranks, so they are 0 or negative.
 std::string flightsToJson(const std::vector<FlightLog> &flights,
                           const std::string &reason);
 

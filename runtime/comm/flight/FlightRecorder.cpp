@@ -33,8 +33,9 @@ static int makeFile(const std::string &path, size_t bytes) {
   return file;
 }
 
-/// Maps the file if there is one, otherwise anonymous memory, and falls back to
-/// the heap. Readers check `capacity`, which is therefore set last.
+/// Uses a mapping of the file `path` as memory; without a file, anonymous
+/// memory; if that fails, the heap. Readers check `capacity`, which is
+/// therefore set last.
 FlightRecorder::FlightRecorder(int rank, const std::string &path)
     : bytes(sizeof(FlightHeader) + kCapacity * sizeof(FlightEntry)) {
   const int file = makeFile(path, bytes);
@@ -68,8 +69,8 @@ void FlightRecorder::beginStep(int64_t step) {
   header->step.store(step, std::memory_order_relaxed);
 }
 
-/// Copies `text`, which is cut at the front if it is too long: the end of a
-/// tensor's name is the most specific part.
+/// Copies `text` to a field of an entry. A text that is too long loses its
+/// beginning, because the end of a tensor's name is the most specific part.
 template <size_t size>
 static void copyText(char (&to)[size], std::string_view text) {
   const size_t length = std::min(text.size(), size - 1);

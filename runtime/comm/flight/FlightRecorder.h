@@ -22,35 +22,42 @@ namespace pcc::runtime {
 /// costs one clock reading and a copy of the texts, and allocates nothing.
 class FlightRecorder {
 public:
-  /// Number of entries kept. Older entries are overwritten.
+  /// Number of latest entries that a recorder keeps. Further entries overwrite
+  /// the oldest ones.
   static constexpr uint32_t kCapacity = 512;
 
-  /// Creates or truncates the file `path`. If `path` is empty, or if the file
-  /// cannot be created, records in memory of this process instead.
+  /// Creates the file `path`, or truncates an existing file, and records in it.
+  /// If `path` is empty, or if the file cannot be created, records in memory of
+  /// this process instead.
   explicit FlightRecorder(int rank, const std::string &path = {});
-  /// Unmaps the memory. The file stays.
+  /// Unmaps the recorder's memory. The file stays on disk.
   ~FlightRecorder();
   FlightRecorder(const FlightRecorder &) = delete;
   FlightRecorder &operator=(const FlightRecorder &) = delete;
 
-  /// Sets the step of the following entries, counted from 1.
+  /// Sets the training or inference step, counted from 1, that the following
+  /// entries state.
   void beginStep(int64_t step);
 
-  /// Number of an entry, counted from 0 since the start. Calls for an entry
-  /// that has been overwritten have no effect on the ring.
+  /// Index of an entry, counted from 0 since the recorder was created. A call
+  /// for an entry that newer entries have overwritten has no effect.
   using Entry = uint64_t;
-  /// Begins a Wait or Post entry for the call `call`.
+  /// Begins an entry of kind Wait or Post for the call `call`, such as
+  /// "all_reduce", and returns the entry's index. The entry is in progress
+  /// until end().
   Entry begin(FlightKind kind, std::string_view call, const ActionId &action);
-  /// Begins an Action entry.
+  /// Begins an entry of kind Action for the schedule action `name`, such as
+  /// "0F3", and returns the entry's index. The entry is in progress until
+  /// end().
   Entry beginAction(std::string_view name);
-  /// Sets the end of an entry to the current time.
+  /// Ends an entry: sets its end time to the current time.
   void end(Entry entry);
 
-  /// Removes all peers of an entry, so that addPeer() can list the current
-  /// ones.
+  /// Removes all peers of an entry. The caller then lists the current peers by
+  /// addPeer().
   void clearPeers(Entry entry);
-  /// Adds world rank `rank` to the peers of an entry. Beyond kMostPeers only
-  /// the number of peers grows.
+  /// Adds world rank `rank` to the peers of an entry. An entry stores at most
+  /// FlightEntry::kMostPeers ranks; of further peers only the count grows.
   void addPeer(Entry entry, int rank);
 
   /// Records that the rank is alive. Waits call this while they poll.
@@ -59,7 +66,7 @@ public:
   /// other ranks to finish.
   void leave();
 
-  /// Returns a copy of the recorder.
+  /// Returns a copy of the recorder's header fields and entries.
   FlightLog log() const;
 
   /// Returns the current time of the clock of all entries: the host's steady
@@ -67,22 +74,23 @@ public:
   static double now();
 
 private:
-  /// Returns an entry, or null if newer entries have overwritten it.
+  /// Returns the entry with index `entry`, or null if newer entries have
+  /// overwritten it.
   FlightEntry *find(Entry entry);
-  /// Begins an entry of any kind.
+  /// Appends an entry in progress of kind `kind`, and returns its index.
   Entry add(FlightKind kind, std::string_view call, std::string_view action,
             std::string_view value);
 
-  /// Header and ring: `bytes` bytes that are mapped, or allocated if `bytes` is
-  /// 0.
+  /// Memory of the header and of the ring buffer of entries. It is a mapping of
+  /// `bytes` bytes, or allocated if `bytes` is 0.
   void *memory = nullptr;
   size_t bytes = 0;
   FlightHeader *header = nullptr; ///< at the beginning of `memory`
-  FlightEntry *ring = nullptr;    ///< behind `header`
+  FlightEntry *ring = nullptr;    ///< directly after `header`
 };
 
-/// Returns the path of a rank's recorder in the folder that the ranks of a host
-/// share: "FOLDER/flight.3".
+/// Returns the path of the flight recorder file of `rank` in `folder`, which
+/// the ranks of a host share, such as "FOLDER/flight.3".
 std::string flightFile(const std::string &folder, int rank);
 
 } // namespace pcc::runtime

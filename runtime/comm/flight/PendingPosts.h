@@ -10,16 +10,18 @@
 
 namespace pcc::runtime {
 
-/// Maps the tickets of one group's posts to their flight recorder entries, so
-/// that a wait for a ticket can end the entry. Remembers the latest kMost
-/// posts. If more are in flight, the entries of older posts are never ended.
+/// Maps tickets (handles of one group's post() calls) to flight recorder
+/// entries, so that a wait for a ticket can end its entry. Remembers the latest
+/// kMost posts. If more posts are in flight, the entries of the oldest ones are
+/// never ended.
 class PendingPosts {
 public:
   /// `recorder` must outlive this object.
   explicit PendingPosts(FlightRecorder &recorder) : recorder(recorder) {}
 
-  /// Begins a Post entry for the messages of one post() call. `members` are the
-  /// world ranks of the group. Does nothing if there are no pieces.
+  /// Begins a flight recorder entry of kind Post for the messages of one post()
+  /// call. `members` are the world ranks of the group. Does nothing if the call
+  /// has no messages.
   void add(Ticket ticket, std::span<const PeerBuffer> sends,
            std::span<const PeerBuffer> receives, std::span<const int> members,
            const ActionId &action) {
@@ -35,7 +37,8 @@ public:
     posts[ticket % kMost] = {ticket, entry};
   }
 
-  /// Ends the entries of completed tickets. Ignores tickets without an entry.
+  /// Ends the flight recorder entries of `tickets`, whose messages are
+  /// complete. Ignores a ticket that has no entry.
   void end(std::span<const Ticket> tickets) {
     for (Ticket ticket : tickets)
       if (Post &post = posts[ticket % kMost]; post.ticket == ticket)
@@ -50,7 +53,8 @@ private:
   };
 
   FlightRecorder &recorder;
-  /// Ring indexed by ticket modulo kMost.
+  /// Ring buffer of the latest posts; the post of ticket t is at index t %
+  /// kMost.
   std::array<Post, kMost> posts = {};
 };
 

@@ -9,7 +9,8 @@
 
 namespace pcc::runtime {
 
-/// Calls of timeToLookAround() per reading of the clock, in a short wait.
+/// Number of timeToLookAround() calls per reading of the clock, in the first
+/// millisecond of a wait.
 static constexpr int kAttemptsPerLook = 16;
 
 Backoff::Backoff(bool moreRanksThanCores)

@@ -8,19 +8,20 @@
 namespace pcc::runtime {
 
 /// Controls how often a waiting rank polls. MPI makes progress only inside MPI
-/// calls, so a waiting rank must poll. The pauses grow in proportion to the
-/// time waited, up to 0.5 ms. A long wait thus leaves the core to ranks that
-/// compute, and yet ends at most an eighth of its length late. One object
-/// serves one wait:
+/// calls, so a waiting rank must poll. The pauses between polls grow in
+/// proportion to the time waited, up to 0.5 ms. A long wait thus leaves the
+/// core to ranks that compute, and yet notices its end with a delay of at most
+/// an eighth of its length. One object serves one wait:
 ///
 ///   poll → timeToLookAround()? check deadline and aborts → pause() → poll → …
 class Backoff {
 public:
-  /// Starts the wait. `moreRanksThanCores`: see MpiJob::oversubscribed().
+  /// Starts the wait. `moreRanksThanCores` is true if several ranks share a
+  /// core (MpiJob::oversubscribed()).
   explicit Backoff(bool moreRanksThanCores);
 
-  /// Returns the seconds since the wait began, as of the last time that
-  /// timeToLookAround() returned true.
+  /// Returns the seconds from the begin of the wait to the last call of
+  /// timeToLookAround() that returned true.
   double waited() const { return secondsWaited; }
   /// Returns whether the caller should check its deadline and look for aborts
   /// now. True for one of 16 calls in the first millisecond of a wait, and for

@@ -11,10 +11,12 @@
 
 namespace pcc::runtime {
 
-/// Largest all-reduce, in bytes, that takes one round (reduceSmall). For larger
-/// ones, the fewer bytes of two rounds outweigh the latency of a second round.
+/// Largest all-reduce, in bytes, that is done in one round of messages
+/// (reduceSmall). A larger all-reduce takes two rounds: they move fewer bytes,
+/// which outweighs the latency of the second round.
 static constexpr size_t kSmallReduction = 4096;
-/// Bytes per block of a larger all-reduce. Blocks bound the scratch memory.
+/// Size in bytes of the blocks into which a larger all-reduce is divided. The
+/// division bounds the scratch memory.
 static constexpr size_t kReductionBlock = size_t(16) << 20;
 
 MpiGroup::MpiGroup(std::shared_ptr<MpiJob> sharedJob,
@@ -167,7 +169,8 @@ std::vector<int> MpiGroup::missing(std::span<const Ticket> tickets) const {
   return ranks;
 }
 
-/// Cancels pending receives first, because their memory may go away.
+/// Cancels pending receives before the run ends, because the caller may free
+/// their memory.
 Status MpiGroup::endRun(const Status &reason) {
   job->cancel(underWay);
   job->abort(reason);
@@ -187,8 +190,8 @@ Status MpiGroup::describe(const TransferFault &fault, const CallSite &site) {
 // Collectives
 //===----------------------------------------------------------------------===//
 
-/// Returns a piece. The pointer loses its const because PeerBuffer serves both
-/// directions; sends do not write through the pointer.
+/// Returns a message with member `peer`. The pointer loses its const because
+/// PeerBuffer serves both directions; sends do not write through the pointer.
 static PeerBuffer pieceOf(int peer, const void *data, size_t bytes) {
   return {peer, const_cast<void *>(data), bytes};
 }
@@ -236,7 +239,8 @@ Status MpiGroup::broadcast(void *data, size_t bytes, int root,
   return runPieces(siteOf("broadcast", action));
 }
 
-/// One round; the rank's own part is a piece from the rank to itself.
+/// Takes one round of messages, which include a message from the rank to
+/// itself.
 Status MpiGroup::allGather(const void *in, void *out, size_t bytes,
                            const ActionId &action) {
   char *target = static_cast<char *>(out);
@@ -250,7 +254,7 @@ Status MpiGroup::allGather(const void *in, void *out, size_t bytes,
   return runPieces(siteOf("all_gather", action));
 }
 
-/// One block of an all-reduce.
+/// Arguments of the all-reduce of one block of elements.
 struct MpiGroup::Sum {
   const char *in;
   char *out;
@@ -259,7 +263,7 @@ struct MpiGroup::Sum {
   dist::ReductionKind kind;
 };
 
-/// A reduction of more than kSmallReduction bytes goes block by block.
+/// An all-reduce of more than kSmallReduction bytes is done block by block.
 Status MpiGroup::allReduce(const void *in, void *out, size_t count,
                            ElementType type, dist::ReductionKind kind,
                            const ActionId &action) {
@@ -279,8 +283,8 @@ Status MpiGroup::allReduce(const void *in, void *out, size_t count,
   return Status::success();
 }
 
-/// Every member sends all of its elements to all others, and reduces all
-/// elements itself.
+/// Every member sends all of its elements of the block to all other members,
+/// and reduces all elements itself.
 Status MpiGroup::reduceSmall(const Sum &sum, const CallSite &site) {
   const size_t bytes = sum.count * sizeOf(sum.type);
   scratch.resize(std::max(scratch.size(), bytes * size()));

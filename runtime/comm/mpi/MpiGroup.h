@@ -22,14 +22,14 @@
 
 namespace pcc::runtime {
 
-/// One rank's end of a group of MPI processes. All groups use MPI_COMM_WORLD
-/// and differ by message tag.
+/// One rank's view of a group of MPI processes. All groups use MPI_COMM_WORLD,
+/// and are told apart by the tags of their messages.
 class MpiGroup final : public Group {
 public:
-  /// `worldRanks` are the members in group order, this rank included.
-  /// `messageTag` must be the same on all members and differ from those of all
-  /// other groups. `seconds` is the rank's current deadline, which all of its
-  /// groups share.
+  /// Creates the view of one member. `worldRanks` are the members in group
+  /// order, this rank included. `messageTag` must be the same on all members
+  /// and differ from the tags of all other groups. `seconds` is the longest
+  /// time of one wait; all groups of the rank share this number.
   MpiGroup(std::shared_ptr<MpiJob> sharedJob, std::vector<int> worldRanks,
            int messageTag, std::shared_ptr<std::atomic<double>> seconds,
            std::shared_ptr<FlightRecorder> ownRecorder);
@@ -53,29 +53,33 @@ public:
 private:
   struct Sum;
 
-  /// Reduces a small block in one round: every member receives the elements of
-  /// all members.
+  /// All-reduces a small array in one round of messages: every member receives
+  /// the elements of all members and reduces them itself.
   Status reduceSmall(const Sum &sum, const CallSite &site);
-  /// Reduces a large block in two rounds: a reduce-scatter, then an all-gather.
+  /// All-reduces a large array in two rounds of messages: a reduce-scatter,
+  /// then an all-gather.
   Status reduceShares(const Sum &sum, const CallSite &site);
-  /// Begins to send and receive all pieces under a new ticket. Copies the piece
-  /// that this rank sends to itself.
+  /// Begins to send all of `sends` and to receive all of `receives` under a new
+  /// ticket. If a message is from this rank to itself, it is copied.
   Status begin(std::span<const PeerBuffer> sends,
                std::span<const PeerBuffer> receives, const CallSite &site);
-  /// Runs one round of a collective: begins `toSend` and `toGet`, and waits for
-  /// all of these pieces.
+  /// Executes one round of a collective: begins all messages of `toSend` and
+  /// `toGet`, and waits until they are complete.
   Status runPieces(const CallSite &site);
-  /// Begins one send, or one receive if `receives` is true. Splits the piece
-  /// into messages of at most MpiJob::kLargestMessage bytes.
+  /// Begins to receive `piece` if `receives` is true, otherwise to send it.
+  /// Splits the piece into MPI messages of at most MpiJob::kLargestMessage
+  /// bytes.
   TransferFault post(const PeerBuffer &piece, bool receives);
-  /// Waits for `tickets`, and records the wait in the flight recorder.
+  /// Blocks until all transfers of `tickets` are complete, and records this
+  /// wait in the flight recorder.
   Status wait(std::span<const Ticket> tickets, const CallSite &site);
-  /// Polls until all transfers of `tickets` are complete. Fails on a faulty
-  /// transfer, an abort, or a missed deadline. `entry` is the recorder's entry
-  /// of the wait.
+  /// Polls until all transfers of `tickets` are complete. Returns an error if a
+  /// transfer fails, if the run is aborted, or if the deadline passes. `entry`
+  /// is the flight recorder's entry of this wait.
   Status waitNoted(std::span<const Ticket> tickets, const CallSite &site,
                    FlightRecorder::Entry entry);
-  /// Sets the peers of `entry` to those whose transfers are incomplete.
+  /// Replaces the peers of the flight recorder's `entry` by the ranks whose
+  /// transfers of `tickets` are incomplete.
   void noteMissing(std::span<const Ticket> tickets,
                    FlightRecorder::Entry entry);
   /// Returns whether transfer number `index` of `underWay` is incomplete and
@@ -83,19 +87,20 @@ private:
   bool isUnderWay(size_t index, std::span<const Ticket> tickets) const;
   /// Returns whether all transfers of `tickets` are complete.
   bool isComplete(std::span<const Ticket> tickets) const;
-  /// Ends the run because of `fault`, and returns the reason of its end.
+  /// Ends the run because a transfer failed with `fault`. Returns the error
+  /// that ended the run, which may be an earlier one.
   Status describe(const TransferFault &fault, const CallSite &site);
-  /// Ends the run on all ranks, and returns the reason of its end: `reason`, or
-  /// an earlier one.
+  /// Ends the run on all ranks with error `reason`. Returns the error that
+  /// ended the run: `reason`, or the error of an earlier end.
   Status endRun(const Status &reason);
-  /// Returns the world ranks of the peers whose transfers are incomplete, in
-  /// ascending order.
+  /// Returns the world ranks, in ascending order, of the peers with which
+  /// transfers of `tickets` are incomplete.
   std::vector<int> missing(std::span<const Ticket> tickets) const;
-  /// Returns the call as error messages describe it.
+  /// Returns the description of a call of this group for error messages.
   CallSite siteOf(std::string_view call, const ActionId &action) const;
-  /// Returns the peer of turn 1 to size() - 1. Every member starts with its
-  /// right neighbor, so that the members do not all send to one member at the
-  /// same time.
+  /// Returns the member with which this rank communicates in turn `turn`, 1 to
+  /// size() - 1. Every member starts with the next higher member, so that the
+  /// members do not all send to one member at the same time.
   int peerAt(int turn) const { return (self + turn) % size(); }
 
   const std::shared_ptr<MpiJob> job;
@@ -105,17 +110,19 @@ private:
   const std::shared_ptr<std::atomic<double>> deadlineSeconds;
   const std::shared_ptr<FlightRecorder> recorder;
   PendingPosts posts;
-  /// Transfers in flight, and those that ended since the set was last empty.
+  /// Transfers in flight. Completed transfers stay in the set until none is in
+  /// flight.
   TransferSet underWay;
-  /// First fault that advance() found. The next wait reports the fault.
+  /// First failure of a transfer that advance() found. The next wait() returns
+  /// it as an error.
   TransferFault found;
-  /// Pieces of the current round of a collective. Members, so that their memory
-  /// is reused.
+  /// Messages of the current round of a collective, to send and to receive.
+  /// They are data members so that their allocations are reused.
   std::vector<PeerBuffer> toSend;
   std::vector<PeerBuffer> toGet;
   /// Elements received from the other members for a reduction.
   std::vector<char> scratch;
-  /// Operands of a reduction, by member.
+  /// Arrays that a reduction combines, by member index.
   std::vector<const void *> inputs;
 };
 

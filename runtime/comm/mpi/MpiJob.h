@@ -20,22 +20,23 @@
 
 namespace pcc::runtime {
 
-/// A send or receive that has begun.
+/// An MPI send or receive that has been started.
 struct MpiTransfer {
   int peer;          ///< world rank of the other side
   int expectedBytes; ///< size of a receive; -1 for sends
   uint64_t ticket;   ///< ticket of the call that began the transfer
 };
 
-/// Transfers of one group. Requests and transfers correspond by index. MPI sets
-/// the request of a completed transfer to MPI_REQUEST_NULL.
+/// MPI transfers of one group. Entry i of `requests` belongs to entry i of
+/// `transfers`. MPI sets the request of a completed transfer to
+/// MPI_REQUEST_NULL.
 struct TransferSet {
   std::vector<MPI_Request> requests = {};
   std::vector<MpiTransfer> transfers = {};
   size_t pending = 0;  ///< number of incomplete transfers
   uint64_t ticket = 0; ///< ticket of the transfers that are added next
 
-  /// Removes all transfers. No transfer may be pending.
+  /// Empties the set. No transfer of the set may be pending.
   void clear() {
     requests.clear();
     transfers.clear();
@@ -43,20 +44,21 @@ struct TransferSet {
   }
 };
 
-/// A failure of a transfer. Mismatch: the sender's size differs from the
-/// receiver's. Lost: MPI reported another error.
+/// A failure of an MPI transfer. Mismatch: the sender's size differs from the
+/// receiver's. Lost: MPI reported another error. None: no failure.
 struct TransferFault {
   enum Kind { None, Mismatch, Lost } kind = None;
   int peer = -1;         ///< world rank of the other side
   std::string text = {}; ///< MPI's message, if the kind is Lost
 };
 
-/// One process's membership in an MPI job. abort(), aborted() and abortReason()
-/// are thread-safe; only the rank's thread may call the other functions.
+/// The MPI job as one process (one rank) sees it. abort(), aborted() and
+/// abortReason() are thread-safe; only the rank's thread may call the other
+/// functions.
 class MpiJob {
 public:
-  /// Loads and initializes MPI; once per process. Exit code 13 if MPI is absent
-  /// or lacks thread support.
+  /// Loads and initializes MPI; may be called once per process. Exit code 13 if
+  /// MPI is absent or lacks thread support.
   Status start();
   /// Finalizes MPI, and blocks until all ranks do so. Does nothing if the run
   /// was aborted, because other ranks might never finalize.
@@ -84,8 +86,9 @@ public:
   bool hasEnded(MPI_Request request) const {
     return request == mpi.nullRequest;
   }
-  /// Cancels the receives of `set` that are pending, and stops tracking its
-  /// sends. Afterwards nothing of `set` counts as pending.
+  /// Cancels the pending receives of `set`, and frees their requests. Pending
+  /// sends continue, but are no longer tracked. After the call no transfer of
+  /// `set` counts as pending.
   void cancel(TransferSet &set);
 
   /// Ends the run on this rank, and sends the reason to all other ranks. Does
@@ -93,51 +96,56 @@ public:
   void abort(const Status &reason);
   /// Returns whether the run has ended by an error, as far as this rank knows.
   bool aborted() const { return over.load(std::memory_order_acquire); }
-  /// Returns the error that ended the run; success while the run goes on.
+  /// Returns the error that ended the run, as far as this rank knows; success
+  /// while the run goes on.
   Status abortReason() const;
   /// Checks whether an abort message of another rank has arrived, and if so,
   /// ends the run on this rank.
   void lookForAbort();
 
-  /// Tag of abort messages. Groups use greater tags.
+  /// MPI tag of abort messages. The tags of groups are greater.
   static constexpr int kAbortTag = 0;
   /// Largest message in bytes. MPI's counts are of type int.
   static constexpr size_t kLargestMessage = size_t(1) << 30;
 
 private:
-  /// Message by which a rank ends the run. Small enough for MPI's eager
-  /// protocol, so that it is sent at once.
+  /// Message by which a rank tells another rank that the run has ended. It is
+  /// small enough for MPI's eager protocol, so MPI sends it at once.
   struct AbortMessage {
     int32_t code;      ///< exit code
     char reason[1020]; ///< ends with a NUL; longer texts are cut
   };
 
-  /// Converts an MPI result code to a fault; no fault for MPI_SUCCESS.
+  /// Converts an MPI result code of a transfer with `peer` to a failure; kind
+  /// None for MPI_SUCCESS.
   TransferFault faultOf(int result, int peer);
   /// Checks that a completed receive got the expected number of bytes.
   TransferFault checkEnded(const MpiTransfer &transfer, MPI_Status &status);
-  /// Ends the run on this rank only.
+  /// Stores `reason` as the error that ended the run on this rank; sends
+  /// nothing to other ranks.
   void rememberAbort(const Status &reason);
-  /// Begins the receive for the abort message of any rank.
+  /// Starts a receive for the abort message of any rank into `incoming`.
   void listenForAbort();
 
   MpiLibrary mpi = {};
   int ownRank = 0;
   int numRanks = 1;
   bool moreRanksThanCores = false;
-  /// Held during every MPI call, as MPI_THREAD_SERIALIZED requires.
+  /// Mutex that is held during every MPI call, as MPI_THREAD_SERIALIZED
+  /// requires.
   std::mutex callMutex;
 
-  /// Whether `reasonOfAbort` is set.
+  /// Whether the run has ended by an error, and `reasonOfAbort` is set.
   std::atomic<bool> over{false};
   /// Guards `reasonOfAbort`.
   mutable std::mutex reasonMutex;
   Status reasonOfAbort;
   AbortMessage incoming = {};
   AbortMessage outgoing = {};
-  /// The receive for `incoming`.
+  /// MPI request of the receive into `incoming`.
   MPI_Request incomingRequest = nullptr;
-  /// Results of MPI_Testsome. Members, so that their memory is reused.
+  /// Results of MPI_Testsome. They are data members so that their allocations
+  /// are reused.
   std::vector<int> endedIndices;
   std::vector<MPI_Status> endedStatuses;
 };

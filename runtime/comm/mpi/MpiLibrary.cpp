@@ -6,8 +6,8 @@
 
 namespace pcc::runtime {
 
-/// Looks up all functions and handles. The handles have the names of Open MPI's
-/// globals.
+/// Looks up all functions and handles of libmpi and stores their addresses in
+/// `library`. The handles have the names of Open MPI's globals.
 static void fillTable(SharedLibrary &symbols, MpiLibrary &library) {
   symbols.find("MPI_Init_thread", library.initThread);
   symbols.find("MPI_Finalize", library.finalize);

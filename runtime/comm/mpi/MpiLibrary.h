@@ -18,8 +18,9 @@
 
 namespace pcc::runtime {
 
-/// The functions and handles of libmpi that pcc uses. Each function has the
-/// name of the MPI function without the prefix.
+/// Addresses of the functions and handles of libmpi that pcc uses. Each
+/// function is named like the MPI function without the prefix: `isend` is
+/// MPI_Isend.
 struct MpiLibrary {
   decltype(&MPI_Init_thread) initThread;
   decltype(&MPI_Finalize) finalize;

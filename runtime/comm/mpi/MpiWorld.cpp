@@ -11,8 +11,8 @@ namespace pcc::runtime {
 
 namespace {
 
-/// One process's world. The group of all ranks is created first and therefore
-/// has the first tag on all ranks.
+/// The World of one process. The group of all ranks is created first, and
+/// therefore has the first tag on all ranks.
 class MpiWorld final : public World {
 public:
   MpiWorld(std::shared_ptr<MpiJob> startedJob,
@@ -54,9 +54,9 @@ public:
   }
 
 private:
-  /// Creates this rank's end of the next group; null if this rank is no member.
-  /// All ranks create the same groups in the same order, so a counter gives
-  /// each group the same tag on all ranks.
+  /// Creates this rank's view of the next group; returns null if this rank is
+  /// no member. All ranks create the same groups in the same order, so a
+  /// counter gives each group the same tag on all ranks.
   std::unique_ptr<Group> join(const std::vector<int> &members) {
     const int tag = nextTag++;
     if (indexAmong(members, job->rank()) < 0)

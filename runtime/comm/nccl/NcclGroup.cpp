@@ -15,7 +15,8 @@ NcclGroup::NcclGroup(std::shared_ptr<NcclJob> sharedJob,
       self(indexAmong(members, job->rank)), lane(own),
       edges(std::move(ownEdges)), tickets(job->gpu) {}
 
-/// Returns NCCL's data type, or nothing if NCCL has no such type (I16, U16).
+/// Returns NCCL's data type for `type`; std::nullopt if NCCL has no such type
+/// (I16, U16).
 static std::optional<ncclDataType_t> typeFor(ElementType type) {
   switch (type) {
   case ElementType::F32:
@@ -69,8 +70,8 @@ static Status cannotReduce(ElementType type) {
                        "NCCL does not reduce " + std::string(nameOf(type)));
 }
 
-/// Makes the lane wait for the compute stream, begins the call in the recorder,
-/// makes the NCCL call, and enqueues the update of the lane's counter
+/// Makes the lane wait for the compute stream, begins to track the call, makes
+/// the NCCL call, and enqueues the update of the lane's counter
 /// (NcclJob::noteEnd).
 template <typename Call>
 Status NcclGroup::enqueue(const NcclLane &to, const char *name,
@@ -187,13 +188,15 @@ ncclResult_t NcclGroup::transfer(const NcclLane &on, const PeerBuffer &piece,
                                    on.comm, on.stream);
 }
 
-/// Returns the name of a post in messages: "send", "receive" or "exchange".
+/// Returns the name of a post() call in messages: "send" if it only sends,
+/// "receive" if it only receives, otherwise "exchange".
 static const char *nameOf(std::span<const PeerBuffer> sends,
                           std::span<const PeerBuffer> receives) {
   return receives.empty() ? "send" : sends.empty() ? "receive" : "exchange";
 }
 
-/// Returns the peer of all pieces, or `everybody` if they have several peers.
+/// Returns the member with which all messages are exchanged, or `everybody` if
+/// there are several such members.
 static int onlyPeerOf(std::span<const PeerBuffer> sends,
                       std::span<const PeerBuffer> receives) {
   int only = everybody;
@@ -206,8 +209,8 @@ static int onlyPeerOf(std::span<const PeerBuffer> sends,
   return only;
 }
 
-/// All pieces form one NCCL group call, so that they run concurrently and
-/// cannot deadlock.
+/// All messages are sent and received by one NCCL group call, so that they run
+/// concurrently and cannot deadlock.
 Status NcclGroup::post(std::span<const PeerBuffer> sends,
                        std::span<const PeerBuffer> receives,
                        const ActionId &action, Ticket &ticket) {
@@ -228,8 +231,9 @@ Status NcclGroup::post(std::span<const PeerBuffer> sends,
 }
 
 /// The communicator of an edge has two ranks: 0 is the sender, 1 the receiver.
-/// A call has one ticket, so each piece waits for the piece before it, and the
-/// ticket stands for the last piece. The executor posts single pieces.
+/// One post() gets one ticket, although each edge has its own stream. Each
+/// message therefore waits for the message before it, and the ticket is that of
+/// the last message. The executor posts single messages.
 Status NcclGroup::postAlongEdges(std::span<const PeerBuffer> sends,
                                  std::span<const PeerBuffer> receives,
                                  const ActionId &action, Ticket &ticket) {

@@ -9,22 +9,24 @@
 
 namespace pcc::runtime {
 
-/// A directed connection between two members, and the lane of its messages.
+/// A directed connection between two members of a group, and the lane (NCCL
+/// communicator and CUDA stream) that transfers its messages.
 struct EdgeLane {
   World::PeerEdge edge;
   NcclLane lane;
 };
 
 /// A queued group whose operations are NCCL calls. All operations of the group
-/// run on its lane (a communicator and a stream), one after another; the pieces
-/// of one post() run concurrently. Groups for pipeline messages have one lane
-/// per edge instead, so that a message never waits behind a message of another
-/// edge.
+/// run on its lane (an NCCL communicator and a CUDA stream), one after another.
+/// The messages of one post() run concurrently. A group for pipeline messages
+/// instead has one lane per edge (pair of sender and receiver), so that a
+/// message never waits for a message of another edge.
 class NcclGroup final : public QueuedGroup {
 public:
-  /// `members` are world ranks, in the order of the lane's communicator. A
-  /// group with `edges` has no lane (an empty `lane`): it only supports post()
-  /// along these edges, and wait(). Other calls fail with exit code 1.
+  /// Creates the group of the world ranks `members`, in the order of the lane's
+  /// communicator. If `edges` is not empty, `lane` must be empty. The group
+  /// then supports only post() along these edges, and wait(); other calls fail
+  /// with exit code 1.
   NcclGroup(std::shared_ptr<NcclJob> job, std::vector<int> members,
             NcclLane lane, std::vector<EdgeLane> edges = {});
 
@@ -75,21 +77,23 @@ private:
   template <typename Call>
   Status enqueue(const NcclLane &to, const char *name, const ActionId &action,
                  int peer, Call call);
-  /// Enqueues an NCCL call on the group's lane, and sets `ticket`.
+  /// Enqueues an NCCL call on the group's lane by enqueue(), and sets `ticket`,
+  /// which completes when the GPU has completed the call.
   template <typename Call>
   Status enqueueWithTicket(const char *name, const ActionId &action, int peer,
                            Call call, Ticket &ticket);
-  /// Turns a call with a ticket into a call without: makes later work of the
-  /// compute stream wait for `ticket`. Returns `given` if that is an error.
+  /// Makes work that is enqueued on the compute stream later wait for `ticket`.
+  /// If `given`, the result of the call that issued the ticket, is an error,
+  /// only returns `given`.
   Status finish(Status given, Ticket ticket);
 
-  /// Implements post() for a group with edges: every piece goes to the lane of
-  /// its edge.
+  /// Implements post() for a group that has edges: every message is enqueued on
+  /// the lane (communicator and stream) of its edge.
   Status postAlongEdges(std::span<const PeerBuffer> sends,
                         std::span<const PeerBuffer> receives,
                         const ActionId &action, Ticket &ticket);
-  /// Calls ncclSend or ncclRecv on lane `on`. `peer` is the peer's rank in the
-  /// lane's communicator.
+  /// Calls ncclSend or ncclRecv on lane `on`. `peer` is the rank of the other
+  /// side in the lane's NCCL communicator.
   ncclResult_t transfer(const NcclLane &on, const PeerBuffer &piece, int peer,
                         bool isSend) const;
 
@@ -99,9 +103,11 @@ private:
   NcclLane lane; ///< empty if the group has edges
   std::vector<EdgeLane> edges;
   NcclTickets tickets;
-  /// Orders a lane behind the compute stream; created on first use.
+  /// CUDA event that makes a lane wait for the compute stream; created on first
+  /// use.
   CUevent computed = nullptr;
-  /// GPU memory that a barrier reduces, 4 bytes; allocated on first use.
+  /// GPU memory of 4 bytes, which barrier() all-reduces; allocated on first
+  /// use.
   void *word = nullptr;
 };
 

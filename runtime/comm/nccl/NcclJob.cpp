@@ -46,9 +46,9 @@ static void endAlone(const NcclLibrary &library,
   library.ncclGroupEnd();
 }
 
-/// Works on a detached thread, because NCCL may block forever. If this takes
-/// too long, the thread goes on, and the GPU's resources are left to the end of
-/// the process.
+/// Ends the communicators on a detached thread, because NCCL may block forever.
+/// If the thread is not done in time, this function returns all the same, and
+/// the GPU's resources are freed when the process ends.
 void NcclJob::end(bool isSound) {
   if (lanes.empty())
     return;
@@ -104,8 +104,8 @@ Status NcclJob::open() {
   return openLane(comm, lane);
 }
 
-/// Waits for two communicators: the parent until the split is done, then the
-/// new one until it is initialized.
+/// First waits for the parent communicator until the split is done, then for
+/// the new communicator until it is initialized.
 Status NcclJob::split(int color, int key, int mostBlocks, NcclLane &lane) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
@@ -171,9 +171,9 @@ void NcclJob::beginRecording() {
   before = given;
 }
 
-/// The stream will write the numbers of the captured calls again, so the
-/// counters must be below these numbers. No other call is in flight that could
-/// write a counter.
+/// The stream will write the numbers of the captured calls again, so the lanes'
+/// counters must first be set below these numbers. No other call is in flight
+/// that could write a counter.
 void NcclJob::beginReplay() {
   closeCalls();
   isRecording = false;
@@ -193,7 +193,8 @@ Status NcclJob::noteEnd(const NcclLane &lane) {
       "cuStreamWriteValue32");
 }
 
-/// The signed difference stays right when the counters overflow.
+/// Compares the call's number with the lane's counter by their signed
+/// difference, which stays right when the 32-bit numbers overflow.
 bool NcclJob::isDone(const QueuedCall &call) const {
   return int32_t(done[call.lane] - call.number) >= 0;
 }
@@ -214,8 +215,8 @@ void NcclJob::closeCalls() {
   }
 }
 
-/// The recorder has one open entry at a time, that of the oldest incomplete
-/// call of the replay.
+/// At each time the flight recorder has one entry in progress, that of the
+/// oldest incomplete call of the replay.
 void NcclJob::closeRecorded() {
   while (isReplaying && numReplayed < recorded.size()) {
     QueuedCall &call = recorded[numReplayed];
@@ -275,7 +276,7 @@ Status NcclJob::findWord() {
   return gpu.waitFor(gpu.stream());
 }
 
-// The data of the first messages has no meaning.
+// Transfers 4 bytes without meaning from rank 0 to rank 1 of the lane.
 Status NcclJob::connectEdge(const NcclLane &lane, int self) {
   PCC_RETURN_IF_ERROR(findWord());
   const ncclResult_t result =

@@ -16,22 +16,24 @@
 
 namespace pcc::runtime {
 
-/// An NCCL communicator with the CUDA stream of its calls. Owned by NcclJob;
-/// groups hold copies.
+/// An NCCL communicator with the CUDA stream on which its calls run. NcclJob
+/// owns both; groups hold copies of this struct.
 struct NcclLane {
   ncclComm_t comm = nullptr;
   CUstream stream = nullptr;
   size_t number = 0; ///< index among the lanes of this rank
 };
 
-/// One rank's GPU, the NCCL library, and all communicators of the rank. The
-/// communicators are non-blocking in NCCL's sense: an NCCL call may return
-/// before NCCL has enqueued its work, and settle() waits until it has.
+/// One rank's GPU, the NCCL library, and all NCCL communicators of the rank.
+/// The communicators are non-blocking in NCCL's sense: an NCCL call may return
+/// before NCCL has enqueued its work, and settle() waits until NCCL has done
+/// so.
 ///
-/// A hanging NCCL call cannot report itself, so the job tracks every call.
-/// After each call the lane's stream writes the call's number to a counter in
-/// pinned host memory (`done`). The oldest call whose number has not been
-/// reached is the one that hangs:
+/// An NCCL call that hangs cannot report itself, so the job numbers and tracks
+/// the calls of each lane (communicator and stream). After each call, the
+/// lane's stream writes the call's number to the counter `done` in pinned host
+/// memory. The oldest call whose number `done` has not reached is the one that
+/// hangs:
 ///
 ///   host     note(): call 7     note(): call 8
 ///   stream   … call 7, done = 7, call 8, done = 8
@@ -39,13 +41,15 @@ struct NcclLane {
 /// Only the rank's thread may use the job.
 class NcclJob {
 public:
-  /// `gpu` must outlive this object.
+  /// Stores the arguments; open() creates the first communicator. `gpu` must
+  /// outlive this object.
   NcclJob(CudaContext &gpu, int rank, int size,
           std::shared_ptr<Rendezvous> rendezvous,
           std::shared_ptr<FlightRecorder> recorder)
       : gpu(gpu), rank(rank), size(size), rendezvous(std::move(rendezvous)),
         recorder(std::move(recorder)) {}
-  /// Ends all communicators: with the peers after success, alone after abort().
+  /// Ends all communicators. After a successful run they are finalized together
+  /// with the peers; after abort() they are aborted without the peers.
   ~NcclJob();
   NcclJob(const NcclJob &) = delete;
   NcclJob &operator=(const NcclJob &) = delete;
@@ -55,64 +59,74 @@ public:
   /// code 13 without NCCL, 14 if a rank does not call.
   Status open();
 
-  /// Creates a lane for every set of ranks that pass the same `color`, ordered
-  /// by `key` (ncclCommSplit). A rank that passes noColor gets no lane. Each
-  /// call on the lane uses at most `mostBlocks` thread blocks of a GPU
-  /// (maxCTAs). All ranks of the world must call; blocks until they have.
+  /// Creates a lane (communicator and stream) for every set of ranks that pass
+  /// the same `color`; the ranks in it are ordered by `key` (ncclCommSplit). A
+  /// rank that passes noColor gets no lane. Each call on the lane uses at most
+  /// `mostBlocks` thread blocks of a GPU (maxCTAs). All ranks of the world must
+  /// call; the call blocks until they have.
   Status split(int color, int key, int mostBlocks, NcclLane &lane);
   /// Color of a rank that takes part in a split without joining a lane.
   static constexpr int noColor = NCCL_SPLIT_NOCOLOR;
 
-  /// Connects the two ranks of an edge's lane by a first message, from rank 0
-  /// to rank 1 of the lane; `self` is this rank's number there. NCCL connects
-  /// two ranks when they first communicate, and blocks the host until both take
-  /// part. If this happened during a step, a rank could wait for a message that
-  /// its peer posts later. Both ranks must call.
+  /// Connects the two ranks of `lane`, which is the lane of one edge (pair of
+  /// sender and receiver). Rank 0 of the lane sends a first message to rank 1
+  /// of the lane; `self` is this rank's number in the lane, 0 or 1. Both ranks
+  /// must call.
+  ///
+  /// NCCL connects two ranks when they first communicate, and blocks the host
+  /// until both take part. If this happened during a step, a rank could wait
+  /// for a message that its peer posts later.
   Status connectEdge(const NcclLane &lane, int self);
-  /// Connects all members of a group's lane, for the reason that connectEdge()
-  /// explains, by a first all-reduce. All members must call.
+  /// Connects all members of a group's lane by a first all-reduce.
+  /// connectEdge() explains why connections must be made before the first step.
+  /// All members must call.
   Status connectAll(const NcclLane &lane);
 
-  /// Returns the lane of all ranks.
+  /// Returns the lane (communicator and stream) of all ranks.
   const NcclLane &everybody() const { return lanes.front(); }
 
-  /// Waits until NCCL has enqueued a call on `comm`. `result` is the result of
-  /// the call, and `call` its name in messages. Returns the call's error, if it
-  /// has one. Fails also if another rank ends the run, or after the deadline.
+  /// Blocks until NCCL has enqueued a call on `comm`. `result` is what the NCCL
+  /// call returned, and `call` is its name in messages. Returns an error if the
+  /// call failed, if another rank ends the run, or if the deadline passes.
   Status settle(ncclResult_t result, ncclComm_t comm, const char *call);
 
-  /// Begins to track a call on `lane`. The NCCL call and noteEnd() follow.
-  /// `members` are the world ranks of the group; the span must stay valid as
-  /// long as this object. `peer` is the only world rank that the call depends
-  /// on; -1 if it depends on all members. The flight recorder has an open wait
-  /// for the call until the GPU has completed it.
+  /// Begins to track a call on `lane`. The caller then makes the NCCL call, and
+  /// then calls noteEnd(). `members` are the world ranks of the group; the span
+  /// must stay valid as long as this object. `peer` is the only world rank that
+  /// the call depends on; -1 if it depends on all members. The flight recorder
+  /// has an entry for the call until the GPU has completed it.
   void note(const NcclLane &lane, const char *call, const ActionId &action,
             std::span<const int> members, int peer);
-  /// Enqueues the update of the lane's counter behind the noted call.
+  /// Enqueues on the lane's stream, after the call that note() announced, the
+  /// write of the call's number to the lane's counter in `done`.
   Status noteEnd(const NcclLane &lane);
 
-  /// Starts to list the noted calls as calls of a CUDA graph that is being
-  /// captured. The list ends with the first beginReplay().
+  /// Starts to append the calls of note() to `recorded`, the list of calls of
+  /// the CUDA graph that is being captured. The first beginReplay() ends the
+  /// list.
   void beginRecording();
-  /// Sets the lanes' counters back to where the captured calls begin, because
-  /// the GPU is about to execute these calls again. All earlier calls must be
-  /// complete.
+  /// Prepares the tracking of one execution of the captured CUDA graph. Sets
+  /// each lane's counter in `done` to the number of the lane's last call before
+  /// the capture, because the GPU is about to execute the captured calls again.
+  /// All earlier calls must be complete.
   void beginReplay();
 
-  /// Returns the first error of a communicator or of another rank, since the
-  /// run began. Also updates the tracked calls and sends a heartbeat. Does not
-  /// block.
+  /// Returns the first error, since the run began, of a communicator of this
+  /// rank or of another rank. Also updates the state of the tracked calls, and
+  /// records a heartbeat in the flight recorder. Does not block.
   Status poll();
-  /// Returns the error (exit code 14) for a wait of `seconds`, which names the
-  /// oldest incomplete call and the peers that this call depends on. Names the
-  /// GPU if all calls are complete.
+  /// Returns the error (exit code 14) for a wait of `seconds`. The message
+  /// names the oldest incomplete call and the peers that this call depends on.
+  /// If all calls are complete, it names the GPU instead.
   Status missed(double seconds);
-  /// Blocks until the compute stream is idle, at most for the deadline.
+  /// Blocks until the GPU's compute stream has completed all of its work, at
+  /// most for the deadline.
   Status waitForAll() { return waitFor(gpu.stream()); }
-  /// Returns a number that changes whenever the GPU completes a call.
+  /// Returns a counter that changes whenever the GPU completes an NCCL call of
+  /// this rank.
   uint64_t progress() const;
-  /// Ends the run on all ranks, and aborts this rank's communicators. Does
-  /// nothing at a second call.
+  /// Ends the run on all ranks with error `why`, and aborts this rank's
+  /// communicators. A second call does nothing.
   void abort(const Status &why);
 
   CudaContext &gpu;
@@ -120,11 +134,11 @@ public:
   const std::shared_ptr<Rendezvous> rendezvous;
   const std::shared_ptr<FlightRecorder> recorder;
   NcclLibrary library;
-  /// Longest time of one wait, in seconds.
+  /// Deadline: longest time of one wait, in seconds.
   std::atomic<double> deadlineSeconds{600.0};
 
 private:
-  /// A tracked call; the arguments of note(), and its state.
+  /// A tracked NCCL call: the arguments of note(), and the state of the call.
   struct QueuedCall {
     size_t lane = 0;            ///< number of the lane
     uint32_t number = 0;        ///< number of the call on its lane, from 1
@@ -135,60 +149,67 @@ private:
     FlightRecorder::Entry entry = 0; ///< the wait in the recorder
     bool isOpen = false;             ///< whether `entry` has not ended
   };
-  /// Number of calls that are tracked at a time. The recorder keeps no more
-  /// entries either.
+  /// Number of most recent calls that are tracked. It equals the number of
+  /// entries that the flight recorder keeps.
   static constexpr size_t kMostCalls = FlightRecorder::kCapacity;
 
-  /// Adds a communicator and creates its stream.
+  /// Creates a CUDA stream for `comm`, appends both to `lanes`, and returns
+  /// them in `lane`.
   Status openLane(ncclComm_t comm, NcclLane &lane);
-  /// Allocates `word`, if that is not done yet.
+  /// Allocates `word`, unless it has been allocated already.
   Status findWord();
-  /// Blocks until `stream` is idle. Fails on any error of poll(), or after the
-  /// deadline.
+  /// Blocks until `stream` has completed all of its work. Returns an error as
+  /// soon as poll() does, or if the deadline passes.
   Status waitFor(CUstream stream);
-  /// Ends all communicators. `isSound` is true after a successful run, in which
-  /// the peers end theirs, too; otherwise the communicators are aborted. Gives
-  /// up after a fixed time.
+  /// Ends all communicators. `isSound` is true after a successful run: the
+  /// communicators are then finalized together with the peers. Otherwise they
+  /// are aborted. Stops waiting after a fixed time.
   void end(bool isSound);
   /// Returns whether the GPU has completed the call.
   bool isDone(const QueuedCall &call) const;
-  /// Ends the recorder entries of all calls that are complete.
+  /// Ends the flight recorder's entries of all calls that the GPU has
+  /// completed.
   void closeCalls();
-  /// Ends the recorder entries of the complete calls of a replay, in order, and
-  /// begins the entry of the next call. Ends the replay after its last call.
+  /// Updates the flight recorder while the GPU executes the captured CUDA
+  /// graph. Ends the entries of the completed calls, in order, and begins the
+  /// entry of the next call. After the last call the replay is over.
   void closeRecorded();
-  /// Returns the oldest incomplete call, or null if all calls are complete.
+  /// Returns the oldest call that the GPU has not completed, or null if all
+  /// calls are complete.
   const QueuedCall *findOpen() const;
-  /// Begins the recorder entry of a call.
+  /// Begins the flight recorder's entry of a call.
   void tellRecorder(QueuedCall &call);
   /// Returns the world ranks that a call depends on.
   std::vector<int> awaitedBy(const QueuedCall &call) const;
 
-  /// GPU memory of 4 bytes, for the first messages of connections.
+  /// GPU memory of 4 bytes, which connectEdge() and connectAll() transfer.
   void *word = nullptr;
-  /// Lanes by number; the lane of all ranks comes first.
+  /// All lanes (communicator and stream) of this rank by number; the lane of
+  /// all ranks has number 0.
   std::vector<NcclLane> lanes;
-  /// Handles that ncclCommSplit sets asynchronously. A deque, because NCCL
-  /// keeps their addresses.
+  /// Communicator handles that ncclCommSplit sets asynchronously. A deque,
+  /// because NCCL keeps the addresses of the elements.
   std::deque<ncclComm_t> splits;
-  /// Number of the latest call of each lane.
+  /// Per lane: number of the latest call that was enqueued, counted from 1.
   std::vector<uint32_t> given;
-  /// Number of the latest completed call of each lane: kMostLanes counters in
-  /// pinned host memory, written by the GPU.
+  /// Per lane: number of the latest call that the GPU has completed. An array
+  /// of kMostLanes counters in pinned host memory, which the GPU writes.
   volatile uint32_t *done = nullptr;
   static constexpr size_t kMostLanes = 1024;
-  /// Ring of calls that are not part of a graph; call i is at i % kMostCalls.
+  /// Ring buffer of the calls that are not part of a CUDA graph; call i is at
+  /// index i % kMostCalls.
   std::vector<QueuedCall> calls;
-  /// Number of calls so far, and number of the oldest call that may be open.
+  /// `numCalls`: number of calls so far. `firstOpen`: number of the oldest call
+  /// that may be incomplete; all earlier calls are complete.
   size_t numCalls = 0, firstOpen = 0;
-  /// Calls of the captured graph, in order.
+  /// Calls of the captured CUDA graph, in order.
   std::vector<QueuedCall> recorded;
-  /// Value of `given` when the capture began.
+  /// Copy of `given` from the beginning of the capture.
   std::vector<uint32_t> before;
-  /// Number of calls that the current replay has completed.
+  /// Number of captured calls that the GPU has completed in the current replay.
   size_t numReplayed = 0;
   bool isRecording = false, isReplaying = false;
-  /// Reason of abort(); success before.
+  /// Error that was passed to abort(); success if abort() has not been called.
   Status aborted;
 };
 

@@ -20,14 +20,15 @@ static void fillTable(SharedLibrary &symbols, NcclLibrary &library) {
 #undef PCC_FIND
 }
 
-/// Returns a version number in words: 22809 is "2.28.9".
+/// Returns NCCL's version number as text: 22809 is "2.28.9".
 static std::string versionText(int version) {
   return std::to_string(version / 10000) + "." +
          std::to_string(version / 100 % 100) + "." +
          std::to_string(version % 100);
 }
 
-/// Wraps every function to count its calls.
+/// Replaces every function pointer of `library` by a wrapper that counts the
+/// calls (WatchedCalls.h).
 static void watchTable(NcclLibrary &library) {
 #define PCC_WATCH(function) watchCalls<&NcclLibrary::function>(library);
   PCC_NCCL_FUNCTIONS(PCC_WATCH)
@@ -61,9 +62,9 @@ Status findNccl(std::string &version) {
   return status;
 }
 
-/// Returns notes for a system error, with the free space in /dev/shm. NCCL
-/// needs tens of megabytes of shared memory per communicator, and a container
-/// often has only 64 MiB in all.
+/// Returns notes for the user that are added to an NCCL system error; they
+/// state the free space in /dev/shm. NCCL needs tens of megabytes of shared
+/// memory per communicator, and a container often has only 64 MiB in all.
 static std::vector<std::string> notesOfSystem() {
   std::vector<std::string> notes = {"with NCCL_DEBUG=WARN NCCL says more"};
   struct statvfs memory = {};

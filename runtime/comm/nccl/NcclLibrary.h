@@ -34,7 +34,7 @@ constexpr bool isBegun(ncclResult_t result) {
   return result == ncclSuccess || result == ncclInProgress;
 }
 
-/// Addresses of the functions, one member per function.
+/// Addresses of the NCCL functions that pcc calls, one member per function.
 struct NcclLibrary {
 #define PCC_DECLARE(function) decltype(&::function) function = nullptr;
   PCC_NCCL_FUNCTIONS(PCC_DECLARE)

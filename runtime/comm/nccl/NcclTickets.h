@@ -11,17 +11,18 @@
 namespace pcc::runtime {
 
 /// Issues the tickets of a queued group. A ticket is the index of a CUDA event.
-/// The event is reused once the ticket has been redeemed, so each ticket must
-/// be redeemed exactly once.
+/// redeem() frees the event for reuse, so each ticket must be redeemed exactly
+/// once.
 class NcclTickets {
 public:
   /// `gpu` must outlive this object.
   explicit NcclTickets(CudaContext &gpu) : gpu(gpu) {}
 
-  /// Issues a ticket for all work that `stream` has been given so far.
+  /// Sets `ticket` to a ticket for all work that has been enqueued on `stream`
+  /// so far.
   Status issue(CUstream stream, Ticket &ticket);
-  /// Makes later work of the GPU's compute stream wait for the work of
-  /// `ticket`. Does not block the host.
+  /// Makes work that is enqueued later on the GPU's compute stream wait for the
+  /// work of `ticket`. Does not block the host.
   Status redeem(Ticket ticket);
 
 private:

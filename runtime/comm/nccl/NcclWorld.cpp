@@ -20,18 +20,20 @@ namespace pcc::runtime {
 // communicators. They return powers of two, because NCCL rounds the number of
 // blocks up to one.
 
-/// Number of thread blocks for all edges of one pipeline position together.
+/// Number of GPU thread blocks for all edges (connections to other pipeline
+/// positions) of one pipeline position together.
 static constexpr int blocksOfAllWays = 32;
 
-/// Returns the number of blocks per communicator if `count` communicators share
-/// `blocks`: a power of two from 1 to `most`.
+/// Returns the number of GPU thread blocks per communicator if `count`
+/// communicators share `blocks` blocks: a power of two from 1 to `most`.
 static int share(int blocks, int count, int most) {
   const int each = std::clamp(blocks / std::max(count, 1), 1, most);
   return int(std::bit_floor(unsigned(each)));
 }
 
-/// Returns the number of blocks for a message on one edge. The position with
-/// the most edges determines the number.
+/// Returns the number of GPU thread blocks for a message on one edge
+/// (connection of two pipeline positions). The position with the most edges
+/// determines the number.
 static int blocksOfEdge(std::span<const World::PeerEdge> edges) {
   std::map<int, int> waysOfPosition;
   int most = 1;
@@ -41,8 +43,9 @@ static int blocksOfEdge(std::span<const World::PeerEdge> edges) {
   return share(blocksOfAllWays, most, /*most=*/8);
 }
 
-/// Returns the number of blocks for a call of a group. The rank that is in the
-/// most groups determines the number, so it is the same on all ranks.
+/// Returns the number of GPU thread blocks for a call of a group. The rank that
+/// is in the most groups determines the number, so the number is the same on
+/// all ranks.
 static int blocksOfGroup(const std::vector<std::vector<int>> &groups,
                          int multiprocessors) {
   std::map<int, int> groupsOfRank;
@@ -54,8 +57,8 @@ static int blocksOfGroup(const std::vector<std::vector<int>> &groups,
 }
 
 namespace {
-/// One rank's world. Groups are made by splitting the communicator of all
-/// ranks.
+/// The World of one rank. Groups are created by splitting the communicator of
+/// all ranks (ncclCommSplit).
 class NcclWorld final : public World {
 public:
   explicit NcclWorld(std::shared_ptr<NcclJob> openedJob)
@@ -114,8 +117,8 @@ public:
   }
 
 private:
-  /// Returns the end of the longest run of groups from `first` on that share no
-  /// rank. One split can create all of these groups.
+  /// Returns the largest index `end` such that no two of groups [first, end)
+  /// share a rank. One split can create all of these groups.
   static size_t endOfDisjoint(const std::vector<std::vector<int>> &groups,
                               size_t first) {
     std::set<int> taken;
@@ -129,8 +132,9 @@ private:
     return end;
   }
 
-  /// Creates groups [first, end), which share no rank, by one split. The color
-  /// of a rank is the index of its group within this range.
+  /// Creates the groups with indices [first, end) by one split of the
+  /// communicator of all ranks. No two of them share a rank. The color of a
+  /// rank in the split is its group's index minus `first`.
   Status join(const std::vector<std::vector<int>> &groups, size_t first,
               size_t end, int blocks,
               std::vector<std::unique_ptr<Group>> &created) {
@@ -153,9 +157,10 @@ private:
     return Status::success();
   }
 
-  /// Creates the lane of one edge in all groups by one split, with the sender
-  /// as rank 0 and the receiver as rank 1. Appends the lane to `lanes`, by
-  /// group, if this rank is one of the two. The groups must not share a rank.
+  /// Creates the lanes (communicator and stream) of one edge in all groups by
+  /// one split. In each lane the sender is rank 0 and the receiver rank 1. If
+  /// this rank is one of the two in its group, the lane is appended to that
+  /// group's entry of `lanes`. The groups must not share a rank.
   Status joinEdge(const std::vector<std::vector<int>> &groups,
                   const PeerEdge &edge, int blocks,
                   std::vector<std::vector<EdgeLane>> &lanes) {

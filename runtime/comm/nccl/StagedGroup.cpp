@@ -7,10 +7,10 @@
 
 namespace pcc::runtime {
 
-/// Alignment of pieces in the staging buffers, in bytes.
+/// Alignment of each message in the staging buffers, in bytes.
 static constexpr size_t kAligned = 16;
 
-/// Rounds up to a multiple of kAligned.
+/// Returns `bytes` rounded up to a multiple of kAligned.
 static size_t aligned(size_t bytes) {
   return (bytes + kAligned - 1) / kAligned * kAligned;
 }
@@ -59,7 +59,8 @@ Status StagedGroup::allReduce(const void *in, void *out, size_t count,
   return download(out, 0, bytes);
 }
 
-// Staging buffer: this rank's part, then the gathered parts.
+// The staging buffer holds this rank's input, then the gathered inputs of all
+// members.
 Status StagedGroup::allGather(const void *in, void *out, size_t bytes,
                               const ActionId &action) {
   const size_t all = bytes * size_t(size());
@@ -83,7 +84,8 @@ Status StagedGroup::barrier(const ActionId &action) {
   return status.failed() ? status : job->waitForAll();
 }
 
-/// Staging buffer: all sends, then all receives, each at an aligned offset.
+/// The staging buffer holds all messages to send, then space for all messages
+/// to receive, each at an aligned offset.
 Status StagedGroup::post(std::span<const PeerBuffer> sends,
                          std::span<const PeerBuffer> receives,
                          const ActionId &action, Ticket &ticket) {

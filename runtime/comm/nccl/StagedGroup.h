@@ -13,7 +13,8 @@ namespace pcc::runtime {
 /// agreements between ranks.
 class StagedGroup final : public Group {
 public:
-  /// `members` are world ranks, in the order of the lane's communicator.
+  /// Creates the group of the world ranks `members`, in the order of the lane's
+  /// communicator.
   StagedGroup(std::shared_ptr<NcclJob> job, std::vector<int> members,
               NcclLane lane)
       : job(job), group(std::move(job), std::move(members), lane) {}
@@ -28,37 +29,41 @@ public:
   Status broadcast(void *data, size_t bytes, int root,
                    const ActionId &action) override;
   Status barrier(const ActionId &action) override;
-  /// Blocks until all pieces are complete, unlike the post() of other groups.
-  /// All peers must therefore post at the same time.
+  /// Sends and receives all pieces, and blocks until they are complete, unlike
+  /// the post() of other groups. All peers must therefore post at the same
+  /// time.
   Status post(std::span<const PeerBuffer> sends,
               std::span<const PeerBuffer> receives, const ActionId &action,
               Ticket &ticket) override;
-  /// Returns at once: post() has completed all pieces.
+  /// Returns success at once, because post() has already completed all
+  /// messages.
   Status wait(std::span<const Ticket>, const ActionId &) override {
     return Status::success();
   }
   void advance() override {}
 
 private:
-  /// Makes room for `bytes` bytes in both staging buffers: one on the GPU, one
-  /// in pinned host memory. The GPU never accesses the caller's memory, which
-  /// may be freed when the caller returns after a missed deadline.
+  /// Makes each of the two staging buffers (one on the GPU, one in pinned host
+  /// memory) at least `bytes` bytes large. The GPU never accesses the caller's
+  /// memory, because the caller may free it after a missed deadline.
   Status reserve(size_t bytes);
-  /// Copies `from` to pinned memory, and enqueues the copy from there to the
-  /// staging buffer on the GPU. `offset` is the same in both.
+  /// Copies `bytes` bytes from `from` to the staging buffer in pinned host
+  /// memory, and enqueues the copy from there to the staging buffer on the GPU.
+  /// `offset` is the byte offset in both staging buffers.
   Status upload(const void *from, size_t offset, size_t bytes);
-  /// Copies from the staging buffer on the GPU through pinned memory to `to`,
-  /// and blocks until the copy is complete.
+  /// Copies `bytes` bytes from the staging buffer on the GPU, through the
+  /// staging buffer in pinned host memory, to `to`, and blocks until the copy
+  /// is complete. `offset` is the byte offset in both staging buffers.
   Status download(void *to, size_t offset, size_t bytes);
-  /// Returns an address in the staging buffer on the GPU.
+  /// Returns the address of byte `offset` of the staging buffer on the GPU.
   char *at(size_t offset) const {
     return static_cast<char *>(staging) + offset;
   }
 
   std::shared_ptr<NcclJob> job;
   NcclGroup group;
-  /// Staging buffers on the GPU and in pinned host memory, owned by the GPU's
-  /// context.
+  /// `staging`: buffer on the GPU. `pinned`: buffer in pinned host memory. The
+  /// GPU's context owns both.
   void *staging = nullptr, *pinned = nullptr;
   size_t reserved = 0; ///< bytes of each buffer
 };

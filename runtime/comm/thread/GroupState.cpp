@@ -4,7 +4,7 @@
 
 namespace pcc::runtime {
 
-/// Top bit of `arrivals`: the barrier is broken.
+/// Top bit of `arrivals`; it is set if the barrier is broken.
 static constexpr uint64_t kBroken = uint64_t(1) << 63;
 
 GroupState::GroupState(ThreadJob &sharedJob, std::vector<int> worldRanks)

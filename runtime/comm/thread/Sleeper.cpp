@@ -11,7 +11,8 @@
 
 namespace pcc::runtime {
 
-/// Converts a time of the steady clock, which is CLOCK_MONOTONIC on Linux.
+/// Converts a time of the steady clock (CLOCK_MONOTONIC on Linux) to the form
+/// that futex(2) takes.
 static timespec toTimespec(Clock::time_point time) {
   const auto sinceBoot = time.time_since_epoch();
   const auto seconds =

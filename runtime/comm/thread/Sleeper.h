@@ -18,27 +18,28 @@ namespace pcc::runtime {
 
 using Clock = std::chrono::steady_clock;
 
-/// The deadline of a wait without deadline.
+/// Value of a deadline that never passes.
 inline constexpr Clock::time_point kNever = Clock::time_point::max();
 
 /// Event count on which the thread of one rank sleeps; built on a Linux futex.
 /// A thread that changes a condition for which the rank may wait must call
-/// wake() after the change. The waiting thread avoids lost wake-ups by this
-/// order:
+/// wake() after the change. The waiting thread must take these steps in this
+/// order, so that it misses no wake():
 ///
-///   take ticket() → check the condition → sleep(ticket)
+///   ticket() → check the condition → sleep(ticket)
 ///
-/// A wake() after ticket() makes sleep() return at once.
+/// If wake() is called after ticket(), sleep() returns at once.
 class alignas(64) Sleeper {
 public:
-  /// Returns a number that every wake() changes.
+  /// Returns the number of wake() calls so far, to be passed to sleep().
   uint32_t ticket() const { return word.load(std::memory_order_seq_cst); }
 
-  /// Blocks until wake() has been called since ticket() returned `seen`, or
-  /// until `deadline`. May also return early.
+  /// Blocks until wake() has been called after the ticket() call that returned
+  /// `seen`, or until `deadline`. May also return early.
   void sleep(uint32_t seen, Clock::time_point deadline);
 
-  /// Wakes the thread that sleeps, if one does. Callable from any thread.
+  /// Wakes the thread that is in sleep(), if there is one. May be called from
+  /// any thread.
   void wake();
 
 private:
@@ -46,16 +47,16 @@ private:
   std::atomic<uint32_t> sleepers{0}; ///< number of threads in sleep()
 };
 
-/// Decides how long a wait polls before it sleeps. One object serves one wait:
-/// 20 us of spinning, or up to 100 yields if ranks share cores.
+/// Decides how long a wait polls before it sleeps. A wait spins for 20 us or,
+/// if ranks share cores, yields up to 100 times. One object serves one wait.
 class SpinPolicy {
 public:
-  /// Starts a wait. `moreRanksThanCores`: whether ranks share cores.
+  /// Starts a wait. `moreRanksThanCores` is true if several ranks share a core.
   explicit SpinPolicy(bool moreRanksThanCores)
       : oversubscribed(moreRanksThanCores) {}
 
-  /// Pauses for a moment before the next poll. Returns false if the wait should
-  /// sleep instead.
+  /// Returns true if the caller should poll again, after a short pause inside
+  /// this call. Returns false if the wait should sleep instead.
   bool spin();
 
 private:
@@ -64,10 +65,10 @@ private:
   Clock::time_point start = {}; ///< time of the first call
 };
 
-/// Blocks until `ready()` returns true; then returns true. Returns false if
+/// Blocks until `ready()` returns true, and returns true. Returns false if
 /// `deadline` passes first. `ready` is called many times, and may do a part of
-/// the work. A thread that changes what `ready` tests must then call
-/// `sleeper.wake()`.
+/// the work at each call. A thread that changes the condition that `ready`
+/// tests must call `sleeper.wake()` after the change.
 template <typename Ready>
 bool waitUntil(Sleeper &sleeper, bool moreRanksThanCores,
                Clock::time_point deadline, Ready ready) {

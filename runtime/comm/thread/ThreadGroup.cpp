@@ -84,8 +84,8 @@ Status ThreadGroup::together(const MemberCall &call, const ActionId &action,
 
 // Each member reduces one share of the elements: it reads the share from the
 // inputs of all members and writes the result to the outputs of all members. No
-// other member accesses this share. In a small reduction the first members do
-// all the work.
+// other member accesses this share. If there are few elements, only the first
+// members have a share.
 Status ThreadGroup::allReduce(const void *in, void *out, size_t count,
                               ElementType type, dist::ReductionKind kind,
                               const ActionId &action) {
@@ -167,7 +167,8 @@ void ThreadGroup::publish() {
       offer(sends[i]);
 }
 
-/// The state Taken tells the sender to stay until the copy is complete.
+/// The mailbox is in state Taken during the copy. The sender then keeps its
+/// memory valid until the copy is complete.
 bool ThreadGroup::receive(const PeerBuffer &piece) {
   Mailbox &box = groupState->mailbox(piece.peer, self);
   uint32_t expected = Mailbox::Full;
@@ -188,7 +189,9 @@ bool ThreadGroup::wasTaken(const PeerBuffer &piece) const {
   return box.state.load(std::memory_order_acquire) == Mailbox::Empty;
 }
 
-/// Receives first, then offers the pieces that follow completed sends.
+/// First receives all messages that are in their mailboxes. Then removes the
+/// sends that their receivers have copied, and puts the next messages into
+/// these mailboxes.
 void ThreadGroup::advance() {
   drop(receives, [&](const Pending &next) { return receive(next.piece); });
   drop(sends, [&](const Pending &next) {
@@ -220,8 +223,8 @@ std::vector<int> ThreadGroup::missing(std::span<const Ticket> tickets) const {
   return ranks;
 }
 
-/// Withdraws pieces that no receiver has claimed. Waits, without a deadline,
-/// for copies in progress, which take bounded time.
+/// Withdraws messages that no receiver has begun to copy. Waits, without a
+/// deadline, for copies in progress, which take bounded time.
 void ThreadGroup::withdraw() {
   for (const Pending &pending : sends) {
     Mailbox &box = groupState->mailbox(self, pending.piece.peer);
@@ -251,8 +254,8 @@ Status ThreadGroup::post(std::span<const PeerBuffer> toSend,
   return Status::success();
 }
 
-/// Every attempt of the wait advances all pending pieces, also those of other
-/// tickets. On failure all pieces are withdrawn before the run ends.
+/// Every poll of the wait advances all pending messages, also those of other
+/// tickets. On failure all pending messages are withdrawn before the run ends.
 Status ThreadGroup::wait(std::span<const Ticket> tickets,
                          const ActionId &action) {
   const CallSite site = siteOf("exchange", action);

@@ -13,21 +13,21 @@
 
 namespace pcc::runtime {
 
-/// One rank's end of a group whose members are threads of this process.
-/// Collectives work on the buffers of all members directly (GroupState.h).
-/// Messages go through the group's mailboxes, one at a time per pair of
-/// members; further messages wait in `sends` and `receives`.
+/// One rank's view of a group whose members are threads of this process.
+/// Collectives work on the buffers of all members directly (GroupState.h). A
+/// message goes through the mailbox of its sender and receiver, which holds one
+/// message; further messages wait in `sends` and `receives`.
 class ThreadGroup final : public Group {
 public:
-  /// `place` is the state that all members share, and `ownIndex` this rank's
-  /// index in the group. `seconds` is the rank's current deadline, which all of
-  /// its groups share.
+  /// Creates the view of one member. `place` is the state that all members
+  /// share, and `ownIndex` is this rank's index in the group. `seconds` is the
+  /// longest time of one wait; all groups of the rank share this number.
   ThreadGroup(std::shared_ptr<ThreadJob> sharedJob,
               std::shared_ptr<GroupState> place, int ownIndex,
               std::shared_ptr<std::atomic<double>> seconds,
               std::shared_ptr<FlightRecorder> ownRecorder);
-  /// Withdraws messages that have not been received, because their memory may
-  /// go away.
+  /// Withdraws the messages that their receivers have not taken yet, because
+  /// the caller may free the memory of these messages.
   ~ThreadGroup() override { withdraw(); }
 
   int size() const override { return groupState->size(); }
@@ -47,56 +47,64 @@ public:
   Status barrier(const ActionId &action) override;
 
 private:
-  /// A posted piece that has not been transferred completely.
+  /// A message that has been posted and is not yet completely transferred.
   struct Pending {
     PeerBuffer piece;
     Ticket ticket;
     bool isOffered = false; ///< whether the piece is in its mailbox
   };
 
-  /// Returns whether no piece before number `index` has the same peer. Only
-  /// such a piece may use the mailbox.
+  /// Returns whether no entry of `list` before entry `index` has the same peer.
+  /// Only the first message of a peer may use the mailbox.
   static bool isFirstOfPeer(const std::vector<Pending> &list, size_t index);
-  /// Removes every piece that is the first of its peer and for which `moved`
-  /// returns true.
+  /// Calls `moved` for each message in `list` that is the first one of its
+  /// peer, and removes the message from `list` if `moved` returns true.
   template <typename Moved>
   static void drop(std::vector<Pending> &list, Moved moved);
-  /// Puts a piece into its mailbox, and wakes the receiver.
+  /// Puts a message into the mailbox for its receiver, and wakes the receiver.
   void offer(Pending &pending);
-  /// Offers the first piece of every peer that is not offered yet.
+  /// Puts the first pending message for each peer into its mailbox, unless it
+  /// is there already.
   void publish();
-  /// Receives a piece if it is in its mailbox. Returns whether it was. A piece
-  /// of the wrong size is not copied but sets `mismatchedPeer`.
+  /// Copies a message from its mailbox to `piece`, if the sender has put it
+  /// there. Returns whether the message was there. A message of the wrong size
+  /// is not copied; `mismatchedPeer` is set instead.
   bool receive(const PeerBuffer &piece);
-  /// Returns whether the receiver has copied an offered piece.
+  /// Returns whether the receiver has copied the message `piece` that is in the
+  /// mailbox.
   bool wasTaken(const PeerBuffer &piece) const;
-  /// Returns whether no piece of `tickets` is pending.
+  /// Returns whether no message of `tickets` is pending.
   bool isComplete(std::span<const Ticket> tickets) const;
-  /// Returns the world ranks of the peers with pending pieces of `tickets`, in
-  /// ascending order.
+  /// Returns the world ranks, in ascending order, of the peers with which
+  /// messages of `tickets` are pending.
   std::vector<int> missing(std::span<const Ticket> tickets) const;
-  /// Removes all pending pieces. Afterwards no peer accesses their memory.
+  /// Removes all pending messages. After the return no peer accesses their
+  /// memory.
   void withdraw();
 
-  /// Runs one collective: publishes `call`, calls `work` while the buffers of
-  /// all members may be used, and waits until all members have finished. Ends
-  /// the run if the members' calls do not match.
+  /// Executes one collective: publishes `call`, calls `work` while the buffers
+  /// of all members may be accessed, and waits until all members have finished.
+  /// Ends the run with an error if the members' calls do not match.
   template <typename Work>
   Status together(const MemberCall &call, const ActionId &action, Work work);
-  /// Returns the call as error messages describe it.
+  /// Returns the description of a call of this group for error messages.
   CallSite siteOf(std::string_view call, const ActionId &action) const;
-  /// Returns the time at which a wait that begins at this moment must end.
+  /// Returns the time at which a wait that begins at the time of the call must
+  /// end.
   Clock::time_point deadline() const;
-  /// Ends the run on all ranks, and returns the reason of its end: `reason`, or
-  /// an earlier one.
+  /// Ends the run on all ranks with error `reason`. Returns the error that
+  /// ended the run: `reason`, or the error of an earlier end.
   Status endRun(Status reason);
-  /// Begins a recorder entry for a wait for the world ranks `peers`.
+  /// Begins an entry in the flight recorder for a wait for the world ranks
+  /// `peers`, and returns the number of the entry.
   FlightRecorder::Entry beginWait(const CallSite &site,
                                   std::span<const int> peers);
-  /// Sets the peers of a recorder entry to `missing`, without this rank.
+  /// Replaces the peers of a flight recorder entry by the ranks in `missing`,
+  /// without this rank.
   void noteMissing(FlightRecorder::Entry entry, std::span<const int> missing);
-  /// Returns the error of a wait that failed: the reason of an abort, or else a
-  /// missed deadline, which ends the run.
+  /// Returns the error of a wait that failed. If the run was aborted, it is the
+  /// reason of the abort; otherwise it is a missed deadline, which ends the
+  /// run.
   Status describeMissing(const CallSite &site, const std::vector<int> &missing);
 
   std::shared_ptr<ThreadJob> job;
@@ -105,14 +113,16 @@ private:
   std::shared_ptr<std::atomic<double>> deadlineSeconds;
   std::shared_ptr<FlightRecorder> recorder;
   PendingPosts posts;
-  /// Number of barrier steps in which this rank has taken part.
+  /// Number of uses of the group's barrier in which this rank has taken part;
+  /// every collective uses the barrier twice.
   uint64_t steps = 0;
-  /// Buffers of all members in a reduction. Members, so that their memory is
-  /// reused.
+  /// Buffers of all members in a reduction, by member index. They are data
+  /// members so that their allocations are reused.
   std::vector<const void *> inputs;
   std::vector<void *> outputs;
-  /// Pending pieces in the order of their posts. A mailbox holds one piece, so
-  /// only the first piece of each peer is transferred.
+  /// Messages that are pending, in the order in which they were posted. A
+  /// mailbox holds one message, so only the first message of each peer can be
+  /// transferred.
   std::vector<Pending> sends;
   std::vector<Pending> receives;
   Ticket newest = 0;       ///< latest ticket; tickets begin with 1

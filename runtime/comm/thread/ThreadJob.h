@@ -17,8 +17,9 @@ namespace pcc::runtime {
 
 class GroupState;
 
-/// State that all ranks of one process share: the sleepers of their threads,
-/// the states of their groups, and the reason of an abort. Thread-safe.
+/// State that all ranks of a job share if they are threads of one process: the
+/// event counts on which their threads sleep, the states of their groups, and
+/// the error of an abort. Thread-safe.
 class ThreadJob {
 public:
   /// Creates the state of a job of `size` ranks.
@@ -29,21 +30,22 @@ public:
   int size() const { return numRanks; }
   /// Returns whether there are more ranks than cores.
   bool oversubscribed() const { return moreRanksThanCores; }
-  /// Returns the sleeper of a rank's thread.
+  /// Returns the event count on which the thread of `rank` sleeps.
   Sleeper &sleeper(int rank) { return sleepers[rank]; }
 
-  /// Ends the run on all ranks, and wakes all waits. Does nothing if the run
-  /// has ended already.
+  /// Ends the run on all ranks with error `reason`, and wakes all ranks that
+  /// wait. Does nothing if the run has ended already.
   void abort(const Status &reason);
   /// Returns whether the run has been ended by abort().
   bool aborted() const { return over.load(std::memory_order_acquire); }
-  /// Returns the reason of the abort; success while the run goes on.
+  /// Returns the error with which abort() ended the run; success while the run
+  /// goes on.
   Status abortReason() const;
 
-  /// Returns the state of group number `number` of the run. The first call for
-  /// a number creates the state, so all ranks that number their groups alike
-  /// get the same object. Returns null if another rank created the group with
-  /// other members.
+  /// Returns the shared state of group number `number` of the run. The first
+  /// call for a number creates the state. All ranks create their groups in the
+  /// same order, so equal numbers mean the same group. Returns null if another
+  /// rank created the group with other members.
   std::shared_ptr<GroupState> groupState(size_t number,
                                          const std::vector<int> &members);
 
@@ -51,12 +53,13 @@ private:
   const int numRanks;
   const bool moreRanksThanCores;
   const std::unique_ptr<Sleeper[]> sleepers;
-  /// Whether `reasonOfAbort` is set.
+  /// Whether abort() has been called, and `reasonOfAbort` is set.
   std::atomic<bool> over{false};
   /// Guards the members below.
   mutable std::mutex mutex;
   Status reasonOfAbort;
-  /// Group states by number; null if no rank has asked for one yet.
+  /// Shared states of the groups, by group number; null if no rank has asked
+  /// for that group.
   std::vector<std::shared_ptr<GroupState>> groupStates;
 };
 

@@ -11,8 +11,9 @@ namespace pcc::runtime {
 
 namespace {
 
-/// One rank's world. The groups of all ranks find each other by number: every
-/// rank counts its groups in the order of their creation.
+/// The World of one rank. The group objects of different ranks find their
+/// shared state by number: every rank numbers its groups in the order of their
+/// creation.
 class ThreadWorld final : public World {
 public:
   ThreadWorld(std::shared_ptr<ThreadJob> sharedJob, int ownRank,
@@ -52,8 +53,9 @@ public:
   }
 
 private:
-  /// Creates this rank's end of the next group; null if this rank is no member.
-  /// Sets `disagreed` if another rank created that group with other members.
+  /// Creates this rank's view of the next group; returns null if this rank is
+  /// no member. Sets `disagreed` if another rank created that group with other
+  /// members.
   std::unique_ptr<Group> join(const std::vector<int> &members) {
     std::shared_ptr<GroupState> groupState =
         job->groupState(numGroupStates++, members);

@@ -10,12 +10,12 @@
 
 namespace pcc::runtime {
 
-/// Creates the worlds of `size` ranks that share this process. Entry r is the
-/// world of rank r and is used by one thread at a time, except for abort(),
-/// which any thread may call. The caller provides the threads. The worlds may
-/// be destroyed in any order once no thread is in a call.
+/// Creates one World for each of `size` ranks that are threads of this process.
+/// Entry r is the world of rank r. Only one thread at a time may use an entry,
+/// except that any thread may call abort(). The caller creates the threads. The
+/// worlds may be destroyed in any order when no thread is in a call.
 ///
-/// A deadline that passes on one rank ends the run on all ranks, as abort()
+/// If a deadline passes on one rank, the run ends on all ranks, as abort()
 /// does. When a call returns an error, no other rank accesses the buffers of
 /// that call any more.
 std::vector<std::unique_ptr<World>> createThreadWorlds(int size);

@@ -14,7 +14,7 @@
 namespace pcc::runtime {
 
 namespace {
-/// An all-reduce that the group executes as a whole.
+/// An all-reduce that a single call of the group executes.
 class AllReduce : public CollectiveOperation {
 public:
   using CollectiveOperation::CollectiveOperation;
@@ -85,26 +85,27 @@ public:
   }
 
 private:
-  /// Empties the lists of messages and keeps their memory.
+  /// Empties the lists of messages, and keeps their allocations.
   void clear() {
     sends.clear();
     receives.clear();
   }
 
-  /// Appends a message unless it is empty.
+  /// Appends a message with `member` to `pieces`, unless the message has no
+  /// bytes.
   static void add(std::vector<PeerBuffer> &pieces, int member, char *data,
                   size_t bytes) {
     if (bytes > 0)
       pieces.push_back({member, data, bytes});
   }
 
-  /// Returns the first element of a member's share. Shares have equal size,
-  /// except for the last ones, which may be shorter or empty.
+  /// Returns the index of the first element of a member's share. Shares have
+  /// equal size, except for the last ones, which may be shorter or empty.
   size_t first(int member) const {
     const auto members = size_t(group->size());
     return std::min(count, (count + members - 1) / members * size_t(member));
   }
-  /// Returns the bytes of a member's share.
+  /// Returns the size of a member's share in bytes.
   size_t bytes(int member) const {
     return (first(member + 1) - first(member)) * size;
   }
@@ -115,8 +116,8 @@ private:
   Ticket ticket = 0;
 };
 
-/// A broadcast that the group executes in place, in `out`. The root first
-/// copies its `in` to `out`.
+/// A broadcast that a single call of the group executes in place, in `out`. The
+/// root first copies its `in` to `out`.
 class Broadcast : public CollectiveOperation {
 public:
   using CollectiveOperation::CollectiveOperation;
@@ -129,7 +130,8 @@ public:
   }
 };
 
-/// Copies a part of a local value; no communication.
+/// Copies this rank's part of a value that the rank has locally; does not
+/// communicate.
 class Slice : public PlannedCollective {
 public:
   using PlannedCollective::PlannedCollective;
@@ -141,8 +143,9 @@ public:
   }
 };
 
-/// A plain all-gather: every member contributes its whole `in`. The
-/// contributions go directly to `out`, or to scratch and from there to `out`.
+/// An all-gather in which every member contributes its whole `in`. If `out` is
+/// the contiguous concatenation of the contributions, they are received there.
+/// Otherwise they are received in scratch and then copied to `out`.
 class Gather : public PlannedSplit {
 public:
   Gather(const LoadContext &context, const program::InstructionT &instruction,
@@ -183,12 +186,14 @@ public:
   }
 
 private:
-  /// Returns where the contributions go, in member order.
+  /// Returns the address at which the members' contributions are received, in
+  /// member order.
   char *allOf(const Addresses &at) const {
     return plan.gathersDirectly ? at.out : at.scratch;
   }
 
-  /// Copies the contributions from scratch to `out`, if they went to scratch.
+  /// Copies the contributions from scratch to `out`, if they were received in
+  /// scratch.
   Status unpack(const Addresses &at) const {
     if (!plan.gathersDirectly)
       for (size_t member = 0; member < plan.unpack.size(); ++member)
@@ -199,9 +204,11 @@ private:
   }
 };
 
-/// A change of layout by pairwise messages: AllToAll, Permute, Exchange, and an
-/// AllGather that is not plain. Pieces that are contiguous on a side are sent
-/// and received there directly; other pieces go through scratch.
+/// A change of layout by messages between pairs of members: AllToAll, Permute,
+/// Exchange, and an AllGather to which some member does not contribute its
+/// whole `in`. A piece that is contiguous in `in` is sent from there, and one
+/// that is contiguous in `out` is received there; other pieces go through
+/// scratch.
 class Redistribution : public PlannedSplit {
 public:
   using PlannedSplit::PlannedSplit;
@@ -266,8 +273,8 @@ public:
   }
 
 private:
-  /// Packs this rank's own piece in the element order of the other members'
-  /// packed pieces.
+  /// Copies this rank's own piece to scratch, with its elements in the order in
+  /// which the other members pack theirs.
   void pack(const std::vector<StridedCopy> &copies, const char *source,
             char *target) const {
     int64_t done = 0;
@@ -277,8 +284,8 @@ private:
     }
   }
 
-  /// Appends the elements of a loop nest to contiguous memory; `done` counts
-  /// the elements there.
+  /// Appends the elements that a loop nest visits to contiguous memory. `done`
+  /// is the number of elements already there.
   void appendDensely(std::span<const CopyLoop> loops, const char *source,
                      char *target, int64_t &done) const {
     if (loops.empty() || (loops.size() == 1 && loops[0].sourceStride == 1)) {
@@ -293,7 +300,8 @@ private:
                     done);
   }
 
-  /// Reduces all pieces into the place of the first one in scratch.
+  /// Reduces the pieces of all members element-wise, and writes the result over
+  /// the first piece in scratch.
   void reduce(const Addresses &at) {
     inputs.clear();
     for (const PeerPiece &piece : plan.receives)
@@ -311,7 +319,8 @@ private:
 /// value that all microbatches share.
 class PerMicrobatch : public Operation {
 public:
-  /// Returns the operation of the next microbatch, to be set by the caller.
+  /// Appends an operation for the next microbatch, null so far, and returns a
+  /// reference by which the caller sets it.
   std::unique_ptr<Operation> &add() { return operations.emplace_back(); }
 
   Status run(const RunContext &run) override {
@@ -322,7 +331,7 @@ private:
   std::vector<std::unique_ptr<Operation>> operations;
 };
 
-/// Creates the operation of one kind of collective.
+/// Function that creates the operation of one kind of collective.
 using Make = std::unique_ptr<Operation> (*)(const LoadContext &,
                                             const program::InstructionT &,
                                             Group *, CollectivePlan &&);
@@ -344,8 +353,8 @@ std::unique_ptr<Base> planned(const LoadContext &context,
   return std::make_unique<Kind>(context, instruction, group, std::move(plan));
 }
 
-/// Creates an all-gather: a Gather if the plan is a plain all-gather, otherwise
-/// a Redistribution. `Base` is the type of the result.
+/// Creates an all-gather: a Gather if every member contributes its whole `in`,
+/// otherwise a Redistribution. `Base` is the type of the result.
 template <typename Base>
 std::unique_ptr<Base> gather(const LoadContext &context,
                              const program::InstructionT &instruction,
@@ -387,7 +396,7 @@ static Status checkScratch(const LoadContext &context,
 
 /// Prepares the operation that executes the collective on the rank at
 /// coordinates `at`, which include the microbatch. On a device with a queue,
-/// the group's own implementation is preferred.
+/// uses a single call of the group if the group supports that.
 static Status prepareAt(const Coordinates &at, const CollectiveSpec &spec,
                         const LoadContext &context,
                         const program::InstructionT &instruction, Group *group,

@@ -18,10 +18,12 @@ public:
   /// Begins the collective. All buffers that the instruction names are in use
   /// until finish() returns.
   virtual Status start(const RunContext &run) = 0;
-  /// Advances messages in flight without blocking (see Group::advance).
+  /// Advances the collective's messages that are in flight, without blocking
+  /// (Group::advance).
   virtual void advance() = 0;
-  /// Completes the collective: the result is in its buffer, or, on a device
-  /// with a queue, will be there before the device's later work.
+  /// Completes the collective. After the return the result is in its buffer. On
+  /// a device with a queue, the result is there before work that is enqueued
+  /// later.
   virtual Status finish(const RunContext &run) = 0;
 };
 
@@ -33,8 +35,8 @@ Status prepareCollective(const LoadContext &context,
                          const program::InstructionT &instruction, Group *group,
                          std::unique_ptr<Operation> &operation);
 
-/// Prepares an asynchronous all-reduce, reduce-scatter or all-gather, otherwise
-/// like prepareCollective().
+/// Prepares an asynchronous collective, which must be an all-reduce, a
+/// reduce-scatter or an all-gather. Otherwise like prepareCollective().
 Status prepareSplitCollective(const LoadContext &context,
                               const program::InstructionT &instruction,
                               Group *group,

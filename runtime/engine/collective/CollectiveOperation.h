@@ -9,12 +9,13 @@
 
 namespace pcc::runtime {
 
-/// Base class of the operations that execute a collective: finds the
-/// instruction's buffers in a microbatch, and copies between them. `out` and
-/// `scratch` are arena buffers.
+/// Base class of the operations that execute a collective instruction. Finds
+/// the addresses of the instruction's buffers in a microbatch, and copies
+/// between these buffers. The buffers `out` and `scratch` are in the arena.
 class CollectiveOperation : public Operation {
 public:
-  /// Sets `type` and `size` by the input buffer. `group` may be null.
+  /// Sets the members `type` and `size` to the element type of the input buffer
+  /// and the bytes of one element. `group` may be null.
   CollectiveOperation(const LoadContext &context,
                       const program::InstructionT &instruction, Group *group)
       : context(context), collective(*instruction.body.AsCollective()),
@@ -31,8 +32,9 @@ protected:
     char *scratch; ///< null if the instruction has no scratch
   };
 
-  /// Returns the addresses for an execution, and sets the action that messages
-  /// name. Every run, start or finish calls this first.
+  /// Returns the addresses of the instruction's buffers in the microbatch of
+  /// `run`. Also stores the name of the current action, which messages state.
+  /// Every run(), start() or finish() calls this function first.
   Addresses begin(const RunContext &run) {
     action.action = run.action;
     const BufferTable &buffers = context.buffers;
@@ -43,13 +45,14 @@ protected:
             collective.scratch < 0 ? nullptr : at(collective.scratch)};
   }
 
-  /// Executes strided copies of elements of the collective's type.
+  /// Executes strided copies of elements from `source` to `target`; the
+  /// elements have the collective's type.
   Status copyAll(const std::vector<StridedCopy> &copies, const char *source,
                  char *target) const {
     return context.device.copy(copies, source, target, size);
   }
 
-  /// Copies `bytes` contiguous bytes.
+  /// Copies `bytes` contiguous bytes from `source` to `target`.
   Status copyRun(const char *source, char *target, int64_t bytes) const {
     const StridedCopy run{0, 0, {{bytes, 1, 1}}};
     return context.device.copy({&run, 1}, source, target, 1);

@@ -13,9 +13,9 @@ static void addGroups(const SubAxes &axes, const Mesh &mesh,
     groups.emplace_back(members.begin(), members.end());
 }
 
-/// Returns the pairs of positions between which values are transferred, without
-/// duplicates. All programs of a bundle list the same transfers, so all ranks
-/// get the same pairs.
+/// Returns the pairs of pipeline positions (sender, receiver) between which
+/// values are transferred, without duplicates. All programs of a bundle list
+/// the same transfers, so all ranks get the same pairs.
 static std::vector<World::PeerEdge> edgesOf(const program::ProgramT &program) {
   std::set<std::pair<int, int>> pairs;
   for (const auto &transfer : program.transfers)

@@ -11,7 +11,7 @@ namespace pcc::runtime {
 /// A collective that executes the copies and messages of a CollectivePlan.
 class PlannedCollective : public CollectiveOperation {
 public:
-  /// Sizes `sends` and `receives` for the pieces of the plan.
+  /// Allocates `sends` and `receives`, with one entry per message of the plan.
   PlannedCollective(const LoadContext &context,
                     const program::InstructionT &instruction, Group *group,
                     CollectivePlan made)
@@ -19,8 +19,8 @@ public:
         sends(plan.sends.size()), receives(plan.receives.size()) {}
 
 protected:
-  /// Copies the packed pieces of the plan to scratch, and fills `sends` with
-  /// all pieces.
+  /// Prepares the messages to send. A piece of the plan that is not contiguous
+  /// is packed into scratch. Then every piece is entered into `sends`.
   Status packSends(const Addresses &at) {
     for (size_t i = 0; i < plan.sends.size(); ++i) {
       const PeerPiece &piece = plan.sends[i];
@@ -34,7 +34,7 @@ protected:
     return Status::success();
   }
 
-  /// Zeroes `out` if the plan leaves some of its elements unwritten.
+  /// Sets `out` to zero if the plan does not write all of its elements.
   Status clearHoles(const Addresses &at) const {
     return plan.hasHoles
                ? context.device.clear(
@@ -44,16 +44,16 @@ protected:
                : Status::success();
   }
 
-  /// Returns where a received piece arrives: in scratch if packed, otherwise
-  /// directly in `out`.
+  /// Returns the address at which a received piece arrives. A piece that must
+  /// be unpacked arrives in scratch, any other piece directly in `out`.
   char *placeOf(const PeerPiece &piece, const Addresses &at) const {
     return piece.packed ? at.scratch + piece.scratchOffset * int64_t(size)
                         : at.out + piece.offset * int64_t(size);
   }
 
   CollectivePlan plan;
-  /// Messages of the current execution. Members, so that their memory is
-  /// reused.
+  /// Messages of the current execution. They are data members so that their
+  /// allocations are reused.
   std::vector<PeerBuffer> sends, receives;
 };
 
@@ -71,20 +71,20 @@ public:
   void advance() override { group->advance(); }
 
 protected:
-  /// Posts `sends` and `receives`.
+  /// Begins to send `sends` and to receive `receives`.
   Status post() {
     return communicates() ? group->post(sends, receives, action, ticket)
                           : Status::success();
   }
-  /// Waits for the pieces that post() has posted.
+  /// Blocks until the messages that post() has begun are complete.
   Status waitForAll() {
     return communicates() ? group->wait({&ticket, 1}, action)
                           : Status::success();
   }
 
 private:
-  /// Returns whether this rank has pieces. A rank without pieces need not call
-  /// the group.
+  /// Returns whether this rank sends or receives any message. A rank without
+  /// messages need not call the group.
   bool communicates() const { return !sends.empty() || !receives.empty(); }
 
   Ticket ticket = 0; ///< from post() to waitForAll()

@@ -9,9 +9,9 @@
 
 namespace pcc::runtime {
 
-/// Pauses between two polls, depending on the seconds waited: not at all in the
-/// first 20 us, so that short waits end promptly; by sleeping after 1 ms, so
-/// that long waits leave the core to other threads.
+/// Pauses between two polls. In the first 20 us of a wait there is no pause, so
+/// that short waits end promptly. After 1 ms the thread sleeps, so that long
+/// waits leave the core to other threads. `waited` is in seconds.
 static void pause(double waited) {
   if (waited > 1e-3)
     std::this_thread::sleep_for(std::chrono::microseconds(50));
@@ -20,8 +20,8 @@ static void pause(double waited) {
 }
 
 /// The deadline limits the time without progress, not the length of a step: it
-/// starts again whenever a call of a group completes. A single rank has no
-/// peers to wait for, and therefore no deadline.
+/// starts again whenever a call of a group completes. A single rank waits for
+/// no peers, and therefore has no deadline.
 Status waitForQueue(Device &device, World &world) {
   const StopWatch watch;
   uint64_t progress = world.progress();

@@ -8,10 +8,10 @@
 
 namespace pcc::runtime {
 
-/// Blocks until the device has completed all work that it was given. Returns
-/// early with an error of the device, or of the world (another rank failed).
-/// With several ranks, also fails (exit code 14) if no communication of this
-/// rank completes for the world's deadline.
+/// Blocks until the device has completed all work that was enqueued on it.
+/// Returns an error early if the device fails, or if the world reports one
+/// (another rank failed). With several ranks, also fails with exit code 14 if
+/// no communication of this rank completes for as long as the world's deadline.
 Status waitForQueue(Device &device, World &world);
 
 } // namespace pcc::runtime

@@ -8,7 +8,8 @@
 
 namespace pcc::runtime {
 
-/// Returns the group of a device with a queue, which is always a QueuedGroup.
+/// Converts `group` to a QueuedGroup; every group of a device with a queue is
+/// one.
 static QueuedGroup &queued(Group *group) {
   return static_cast<QueuedGroup &>(*group);
 }
@@ -67,7 +68,8 @@ public:
   }
 
 private:
-  /// Returns where the members' contributions go, in member order.
+  /// Returns the address at which the members' contributions arrive, in member
+  /// order.
   char *allOf(const Addresses &at) const {
     return plan.gathersDirectly ? at.out : at.scratch;
   }
@@ -114,13 +116,13 @@ public:
   }
 
 private:
-  /// Returns a member's block in scratch.
+  /// Returns the address of a member's block in scratch.
   char *placeOf(int member, const Addresses &at) const {
     return at.scratch + member * room * int64_t(size);
   }
 
-  /// Packs the pieces of all members to scratch. Zeroes scratch first if some
-  /// blocks have padding.
+  /// Copies the pieces of all members to their blocks in scratch. Sets scratch
+  /// to zero first if some blocks have padding.
   Status pack(const Addresses &at) const {
     if (!isWhole)
       PCC_RETURN_IF_ERROR(context.device.clear(
@@ -130,7 +132,8 @@ private:
     return packOwn(at);
   }
 
-  /// Packs the piece that another member gets.
+  /// Copies the piece that another member gets to that member's block in
+  /// scratch.
   Status packPiece(const PeerPiece &piece, const Addresses &at) const {
     char *const place = placeOf(piece.member, at);
     return piece.packed ? copyAll(piece.copies, at.in, place)
@@ -138,9 +141,9 @@ private:
                                   piece.elements * int64_t(size));
   }
 
-  /// Packs the piece that this rank keeps. The plan's local copies describe the
-  /// piece in `in`; their targets are replaced by contiguous elements in the
-  /// order of the copies.
+  /// Copies the piece that this rank keeps to its block in scratch. The plan's
+  /// local copies give the piece's elements in `in`. In the block, the elements
+  /// are contiguous, in the order of the copies.
   Status packOwn(const Addresses &at) const {
     int64_t done = 0;
     for (const StridedCopy &copy : plan.local) {

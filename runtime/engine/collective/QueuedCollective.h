@@ -13,9 +13,10 @@
 
 namespace pcc::runtime {
 
-/// Creates the operation for a collective that the QueuedGroup `group` supports
-/// as a whole: an all-reduce, a reduce-scatter, or a plain all-gather. Returns
-/// null for any other collective; it is executed by messages according to
+/// Creates the operation for a collective that the QueuedGroup `group` executes
+/// by a single call: an all-reduce, a reduce-scatter, or an all-gather to which
+/// every member contributes its whole input. Returns null for any other
+/// collective; the caller then uses point-to-point messages according to
 /// `plan`.
 std::unique_ptr<Operation>
 makeQueuedCollective(const LoadContext &context,
@@ -23,7 +24,8 @@ makeQueuedCollective(const LoadContext &context,
                      const CollectivePlan &plan);
 
 /// Creates an asynchronous all-reduce, reduce-scatter or all-gather. Returns
-/// null for an all-gather that is not plain; it is executed by messages.
+/// null for an all-gather to which some member does not contribute its whole
+/// input; the caller then uses point-to-point messages.
 std::unique_ptr<SplitCollective>
 splitQueuedCollective(const LoadContext &context,
                       const program::InstructionT &instruction, Group *group);

@@ -9,9 +9,9 @@
 namespace pcc::runtime {
 
 namespace {
-/// Common part of both kinds: the rows, the masks, and the messages. Each
-/// message has the selected rows for one member, contiguous and in the order of
-/// the row plan.
+/// Base class of the ragged all-gather and reduce-scatter: the rows, the
+/// selection masks, and the messages. A message for a member has the rows
+/// selected for it, contiguous and in the order of the row plan.
 class RaggedCollective : public CollectiveOperation {
 public:
   RaggedCollective(const LoadContext &context,
@@ -33,7 +33,7 @@ protected:
   struct RaggedMasks {
     const uint8_t *divided, *whole;
   };
-  /// Returns the masks of the current microbatch.
+  /// Returns the selection masks of the microbatch of `run`.
   RaggedMasks masksOf(const RunContext &run) const {
     const auto at = [&](int32_t buffer) {
       return static_cast<const uint8_t *>(
@@ -50,8 +50,9 @@ protected:
     return masks.divided[plan.divided[i] * members + member] != 0;
   }
 
-  /// Exchanges `sends` and `receives`. A pair of members without selected rows
-  /// exchanges no message, as both members know from their masks.
+  /// Sends `sends` and receives `receives`. Two members of which neither has
+  /// selected rows for the other exchange no message, which both know from
+  /// their masks.
   Status exchange() {
     return sends.empty() && receives.empty()
                ? Status::success()
@@ -82,7 +83,8 @@ protected:
     return free;
   }
 
-  /// Appends a message of `count` rows to `receives`, unless it is empty.
+  /// Appends to `receives` a message of `count` rows from `member`, received at
+  /// `place`, unless `count` is 0.
   void addReceive(int member, char *place, size_t count) {
     if (count > 0)
       receives.push_back({member, place, count * bytes});
@@ -93,9 +95,9 @@ protected:
   size_t bytes;     ///< bytes per row
   int members;      ///< number of members of the group
   std::vector<PeerBuffer> sends, receives;
-  /// For each member, the address of its next received row.
+  /// For each member: address of the next row received from it.
   std::vector<char *> arrived;
-  /// Operands of the sum for one row, in member order.
+  /// Addresses of the rows that are added for one result row, in member order.
   std::vector<const char *> addends;
 };
 

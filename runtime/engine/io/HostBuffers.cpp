@@ -16,7 +16,8 @@ Status HostBuffers::allocate(int32_t buffer, BufferTable &table,
   return status;
 }
 
-/// Inputs with buffer -1 belong to other pipeline positions.
+/// Inputs whose buffer is -1 are skipped: they are read by ranks of other
+/// pipeline positions.
 Status HostBuffers::open() {
   if (device.sharesHostMemory())
     return Status::success();

@@ -10,19 +10,19 @@
 namespace pcc::runtime {
 
 /// Host memory for the inputs and outputs of steps. If the device shares the
-/// host's memory, this is the device's own buffers, and every transfer is a
-/// no-op. Otherwise inputs are double-buffered, so that the host writes and
+/// host's memory, this memory is the device's own buffers, and every transfer
+/// does nothing. Otherwise the inputs are double-buffered: the host writes and
 /// uploads the inputs of step n + 1 while the device computes step n:
 ///
 ///   pinned host memory          device memory
 ///   nextInputs() ── send() ──> staging ── beginStep() ──> input buffers
 ///                   (asynchronous)        (between two steps)
 ///
-/// beginStep() also swaps the two host copies, so inputs() is what the device
-/// has.
+/// beginStep() also swaps the two host copies, so that inputs() has the same
+/// elements as the device's input buffers.
 class HostBuffers {
 public:
-  /// Borrows all arguments; they must outlive this object.
+  /// Stores references to all arguments, which must outlive this object.
   HostBuffers(const program::ProgramT &program, Device &device,
               const BufferTable &buffers)
       : program(program), device(device), buffers(buffers), copies(program),
@@ -33,36 +33,42 @@ public:
   /// Exit code 13 if there is not enough memory.
   Status open();
 
-  /// Returns the host addresses of the inputs of the current step.
+  /// Returns the host addresses of the input buffers of the current step.
   const BufferTable &inputs() const {
     return device.sharesHostMemory() ? buffers : copies;
   }
-  /// Returns the host addresses where the inputs of the next step are written.
+  /// Returns the host addresses to which the caller writes the inputs of the
+  /// next step.
   const BufferTable &nextInputs() const {
     return device.sharesHostMemory() ? buffers : spare;
   }
-  /// Returns whether nextInputs() may be written while the current step runs.
+  /// Returns whether the caller may write to nextInputs() while the current
+  /// step runs. False if the device shares the host's memory, since there is
+  /// only one copy then.
   bool canWriteAhead() const { return !device.sharesHostMemory(); }
-  /// Begins to upload nextInputs() to the device. The host must not write that
-  /// memory before the following beginStep().
+  /// Begins to upload nextInputs() to the device's staging buffers, and
+  /// returns. The host must not write to nextInputs() before the following
+  /// beginStep().
   Status send();
-  /// Makes the inputs uploaded by send() those of the current step.
+  /// Makes the inputs that send() uploaded the inputs of the current step:
+  /// copies them from the staging buffers to the device's input buffers.
   Status beginStep();
 
-  /// Sets `data` to the host address of an output's elements in one microbatch,
-  /// after all work enqueued on the device is done. `data` is valid until the
-  /// next call for the same buffer.
+  /// Sets `data` to the host address of the elements that `buffer`, an output,
+  /// has in one microbatch. Waits until the device has completed all enqueued
+  /// work. `data` is valid until the next call for the same buffer.
   Status read(int32_t buffer, int64_t microbatch, const void *&data);
 
 private:
-  /// Allocates all microbatch slots of a buffer with a member function of
-  /// Device, and enters the address into `table`.
+  /// Allocates memory for all microbatch slots of a buffer by a member function
+  /// of Device, and sets the buffer's base address in `table`.
   Status allocate(int32_t buffer, BufferTable &table,
                   Status (Device::*allocate)(int64_t, char *&));
-  /// Returns the copies that move every slot of every input between two tables.
+  /// Returns the device copies that copy every slot of every input from the
+  /// addresses in table `from` to those in the other table.
   std::vector<DeviceCopy> inputsFrom(const BufferTable &from,
                                      const BufferTable &to) const;
-  /// Returns the bytes of one slot of a buffer.
+  /// Returns the size in bytes of one microbatch slot of a buffer.
   size_t bytesOf(int32_t buffer) const {
     return size_t(program.buffers[size_t(buffer)]->bytes);
   }
@@ -70,10 +76,12 @@ private:
   const program::ProgramT &program;
   Device &device;
   const BufferTable &buffers;
-  /// Input buffers: pinned copies for the current step and for the next one,
-  /// and the device staging buffers of the upload.
+  /// Memory of the input buffers. `copies`: pinned host copies of the current
+  /// step's inputs. `spare`: pinned host copies of the next step's inputs.
+  /// `arrived`: staging buffers on the device, where uploads arrive.
   BufferTable copies, spare, arrived;
-  /// Per buffer, the host copy of an output; allocated when it is first read.
+  /// Per buffer: host copy of an output, allocated when the output is first
+  /// read.
   std::vector<std::vector<std::byte>> copied;
 };
 

@@ -22,9 +22,10 @@ Status Inputs::checkName(const std::string &name) const {
                        {"its inputs are " + known});
 }
 
-/// Checks that an array has the type and shape of an input; with `isOfSteps`,
-/// the shape after a leading step dim. The type may also be that of .npy files,
-/// which lack bf16.
+/// Checks that an array has the element type and the shape of an input. If
+/// `isOfSteps`, the array has an additional leading dim that counts steps. The
+/// element type may also be the one that .npy files have for it, since they
+/// lack bf16.
 static Status checkArray(const program::InputT &input, ElementType type,
                          const std::vector<int64_t> &shape, bool isOfSteps) {
   const ElementType wanted = npyTypeOf(typeOf(input.type));
@@ -48,14 +49,17 @@ namespace {
 /// shape. The elements come from memory, or from a counter-based generator.
 class InputSource {
 public:
-  /// Element i is element `(base + i) % count + shift` of `data`.
+  /// Creates a source whose element i is element `(base + i) % count + shift`
+  /// of `data`.
   InputSource(const void *data, ElementType type, int64_t base, int64_t count,
               int64_t shift = 0)
       : data(static_cast<const char *>(data)), type(type), base(base),
         count(count), shift(shift) {}
   explicit InputSource(const RandomTensor &random) : random(random) {}
 
-  /// Executes the copy loops, and converts the elements to type `wanted`.
+  /// Executes the loop nest `loops`, and converts the elements to type
+  /// `wanted`. `from` and `to` are the first elements in the source and in the
+  /// target.
   void copy(std::span<const CopyLoop> loops, int64_t from, int64_t to,
             ElementType wanted, char *target) const {
     if (!loops.empty() && (loops.size() > 1 || loops[0].sourceStride != 1 ||
@@ -75,8 +79,9 @@ public:
   }
 
 private:
-  /// Copies `extent` contiguous elements. The run wraps around at `count`,
-  /// because the last sample of a file may be followed by the first.
+  /// Copies `extent` contiguous elements. The range may pass the end of the
+  /// data at `count` and continue at its beginning, because the last sample of
+  /// a file may be followed by the first.
   void copyRun(int64_t from, int64_t extent, ElementType wanted,
                char *place) const {
     while (extent > 0) {
@@ -98,7 +103,7 @@ private:
 } // namespace
 
 /// Fills one input's buffer in every microbatch slot with the elements that
-/// this rank's layout selects. The memset provides the zeros of the padding.
+/// this rank's layout selects. Padding is set to zero by the memset.
 static void fillBuffer(const program::ProgramT &program,
                        const program::InputT &input, const Mesh &mesh,
                        Coordinates at, const InputSource &source,
@@ -130,7 +135,8 @@ std::string Inputs::pathOf(const program::InputT &input,
   return given == options.inputs.end() ? "" : given->second;
 }
 
-/// The order of precedence is token stream, file, generator.
+/// The source is the token stream, otherwise a file, otherwise the random
+/// generator: the first that the options name for this input.
 Status Inputs::open(const program::InputT &input, Source &source) const {
   bool isOfSteps = false;
   source.shift = tokens.shiftOf(input);
@@ -155,8 +161,8 @@ Status Inputs::open(const program::InputT &input, Source &source) const {
   return Status::success();
 }
 
-/// A second call keeps the sources that the options named: they are open
-/// already.
+/// A second call of open() keeps the sources that the options name, because
+/// they are open already.
 Status Inputs::open(const InputArrays &given) {
   for (const auto &[name, path] : options.inputs)
     PCC_RETURN_IF_ERROR(checkName(name));
@@ -207,8 +213,8 @@ Status Inputs::checkPosition(int64_t sample) const {
   return Status::success();
 }
 
-/// Finds the first element of the step in its source: by sample if samples are
-/// contiguous, else by whole steps.
+/// Determines the step's first element in the source: by the sample number if
+/// samples are contiguous there, otherwise by the number of whole steps.
 void Inputs::fill(const program::InputT &input, const Source &source,
                   int64_t sample) const {
   const int64_t ofStep = numElements(input.shape);

@@ -23,83 +23,91 @@ struct InputArray {
   const void *data = nullptr;
 };
 
-/// Input arrays by the name of the model's input.
+/// Arrays that a caller passes as inputs, by the input's name in the model.
 using InputArrays = std::map<std::string, InputArray>;
 
 /// Fills the input buffers of a rank for each step. Every input has one source:
 /// an array of the caller, a file (--input, --data), a token stream (--tokens),
-/// or a counter-based generator (--random-inputs). The elements of a step
-/// depend only on the index of its first sample, not on the mesh or on which
-/// rank reads which part; a run may therefore resume on another plan.
+/// or a counter-based random generator (--random-inputs). The elements of a
+/// step depend only on the index of the step's first sample. They do not depend
+/// on the mesh, so a run may resume under another plan.
 class Inputs {
 public:
-  /// Borrows all arguments; they must outlive this object.
+  /// Stores references to all arguments, which must outlive this object.
   Inputs(const program::ProgramT &program, const Mesh &mesh,
          const Coordinates &at, const RunOptions &options, HostBuffers &buffers)
       : program(program), mesh(mesh), at(at), options(options),
         buffers(buffers) {}
 
-  /// Opens the source of every input, and checks its name, shape and type (exit
-  /// code 10). All inputs of the model are checked, also those that this rank
-  /// does not read, so that all ranks agree on the outcome. Arrays of `given`
-  /// are borrowed for as long as steps are read, and take precedence over the
-  /// options. A second call replaces the arrays; sources that the options named
-  /// stay open.
+  /// Opens the source of every input, and checks the source's name, shape and
+  /// type (exit code 10). All inputs of the model are checked, also those that
+  /// this rank does not read, so that all ranks get the same result. Arrays of
+  /// `given` take precedence over sources that the options name, and are
+  /// borrowed as long as steps are read. A second call replaces the arrays;
+  /// sources that the options named stay open.
   Status open(const InputArrays &given = {});
 
-  /// Checks whether a run can continue with sample `sample` (exit code 10 if
-  /// not). Files whose outermost dim is not the batch hold whole steps, so they
-  /// can only continue at a step boundary.
+  /// Checks whether a run can continue with sample number `sample`; returns
+  /// exit code 10 if it cannot. If the batch is not the outermost dim of an
+  /// input, a file of this input holds whole steps. The run can then continue
+  /// only with the first sample of a step.
   Status checkPosition(int64_t sample) const;
 
   /// Fills the input buffers of all microbatches for the step that begins with
-  /// sample `sample` (counted from 0), and makes them the current step's
-  /// inputs. Padding becomes zero. After the last sample of --data the first
-  /// one follows.
+  /// sample number `sample` (counted from 0), and makes them the inputs of the
+  /// current step. Padding becomes zero. After the last sample of a --data
+  /// file, reading continues with its first sample.
   Status read(int64_t sample);
-  /// Writes and uploads the inputs of the next step while the current one runs;
-  /// the following read() then only switches to them. Does nothing if the
-  /// device shares the host's memory.
+  /// Writes and uploads the inputs of the next step, which begins with sample
+  /// number `sample`, while the current step runs. The following read() then
+  /// only switches to these inputs. Does nothing if the device shares the
+  /// host's memory.
   Status readAhead(int64_t sample);
 
 private:
-  /// Fills the next step's buffers, and begins to upload them.
+  /// Fills the host buffers of the next step, and begins to upload them.
   Status write(int64_t sample);
 
-  /// The origin of one input's elements. Exactly one of `array`, `shift`,
-  /// `file` and `random` is used, in this order of precedence.
+  /// The source of one input's elements. Exactly one of `array`, `shift`,
+  /// `file` and `random` is used: the first of these that is set.
   struct Source {
-    /// The file of --input or --data.
+    /// The .npy file of --input or --data; empty if there is none.
     std::optional<NpyFile> file;
-    /// Number of steps in the file's leading dim; 0 if the file has no such
-    /// dim, so that all steps read the same elements.
+    /// Size of the file's leading step dim. 0 if the file has no such dim; all
+    /// steps then read the same elements.
     int64_t numSteps = 0;
-    /// The generator of --random-inputs.
+    /// Parameters of the generator of --random-inputs.
     RandomTensor random = {};
-    /// For an input from the token stream: its offset in tokens
-    /// (TokenStream::shiftOf).
+    /// For an input from the token stream: distance of its sequence from the
+    /// first token of the sample, in tokens (0 for the ids, 1 for the labels);
+    /// see TokenStream::shiftOf. Empty for other inputs.
     std::optional<int64_t> shift = {};
-    /// Whether the options named a source that has been opened.
+    /// Whether the options name a source for this input and it has been opened.
     bool isOpen = false;
-    /// The caller's array. Takes precedence over the source that the options
-    /// name.
+    /// The caller's array, if there is one. It takes precedence over the source
+    /// that the options name.
     std::optional<InputArray> array;
   };
 
-  /// Returns an error that lists the model's inputs if `name` is none of them.
+  /// Checks that the model has an input `name`. Otherwise returns an error that
+  /// lists the model's inputs.
   Status checkName(const std::string &name) const;
-  /// Opens the source that the options name for one input.
+  /// Opens the source that the options name for one input, and stores it in
+  /// `source`.
   Status open(const program::InputT &input, Source &source) const;
-  /// Fills all inputs that this rank reads.
+  /// Fills all inputs that this rank reads, for the step that begins with
+  /// sample number `sample`.
   void fill(int64_t sample) const;
-  /// Fills one input in all microbatches.
+  /// Fills one input in all microbatches, for the step that begins with sample
+  /// number `sample`.
   void fill(const program::InputT &input, const Source &source,
             int64_t sample) const;
-  /// Returns whether the batch is the outermost dim of the input, so that
-  /// samples, and therefore steps, are contiguous in a file.
+  /// Returns whether the batch is the outermost dim of the input. The samples
+  /// of a step are then contiguous in a file.
   bool isCutInSamples(const program::InputT &input) const;
-  /// Returns the path of the file for an input, or an empty string. Sets
-  /// `isOfSteps` if the file has a leading step dim, as files of --data have.
+  /// Returns the path of the file that the options name for an input; an empty
+  /// string if they name none. Sets `isOfSteps` if the file's leading dim
+  /// counts steps, as in files of --data.
   std::string pathOf(const program::InputT &input, bool &isOfSteps) const;
 
   const program::ProgramT &program;
@@ -108,9 +116,10 @@ private:
   const RunOptions &options;
   HostBuffers &buffers;
   TokenStream tokens;
-  /// The source of each input of the program.
+  /// Source of each input, in the order of the program's inputs.
   std::vector<Source> sources;
-  /// First sample of the inputs that have been written ahead, if any.
+  /// Index of the first sample of the inputs that readAhead() has written;
+  /// empty if it has written none.
   std::optional<int64_t> ahead;
 };
 

@@ -23,26 +23,28 @@ static Status cannotWrite(const std::string &path, int error) {
 }
 
 namespace {
-/// The file of one output while it is being written.
+/// The .npy file of one output while it is being written.
 struct OutputFile {
   /// Final path.
   std::string path;
-  /// Path until all ranks have written their parts.
+  /// Temporary path, which the file has until all ranks have written their
+  /// elements.
   std::string temporary;
-  /// Bytes of the .npy header, which precedes the elements.
+  /// Size in bytes of the .npy header, which precedes the elements.
   int64_t dataOffset;
-  /// Bytes of the elements.
+  /// Size in bytes of all elements.
   int64_t bytes;
   int descriptor = -1;
 };
 
-/// Writes parts of outputs to their files. `pwrite` needs no common file
-/// position, so ranks write to the same file at the same time.
+/// Writes elements of outputs to the output files. pwrite() takes an explicit
+/// offset, so several ranks can write to one file at the same time.
 class FileSink : public OutputSink {
 public:
   explicit FileSink(std::vector<OutputFile> &files) : files(files) {}
 
-  /// Offsets are relative to the elements; the header has negative offsets.
+  /// Writes to the file of output number `output`. `offset` is in bytes from
+  /// the first element; the header is at negative offsets.
   Status write(size_t output, int64_t offset, const void *data,
                size_t size) override {
     OutputFile &file = files[output];
@@ -65,8 +67,8 @@ private:
   std::vector<OutputFile> &files;
 };
 
-/// Serializes parts of outputs into a message for rank 0: a sequence of
-/// {output, offset, size} as int64, each followed by `size` bytes.
+/// Appends elements of outputs to a message for rank 0: a sequence of {output,
+/// offset, size} as int64, each followed by `size` bytes of elements.
 class MessageSink : public OutputSink {
 public:
   Status write(size_t output, int64_t offset, const void *data,
@@ -87,9 +89,9 @@ private:
   }
 };
 
-/// Writes the outputs together with the OutputWriters of all other ranks.
-/// Between phases the ranks agree on whether to continue, so that none waits
-/// for one that has failed.
+/// Writes the outputs together with the OutputWriters of all other ranks. After
+/// each phase the ranks agree on whether to continue, so that no rank waits for
+/// one that has failed.
 class OutputWriter {
 public:
   OutputWriter(const program::ProgramT &program, const Mesh &mesh,
@@ -117,7 +119,7 @@ public:
         close(file.descriptor);
   }
 
-  /// Executes all phases; every rank must call this.
+  /// Executes all phases. All ranks must call this.
   Status run() {
     Status status = isRoot() ? createFiles() : Status::success();
     if (status = agree(status); status.failed())
@@ -133,13 +135,15 @@ public:
 private:
   bool isRoot() const { return world.rank() == 0; }
 
-  /// Returns success if all ranks succeeded, else an error on every rank.
+  /// Returns success if `mine` is a success on all ranks, otherwise an error on
+  /// every rank.
   Status agree(const Status &mine) {
     return runtime::agree(world, mine, action,
                           "another rank cannot write its part of the outputs");
   }
 
-  /// Sets `flag` to true on all ranks if it is true on any.
+  /// Sets `flag` on all ranks: to true if it is true on any rank, otherwise to
+  /// false.
   Status anyOf(bool &flag) {
     int32_t value = flag;
     Status status = world.all().allReduce(&value, &value, 1, ElementType::I32,
@@ -178,7 +182,7 @@ private:
   }
 
   /// Opens the files that rank 0 has created. Returns false if this rank does
-  /// not see them, or sees files of another size.
+  /// not find them, or finds files of another size.
   bool openFiles() {
     for (OutputFile &file : files) {
       file.descriptor = open(file.temporary.c_str(), O_RDWR | O_CLOEXEC);
@@ -202,7 +206,8 @@ private:
     return status;
   }
 
-  /// Renames the files on rank 0, or deletes them if `status` is an error.
+  /// If `status` is a success, rank 0 renames the files to their final names;
+  /// otherwise rank 0 deletes them.
   Status finish(Status status) {
     if (isRoot()) {
       for (OutputFile &file : files)
@@ -221,9 +226,9 @@ private:
     return status.failed() ? status : left;
   }
 
-  /// Sends every rank's parts to rank 0, one rank after the other, which bounds
-  /// the memory that rank 0 needs. After an error of writing, rank 0 still
-  /// receives the rest, so that no sender blocks.
+  /// Sends every rank's elements to rank 0, one rank after the other, which
+  /// bounds the memory that rank 0 needs. After a failed write, rank 0 still
+  /// receives the remaining messages, so that no sender blocks.
   Status writeThroughRoot() {
     MessageSink sink;
     PCC_RETURN_IF_ERROR(parts.write(sink));
@@ -238,7 +243,7 @@ private:
     return written;
   }
 
-  /// Transfers the message of one rank to rank 0, which writes its parts.
+  /// Sends the message of `rank` to rank 0, which writes the elements in it.
   Status moveToRoot(int rank, int64_t size, std::vector<char> &mine,
                     Status &written) {
     if (size == 0 || (!isRoot() && world.rank() != rank))
@@ -255,7 +260,8 @@ private:
     return status;
   }
 
-  /// Writes the parts that a MessageSink has serialized.
+  /// Writes the elements in `message`, which a MessageSink has built, to the
+  /// output files.
   Status unpack(const std::vector<char> &message) {
     for (size_t next = 0; next < message.size();) {
       std::array<int64_t, 3> head;

@@ -8,19 +8,21 @@
 
 namespace pcc::runtime {
 
-/// Writes DIRECTORY/NAME.npy for every output. All ranks call this after the
-/// last step.
+/// Writes DIRECTORY/NAME.npy for every output. All ranks must call this after
+/// the last step.
 ///
 /// - Rank 0 creates every file under a temporary name, with all its bytes
 ///   reserved.
-/// - Every rank writes its own parts in place. Among replicas, the lowest rank
-///   writes.
-/// - When all ranks have succeeded, rank 0 renames the files; otherwise it
-///   deletes them.
+/// - Every rank writes the elements that it holds directly to their place in
+///   the file. If several ranks hold the same elements (replicas), the lowest
+///   of these ranks writes them.
+/// - When all ranks have succeeded, rank 0 renames the files to their final
+///   names; otherwise it deletes them.
 ///
-/// If some rank cannot see the files of rank 0 (no shared file system), all
-/// ranks send their parts to rank 0, which writes them. Exit code 7 for a file
-/// that cannot be written; if one rank cannot write, all ranks fail.
+/// If some rank cannot access the files that rank 0 created (no shared file
+/// system), all ranks send their elements to rank 0, which writes them. Exit
+/// code 7 if a file cannot be written; if one rank cannot write, all ranks
+/// fail.
 Status writeOutputs(const program::ProgramT &program, const Mesh &mesh,
                     const Coordinates &at, const std::string &directory,
                     HostBuffers &buffers, World &world);

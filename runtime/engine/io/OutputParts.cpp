@@ -14,8 +14,8 @@ Status MemorySink::write(size_t output, int64_t offset, const void *data,
   return Status::success();
 }
 
-/// An output that is not split along microbatches is the same in all of them,
-/// so only the first is written.
+/// If an output is not divided by microbatch, all microbatches have the same
+/// elements, so only the first microbatch is written.
 Status OutputParts::write(OutputSink &sink) {
   for (size_t i = 0; i < program.outputs.size(); ++i) {
     const program::OutputT &output = *program.outputs[i];
@@ -31,8 +31,8 @@ Status OutputParts::write(OutputSink &sink) {
   return Status::success();
 }
 
-/// The layout at the coordinates of `microbatch` says which elements of the
-/// global output the buffer holds.
+/// The layout at the coordinates of `microbatch` determines the elements of the
+/// global output that the buffer holds.
 Status OutputParts::writePart(OutputSink &sink, size_t index,
                               const Layout &layout, int32_t microbatch) {
   const program::OutputT &output = *program.outputs[index];
@@ -49,7 +49,8 @@ Status OutputParts::writePart(OutputSink &sink, size_t index,
   return Status::success();
 }
 
-/// Descends the copy loops until what remains is contiguous on both sides.
+/// Executes the loops, outermost first, until the remaining loops are
+/// contiguous in both source and target; these elements are written at once.
 Status OutputParts::writeLoops(OutputSink &sink, size_t index,
                                std::span<const CopyLoop> loops, int64_t from,
                                int64_t to, const char *data) {

@@ -10,18 +10,20 @@
 
 namespace pcc::runtime {
 
-/// Receives contiguous runs of output bytes. In the sink each output is whole,
-/// dense and row-major, in the element type of .npy files (bf16 becomes f32).
+/// Destination of the elements of model outputs. In the destination each output
+/// is a whole, dense, row-major array in the element type of .npy files (bf16
+/// becomes f32). Elements arrive as contiguous ranges of bytes.
 class OutputSink {
 public:
   virtual ~OutputSink() = default;
-  /// Writes `size` bytes at byte `offset` of output number `output`.
+  /// Writes `size` bytes from `data` to byte `offset` of the whole array of
+  /// output number `output`.
   virtual Status write(size_t output, int64_t offset, const void *data,
                        size_t size) = 0;
 };
 
-/// Writes into memory that all ranks share, with one address per output. Runs
-/// of different ranks do not overlap, so no lock is needed.
+/// A destination in memory that all ranks share, with one address per output.
+/// The ranges that different ranks write do not overlap, so no lock is needed.
 class MemorySink : public OutputSink {
 public:
   explicit MemorySink(std::span<std::byte *const> places) : places(places) {}
@@ -32,29 +34,33 @@ private:
   std::span<std::byte *const> places;
 };
 
-/// The parts of the outputs that this rank is responsible for. Among replicas,
-/// the lowest rank is responsible; the parts of all ranks cover every output
-/// once.
+/// The elements of the outputs that this rank must write. If several ranks hold
+/// the same elements (replicas), the lowest of these ranks writes them. The
+/// ranks together write every element once.
 class OutputParts {
 public:
-  /// Borrows all arguments; they must outlive this object.
+  /// Stores references to all arguments, which must outlive this object.
   OutputParts(const program::ProgramT &program, const Mesh &mesh,
               const Coordinates &at, HostBuffers &buffers)
       : program(program), mesh(mesh), at(at), buffers(buffers) {}
 
-  /// Writes this rank's parts of all outputs, in all microbatches, to `sink`.
+  /// Writes to `sink` the elements of all outputs and microbatches that this
+  /// rank must write.
   Status write(OutputSink &sink);
 
 private:
-  /// Writes what one microbatch holds of output `index`.
+  /// Writes to `sink` the elements of output `index` that `layout` describes,
+  /// those of one microbatch.
   Status writePart(OutputSink &sink, size_t index, const Layout &layout,
                    int32_t microbatch);
-  /// Executes copy loops down to contiguous runs. `from` and `to` are in
-  /// elements.
+  /// Executes a loop nest, outermost loop first, and writes its contiguous
+  /// ranges to `sink`. `from` and `to` are the offsets of the first element in
+  /// the source and in the whole output, in elements.
   Status writeLoops(OutputSink &sink, size_t index,
                     std::span<const CopyLoop> loops, int64_t from, int64_t to,
                     const char *data);
-  /// Writes `count` contiguous elements, converted to the type of .npy files.
+  /// Writes `count` contiguous elements to `sink`, converted to the element
+  /// type of .npy files.
   Status writeRun(OutputSink &sink, size_t index, int64_t count, int64_t from,
                   int64_t to, const char *data);
 

@@ -18,12 +18,14 @@ static bool isInteger(const program::InputT &input) {
   return type == ElementType::I32 || type == ElementType::I64;
 }
 
-/// Returns whether the input is [samples, sequence] of integers.
+/// Returns whether the input has integer elements and the two dims [samples,
+/// sequence].
 static bool isOfTokens(const program::InputT &input) {
   return isInteger(input) && input.shape.size() == 2 && input.batch_dim == 0;
 }
 
-/// Returns exit code 10 with `why` and a list of the model's inputs.
+/// Returns an error with exit code 10, the reason `why`, and a list of the
+/// model's inputs.
 static Status refuse(const program::ProgramT &program, const std::string &why) {
   std::string inputs;
   for (const auto &input : program.inputs)
@@ -51,8 +53,8 @@ Status checkData(const RunOptions &options) {
   return Status::success();
 }
 
-/// Inputs that --input names are left out; of the rest exactly one must look
-/// like the labels.
+/// Considers only inputs that no --input names; exactly one of these must have
+/// the properties of the labels.
 Status TokenStream::findInputs(const RunOptions &options,
                                const program::ProgramT &program) {
   for (const auto &input : program.inputs)

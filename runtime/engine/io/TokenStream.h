@@ -9,8 +9,8 @@
 
 namespace pcc::runtime {
 
-/// A memory-mapped file of token ids, cut into training samples. With sequences
-/// of S tokens, sample n is
+/// A memory-mapped file of token ids, divided into training samples. With
+/// sequences of S tokens, sample n is
 ///
 ///   ids     tokens[n S]     … tokens[n S + S - 1]
 ///   labels  tokens[n S + 1] … tokens[n S + S]
@@ -19,11 +19,11 @@ namespace pcc::runtime {
 /// whole sample are not used.
 class TokenStream {
 public:
-  /// Maps the file `options.data`, and finds the two inputs that it feeds: the
-  /// labels, and the token ids. The ids are the only other input that no
-  /// --input names; they must be integers with the shape of the labels. Exit
-  /// code 10 if these inputs are not found, or if the file does not hold one
-  /// whole sample.
+  /// Maps the file `options.data`, and finds the two inputs that the file
+  /// feeds: the labels, which the loss reads, and the token ids. The ids must
+  /// be the only other input that no --input names, and must be integers with
+  /// the shape of the labels. Exit code 10 if these inputs are not found, or if
+  /// the file is shorter than one sample.
   Status open(const RunOptions &options, const program::ProgramT &program);
 
   /// Returns the offset, in tokens, of an input's sequence from the first token
@@ -34,26 +34,28 @@ public:
   const std::byte *data() const { return file.bytes().data(); }
   /// Returns the type of a token in the file: U16 or U32.
   ElementType type() const { return elementType; }
-  /// Returns the number of input tokens of all whole samples.
+  /// Returns the number of tokens that are input tokens of some whole sample.
   int64_t numElements() const { return elements; }
 
 private:
-  /// Finds the inputs `ids` and `labels`.
+  /// Sets `ids` and `labels` to the two inputs of the program that the file
+  /// feeds.
   Status findInputs(const RunOptions &options,
                     const program::ProgramT &program);
 
   MappedFile file;
   ElementType elementType = ElementType::U16;
-  /// Number of input tokens of all whole samples.
+  /// Number of tokens that are input tokens of some whole sample.
   int64_t elements = 0;
   /// The input that has the token ids. Borrowed from the program.
   const program::InputT *ids = nullptr;
-  /// The input that the loss compares with. Borrowed from the program.
+  /// The input with the labels, with which the loss compares. Borrowed from the
+  /// program.
   const program::InputT *labels = nullptr;
 };
 
-/// Checks that --data and --tokens fit each other: --tokens needs a file, its
-/// absence a directory (exit code 2).
+/// Checks that --data fits --tokens: with --tokens it must be a file, without
+/// --tokens a directory. Returns exit code 2 otherwise.
 Status checkData(const RunOptions &options);
 
 /// Returns text such as `"labels" (i64 [8, 32])` for messages: name, type and

@@ -13,8 +13,8 @@ namespace pcc::runtime {
 
 using Json = nlohmann::json;
 
-/// Converts the action kind of the program format to that of timelines. Post
-/// and Wait are both communication.
+/// Returns the timeline's action kind for an action kind of the program format.
+/// Post and Wait both become Communication.
 static ActionKind kindOf(program::ActionKind kind) {
   switch (kind) {
   case program::ActionKind::Forward:
@@ -36,8 +36,9 @@ static ActionKind kindOf(program::ActionKind kind) {
   return ActionKind::Communication;
 }
 
-/// Returns the kernel's boot id: equal on all ranks of a machine, even in
-/// containers with different host names, and new after each boot.
+/// Returns the kernel's boot id as the name of this host. It is equal on all
+/// ranks of a machine, even in containers with different host names, and
+/// changes at each boot.
 static std::string hostName() {
   std::string name;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), name);
@@ -45,14 +46,15 @@ static std::string hostName() {
 }
 
 namespace {
-/// Serializes one rank's log and stage sizes as JSON, to be sent to rank 0.
+/// Converts one rank's log and the memory sizes of its stages to JSON, which is
+/// sent to rank 0.
 class LoggedRow {
 public:
   LoggedRow(const program::ProgramT &program, const StepLog &log)
       : program(program), log(log) {}
 
-  /// Returns the row. `clock` is the reading of this rank's steady clock, in
-  /// seconds, at a moment that all ranks share.
+  /// Returns this rank's row as JSON. `clock` is the time of this rank's steady
+  /// clock, in seconds, at a moment that all ranks share.
   Json write(double clock) {
     Json events = Json::array(), stages = Json::array();
     numberUpdates();
@@ -69,8 +71,9 @@ public:
   }
 
 private:
-  /// Numbers the update actions of each stage in the order in which they run: a
-  /// timeline tells them apart by the microbatch number, which updates lack.
+  /// Numbers the update actions of each stage, from 0, in the order in which
+  /// they run. An update has no microbatch, so a timeline shows this number in
+  /// its place.
   void numberUpdates() {
     std::map<int32_t, int32_t> next;
     partOfUpdate.assign(program.actions.size(), 0);
@@ -79,7 +82,8 @@ private:
         partOfUpdate[i] = next[program.actions[i]->stage]++;
   }
 
-  /// Returns the microbatch number that a timeline shows for an action.
+  /// Returns the number that a timeline shows as the microbatch of action
+  /// `index`: for an update its number among the updates of its stage.
   int32_t microbatchOf(int32_t index) const {
     const program::ActionT &action = *program.actions[size_t(index)];
     switch (action.kind) {
@@ -92,8 +96,8 @@ private:
     }
   }
 
-  /// Returns one event as an array: kind, stage, microbatch, start, end, name,
-  /// and seconds on a core.
+  /// Returns one event as a JSON array: kind, stage, microbatch, start, end,
+  /// name, and CPU seconds.
   Json write(const StepLog::Event &event) const {
     const program::ActionT &action = *program.actions[size_t(event.action)];
     const bool isAction = event.instruction == StepLog::wholeAction;
@@ -129,11 +133,12 @@ private:
 
   const program::ProgramT &program;
   const StepLog &log;
-  /// Per action, its number among the updates of its stage.
+  /// For each update action: its number among the updates of its stage.
   std::vector<int32_t> partOfUpdate;
 };
 
-/// Joins the rows of all ranks into one timeline that begins at time 0.
+/// Joins the rows of all ranks into one timeline, whose earliest event begins
+/// at time 0.
 class RowJoiner {
 public:
   explicit RowJoiner(const std::vector<Json> &rows, size_t numStages)
@@ -151,8 +156,8 @@ public:
   }
 
 private:
-  /// Converts a time of the row's clock to the clock of rank 0. Rows of rank
-  /// 0's host need no conversion.
+  /// Converts a time from the clock of the row's host to the clock of rank 0's
+  /// host. Rows of rank 0's host need no conversion.
   double secondsOf(const Json &row, const Json &time) const {
     const bool isOwnClock = row.at("host") == rows[0].at("host");
     return time.get<double>() - (isOwnClock
@@ -190,7 +195,8 @@ private:
   }
 
   const std::vector<Json> &rows;
-  /// Memory of each stage of the model, from the rank that runs the stage.
+  /// Memory sizes of each pipeline stage of the model, reported by a rank that
+  /// runs the stage.
   std::vector<StageBytes> bytes;
   /// Earliest start of any event, by the clock of rank 0.
   double begin = std::numeric_limits<double>::infinity();
@@ -198,8 +204,9 @@ private:
 };
 } // namespace
 
-/// Gathers byte strings of different lengths: entry r of `all` is that of rank
-/// r. Other ranks than 0 get nothing.
+/// Gathers the bytes `mine` of all ranks, which may differ in length, on rank
+/// 0: there, `all[r]` becomes the bytes of rank r. On other ranks `all` stays
+/// empty.
 static Status gather(World &world, const std::vector<uint8_t> &mine,
                      std::vector<std::vector<uint8_t>> &all) {
   const ActionId action{"write", "timeline"};

@@ -16,13 +16,15 @@ public:
   Progress(const RunOptions &options, int rank)
       : options(options), isHeard(rank == 0 && options.onProgress) {}
 
-  /// Reports the text `what`.
+  /// Passes the text `what` to RunOptions::onProgress; does nothing on other
+  /// ranks than rank 0.
   void say(const std::string &what) {
     if (isHeard)
       options.onProgress(what);
   }
 
-  /// Reports that step number `step`, counted from 0, begins.
+  /// Reports that step number `step`, counted from 0, begins, unless a step was
+  /// reported in the last 0.1 s.
   void beginStep(int step) {
     if (!isHeard || (step > 0 && sinceStep.seconds() < 0.1))
       return;
@@ -36,9 +38,9 @@ public:
 
 private:
   const RunOptions &options;
-  /// Whether this is rank 0 and someone listens.
+  /// Whether this is rank 0 and RunOptions::onProgress is set.
   const bool isHeard;
-  /// Time since a step was last reported.
+  /// Measures the time since the last report of a step.
   StopWatch sinceStep;
 };
 

@@ -21,7 +21,7 @@ static double percent(double part, double whole) {
   return whole > 0 ? 100 * part / whole : 0;
 }
 
-/// Percentages are of the total time of the timed steps.
+/// The percentages are shares of the total time of the timed steps.
 std::string summaryLine(int rank, const RankReport &report) {
   constexpr double mebibyte = 1 << 20;
   const size_t steps = report.steps.size();
@@ -39,9 +39,9 @@ std::string summaryLine(int rank, const RankReport &report) {
   return line.data();
 }
 
-/// Serializes a report as numbers for the all-gather: six fixed fields, then
-/// the steps, then the live forward passes per stage. All ranks have the same
-/// counts.
+/// Returns a report as a list of numbers for the all-gather: six fixed fields,
+/// then the duration of each step, then the live forward passes of each stage.
+/// The lists of all ranks have equal lengths.
 static std::vector<double> pack(const RankReport &report) {
   std::vector<double> numbers = {report.seconds,
                                  report.spent.idle,
@@ -54,8 +54,9 @@ static std::vector<double> pack(const RankReport &report) {
   return numbers;
 }
 
-/// Returns the counts by stage. Stages that the rank does not run, or that keep
-/// nothing alive, are left out.
+/// Returns the counts of live forward passes as a JSON object by stage. Stages
+/// with count 0 are left out: the rank does not run them, or they keep nothing
+/// alive.
 static nlohmann::ordered_json liveJson(const double *counts, size_t numStages) {
   nlohmann::ordered_json stages = nlohmann::ordered_json::object();
   for (size_t stage = 0; stage < numStages; ++stage)
@@ -64,7 +65,8 @@ static nlohmann::ordered_json liveJson(const double *counts, size_t numStages) {
   return stages;
 }
 
-/// Inverse of pack(), with the names of the report's fields.
+/// Converts numbers that pack() returned to a JSON object with the names of the
+/// report's fields.
 static nlohmann::ordered_json toJson(int rank, const double *numbers,
                                      size_t numSteps, size_t numStages) {
   return {
@@ -83,7 +85,8 @@ static nlohmann::ordered_json orNull(const std::optional<double> &number) {
   return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json();
 }
 
-/// Returns the entry of one step. Its metrics are those that rank 0 knows.
+/// Returns the JSON object of one step. Its metrics are those that rank 0
+/// knows.
 static nlohmann::ordered_json stepJson(const RankReport &report, size_t step,
                                        double seconds) {
   const StepMetrics metrics = step < report.metrics.size()

@@ -12,7 +12,8 @@
 
 namespace pcc::runtime {
 
-/// Metrics of one training step. A value is empty on ranks that do not know it.
+/// Metrics of one training step. A metric that this rank does not know is
+/// empty.
 struct StepMetrics {
   /// Number of the step, counted from 1 over all resumed runs.
   int64_t step = 0;
@@ -21,32 +22,33 @@ struct StepMetrics {
 
 /// Measurements of one rank over its timed steps.
 struct RankReport {
-  /// Total seconds of all timed steps.
+  /// Total duration of all timed steps in seconds.
   double seconds = 0;
-  /// The part of `seconds` spent in each kind of work.
+  /// Division of `seconds` into kinds of work.
   TimeSpent spent = {};
-  /// Bytes of the arena, as planned and as allocated.
+  /// Size in bytes of the arena, the memory for intermediate tensors.
   int64_t arenaBytes = 0;
-  /// Largest resident size of the process in bytes.
+  /// Largest resident set size of the process in bytes.
   int64_t peakMemoryBytes = 0;
-  /// Per stage of the model: the largest number of forward passes whose
-  /// activations were alive at once. 0 for stages of other ranks.
+  /// Per pipeline stage of the model: largest number of forward passes whose
+  /// activations were alive at once. 0 for stages that other ranks run.
   std::vector<int32_t> peakLive = {};
-  /// Seconds of each timed step. All ranks have equally many steps.
+  /// Duration of each timed step in seconds. All ranks have equally many
+  /// entries.
   std::vector<double> steps = {};
   /// Metrics of each timed step; empty without training.
   std::vector<StepMetrics> metrics = {};
 };
 
-/// Returns the largest resident size of this process so far, in bytes.
+/// Returns the largest resident set size of this process so far, in bytes.
 int64_t peakMemoryOfProcess();
 
 /// Returns the line that a rank prints at the end: "rank 3: 2 steps of 12.3 ms
 /// (compute 80%, wait 15%, idle 5%), arena 1.5 MiB, peak memory 30.1 MiB".
 std::string summaryLine(int rank, const RankReport &report);
 
-/// Gathers the reports of all ranks, and writes them on rank 0 to `path` as
-/// JSON. All ranks must call this. The file is complete or absent.
+/// Gathers the reports of all ranks on rank 0, which writes them to `path` as
+/// JSON. All ranks must call. The file appears complete or not at all.
 Status writeReport(const std::string &path, const RankReport &mine,
                    World &world);
 

@@ -9,15 +9,17 @@ namespace pcc::runtime {
 
 using program::ActionKind;
 
-/// Returns whether the activations of a forward pass are dead after the action.
-/// With a split backward pass (zero bubble), W uses them last.
+/// Returns whether the activations of a forward pass are no longer needed after
+/// `action`. The last action to use them is B, or W if the backward pass is
+/// split (zero bubble).
 static bool endsForward(const program::ActionT &action) {
   return action.kind == ActionKind::Backward ||
          action.kind == ActionKind::WeightGradient;
 }
 
-/// Returns an upper bound of the events of one step: per action itself, its
-/// messages, and each collective of its function.
+/// Returns an upper bound of the number of events in one step: for each action
+/// one for itself, one for its messages, and one per collective of its
+/// function.
 static size_t countEvents(const program::ProgramT &program) {
   size_t count = 0;
   for (const auto &action : program.actions) {

@@ -7,7 +7,8 @@
 
 namespace pcc::runtime {
 
-/// Integer labels with more than the batch dim are token ids.
+/// Labels that are integers and have more dims than the batch dim are token
+/// ids.
 Throughput::Throughput(const program::ProgramT &program)
     : samples(double(program.samples)), peakFlops(program.peak_flops) {
   for (const auto &input : program.inputs)

@@ -12,35 +12,42 @@
 
 namespace pcc::runtime {
 
-/// Converts the duration of a training step into speeds. The utilization
-/// follows MFU (PaLM, Chowdhery et al. 2022), but counts all operations that
-/// the programs execute, those of recomputed activations included.
+/// Converts the duration of a training step to samples, tokens and operations
+/// per second. mfu() is the model FLOPs utilization of PaLM (Chowdhery et al.
+/// 2022), except that it counts all operations that the programs execute, those
+/// of recomputed activations included.
 class Throughput {
 public:
-  /// Reads from the program of this rank how many samples and tokens a step
-  /// has, and how many operations this rank executes in it.
+  /// Reads from `program`, the program of this rank, the numbers of samples and
+  /// tokens of a step, and the number of floating-point operations that this
+  /// rank executes per step.
   explicit Throughput(const program::ProgramT &program);
 
-  /// Sums the operations of all ranks. All ranks must call this, before mfu().
-  /// `options.peakFlops`, if positive, replaces the peak that the program
-  /// records.
+  /// Sums the operations per step over all ranks. All ranks must call this
+  /// before mfu(). If `options.peakFlops` is positive, it replaces the peak
+  /// speed that the program records.
   Status open(const RunOptions &options, World &world);
 
-  /// Returns samples per second of a step that took `seconds`.
+  /// Returns the samples per second of a step that took `seconds`.
   double samplesPerSecond(double seconds) const;
-  /// Returns tokens per second. Empty if the labels are not token ids.
+  /// Returns the tokens per second of a step that took `seconds`; std::nullopt
+  /// if the labels are not token ids.
   std::optional<double> tokensPerSecond(double seconds) const;
-  /// Returns the executed operations divided by those that all ranks could
-  /// execute at their peak in `seconds`. Empty if no peak is known.
+  /// Returns the utilization of a step that took `seconds`: the floating-point
+  /// operations that all ranks execute, divided by those that they could
+  /// execute at their peak speed. std::nullopt if the peak speed is unknown.
   std::optional<double> mfu(double seconds) const;
-  /// Returns the speeds as text: "1234 tokens/s, MFU 12.3 %".
+  /// Returns the speeds of a step that took `seconds` as text: "1234 tokens/s,
+  /// MFU 12.3 %".
   std::string describe(double seconds) const;
 
 private:
-  /// Samples and tokens of one step, over all ranks. `tokens` is 0 if unknown.
+  /// `samples`, `tokens`: samples and tokens of one step over all ranks.
+  /// `tokens` is 0 if the labels are not token ids.
   double samples = 1, tokens = 0;
-  /// Over all ranks: floating-point operations of one step, and operations per
-  /// second at the peak (0 if unknown).
+  /// Sums over all ranks. `flops`: floating-point operations of one step.
+  /// `peakFlops`: floating-point operations per second at peak speed; 0 if
+  /// unknown.
   double flops = 0, peakFlops = 0;
 };
 

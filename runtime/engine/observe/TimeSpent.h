@@ -6,14 +6,14 @@
 namespace pcc::runtime {
 
 /// Seconds that the host thread of a rank spent, by kind of work. On a device
-/// with a queue these are the seconds to enqueue the work; the wait for the
-/// device at the end of a step is added to `compute`.
+/// with a queue, these are the seconds in which the thread enqueued work; the
+/// wait for the device at the end of a step is added to `compute`.
 struct TimeSpent {
-  /// Seconds in instructions other than collectives.
+  /// Seconds spent in instructions other than collectives.
   double compute = 0;
   /// Seconds in collectives.
   double wait = 0;
-  /// Seconds in waits for messages of other pipeline stages.
+  /// Seconds spent in waits for messages of other pipeline stages.
   double idle = 0;
 };
 

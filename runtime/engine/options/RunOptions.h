@@ -11,75 +11,91 @@
 
 namespace pcc::runtime {
 
-/// Options of `pcc run` and of the executables of a bundle. RunOptionsCli.h
-/// names the flag of each.
+/// Options of `pcc run` and of the executables of a bundle (the directory that
+/// pcc writes). RunOptionsCli.h defines the flag of each option.
 struct RunOptions {
-  /// Input name to .npy file (--input).
+  /// Path of a .npy file per input name (--input).
   std::map<std::string, std::string> inputs;
-  /// Directory for the outputs; empty: outputs are not written.
+  /// Directory to which the outputs are written; if empty, they are not
+  /// written.
   std::string outputDirectory;
-  /// Whether devices that can record a step (CUDA graphs) record and replay it.
+  /// Whether a device that can record a step (as a CUDA graph) does so and then
+  /// executes the recording.
   bool recordSteps = true;
   /// Whether several ranks may use one GPU.
   bool shareGpu = false;
-  /// Communicator: "mpi", "thread" or "nccl"; empty: the launcher chooses.
+  /// Name of the communicator: "mpi", "thread" or "nccl". If empty, the
+  /// launcher chooses one.
   std::string comm;
-  /// Threads per rank; 0: cores divided by the ranks of the host.
+  /// Number of threads with which each rank computes. 0 means the number of
+  /// cores divided by the number of ranks of this host.
   int threads = 0;
-  /// JSON file for times and memory; empty: none.
+  /// Path of the JSON file for times and memory (--report); if empty, no report
+  /// is written.
   std::string report;
-  /// Seed of generated inputs; empty: all inputs must be given.
+  /// Seed of randomly generated inputs. If empty, a file or array must be given
+  /// for every input.
   std::optional<uint64_t> randomInputs;
-  /// Root directory of the weight files; empty: the root that the program
-  /// records.
+  /// Root directory of the weight files. If empty, it is the directory that the
+  /// program records.
   std::string weights;
-  /// Directory of the bundle, which also holds packed weights.
+  /// Directory of the bundle (the output of pcc). It also holds weights that
+  /// pcc packed.
   std::string bundle;
-  /// Training data: a directory of .npy files with a leading step dim, or, with
-  /// `tokens`, a file of token ids.
+  /// Path of the training data: with `tokens` a file of token ids, otherwise a
+  /// directory of .npy files whose leading dim counts steps.
   std::string data;
-  /// Element type of a token file: "u16" or "u32"; empty: `data` is a
-  /// directory.
+  /// Element type of the token file `data`: "u16" or "u32". If empty, `data` is
+  /// a directory.
   std::string tokens;
   /// Number of training steps.
   int64_t steps = 1;
-  /// Directory for checkpoints; empty: none are saved.
+  /// Directory to which checkpoints are saved; if empty, none are saved.
   std::string save;
-  /// Steps between checkpoints; 0: only one after the last step.
+  /// Number of steps from one checkpoint to the next; 0 means only one
+  /// checkpoint, after the last step.
   int64_t saveEvery = 0;
   /// Whether checkpoints are written while training continues.
   bool saveInBackground = false;
-  /// Directory of checkpoints to resume from; empty: training begins anew.
+  /// Directory of checkpoints from which training resumes; if empty, training
+  /// starts from the initial weights.
   std::string resume;
-  /// File for one line of JSON per training step; empty: none.
+  /// Path of the file that gets one line of JSON per training step; if empty,
+  /// none is written.
   std::string metrics;
-  /// Peak operations per second of one rank; 0: as the program records.
+  /// Peak floating-point operations per second of one rank; 0 means the number
+  /// that the program records.
   double peakFlops = 0;
-  /// Files for the measured timeline of the last step, as a picture and as a
-  /// Chrome trace; empty: none.
+  /// Paths for the measured timeline of the last step: `scheduleSvg` for a
+  /// picture, `trace` for a Chrome trace. A file with an empty path is not
+  /// written.
   std::string scheduleSvg, trace;
-  /// Timed steps of inference.
+  /// Number of timed steps in an inference run.
   int repeat = 1;
-  /// Untimed steps before the timed ones.
+  /// Number of untimed inference steps before the timed ones.
   int warmup = 0;
-  /// Seconds that one wait may last within a step.
+  /// Deadline within a step: longest time, in seconds, of one wait for other
+  /// ranks.
   double timeout = 30;
-  /// Seconds that one wait may last while loading or saving.
+  /// Deadline while loading or saving: longest time, in seconds, of one wait
+  /// for other ranks.
   double loadTimeout = 600;
-  /// Whether to hash whole weight files rather than sampled pages.
+  /// Whether weight files are verified by a hash of all bytes. If false, only
+  /// sampled pages are hashed.
   bool checkWeights = false;
-  /// Whether to omit summary lines and notes.
+  /// Whether summary lines and notes are not printed.
   bool quiet = false;
-  /// Ranks on this host; 0: all ranks of the world.
+  /// Number of ranks on this host; 0 means that all ranks of the world are on
+  /// this host.
   int localRanks = 0;
-  /// Whether the process belongs to another program (Python): no signal
-  /// handlers are installed, and nothing is printed to stdout.
+  /// Whether the runtime is part of another program's process (Python). No
+  /// signal handlers are installed then, and nothing is printed to stdout.
   bool isEmbedded = false;
-  /// Returns whether this rank should end instead of executing its next step.
-  /// Called before each step. May be empty.
+  /// Function that is called before each step, and returns true if this rank
+  /// should end the run instead of executing the step. May be empty.
   std::function<bool()> isGivenUp = {};
-  /// Receives progress messages of rank 0; an empty text clears the message.
-  /// May be empty.
+  /// Function that receives progress messages of rank 0; an empty text clears
+  /// the message. May be empty.
   std::function<void(const std::string &)> onProgress = {};
 };
 

@@ -11,42 +11,45 @@
 
 namespace pcc::runtime {
 
-/// Host access to a rank's pieces of the trained weights and of the optimizer
-/// state, for checkpoints. If the device shares the host's memory, the pieces
-/// are the device's own buffers, and transfers are no-ops. Otherwise they are
-/// pinned copies, which fetch() and store() synchronize.
+/// Gives the host access to a rank's shards of the trained weights and of the
+/// optimizer state, for checkpoints. If the device shares the host's memory,
+/// the shards are the device's own buffers, and transfers do nothing. Otherwise
+/// they are copies in pinned host memory: fetch() copies from the device to
+/// these, store() copies back.
 class HostTrainingState {
 public:
-  /// Borrows `device` and the buffers of `buffers`, which must outlive this
-  /// object. Requires the base addresses of all buffers.
+  /// Stores references to `device` and to the buffers of `buffers`, which must
+  /// outlive this object. The base addresses of all buffers must have been set.
   HostTrainingState(const program::ProgramT &program, Device &device,
                     const BufferTable &buffers);
 
-  /// Allocates the host copies. Must come before fetch() and store(); repeated
-  /// calls do nothing.
+  /// Allocates the copies in host memory. Must be called before fetch() and
+  /// store(); further calls do nothing.
   Status open();
 
-  /// Returns every tensor of the state once.
+  /// Returns every tensor of the training state once, with `data` in host
+  /// memory.
   std::span<const StateTensor> tensors() const { return {pieces.data(), once}; }
-  /// Returns tensors(), and then the further buffers of tensors that the
-  /// program stores more than once.
+  /// Returns tensors(), followed by duplicates: further buffers of tensors that
+  /// the program stores more than once.
   std::span<const StateTensor> all() const { return pieces; }
 
-  /// Copies tensors() from the device to the host, after all work enqueued on
-  /// the device is done.
+  /// Copies tensors() from the device to the host, after the device has
+  /// completed all enqueued work.
   Status fetch();
-  /// Copies all() from the host to the device.
+  /// Copies all entries of all() from the host to the device.
   Status store();
 
 private:
   Device &device;
-  /// The state as returned by all(); `data` points to host memory.
+  /// Training state in the order of all(); `data` points to host memory.
   std::vector<StateTensor> pieces;
-  /// Bytes of each piece.
+  /// Size in bytes of each entry of `pieces`.
   std::vector<int64_t> bytes;
-  /// Address of each piece in the device's memory.
+  /// Device address of each entry of `pieces`.
   std::vector<void *> onDevice;
-  /// Number of leading entries of `pieces` with distinct names.
+  /// Number of entries of `pieces` before the duplicates; these have distinct
+  /// names.
   size_t once = 0;
   bool isOpen = false;
 };

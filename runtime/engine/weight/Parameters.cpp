@@ -19,7 +19,8 @@ Parameters::Parameters(const program::ProgramT &program, const Mesh &mesh,
   countUses();
 }
 
-/// Outputs and transfers count too: their buffers may be parameters.
+/// Outputs and transfers between stages count as uses, too, because their
+/// buffers may be parameters.
 void Parameters::countUses() {
   const auto count = [&](int32_t index) {
     if (index < 0)
@@ -45,8 +46,9 @@ static std::string join(const std::string &directory, const std::string &name) {
   return directory.empty() ? name : directory + "/" + name;
 }
 
-/// Notes that a large file has no recorded hash of its whole contents, so that
-/// --check-weights does not seem to have verified it.
+/// Prints a note that a large file has no recorded hash of its whole content,
+/// so that a user of --check-weights does not believe that the file was
+/// verified.
 static void noteUnhashed(const std::string &path) {
   std::fprintf(stderr,
                "note: weight file \"%s\" was too large to be hashed when the "
@@ -185,8 +187,9 @@ Status Parameters::fillBasesOfHost(BufferTable &buffers) {
   return Status::success();
 }
 
-/// All pieces share one allocation of the device. Buffers of one parameter
-/// refer to the same piece, each at its own offset.
+/// The shards of all parameters share one allocation of the device. Several
+/// buffers of one parameter refer to the same shard, each at its own offset
+/// within it.
 Status Parameters::copyTo(Device &device, BufferTable &buffers,
                           const ProgramImage &image) {
   std::vector<int64_t> offsets(pieces.size(), -1);

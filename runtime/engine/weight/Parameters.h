@@ -12,15 +12,17 @@
 
 namespace pcc::runtime {
 
-/// Loads the local pieces of parameters on first use. A piece is one of:
+/// Loads this rank's shards of the parameters (weights and optimizer state) on
+/// first use. Memory of a shard is one of:
 ///
-/// - pages of the mapped weight file, if the file holds the piece exactly as
+/// - pages of the mapped weight file, if the file holds the shard exactly as
 ///   the buffer needs it
-/// - a copy, for which the file's pages are released again
-/// - nothing, once a device keeps the parameter in its own format (see drop())
+/// - a copy in host memory; the file's pages are then released
+/// - none, after a device has taken the parameter in its own format (drop())
 class Parameters : public ParameterSource {
 public:
-  /// Borrows all arguments; they must outlive this object. Opens no file.
+  /// Stores references to all arguments, which must outlive this object. Opens
+  /// no file.
   Parameters(const program::ProgramT &program, const Mesh &mesh,
              const Coordinates &at);
 
@@ -32,55 +34,65 @@ public:
   /// parameter, and no instruction writes it. A device may then keep it in its
   /// own format.
   bool isExclusive(int32_t parameter) const override;
-  /// Sets `data` to the dense local piece, which is read or generated on first
-  /// use. Owned by this object, and valid until drop().
+  /// Sets `data` to this rank's dense shard of parameter number `parameter`.
+  /// The first call for a parameter reads or generates the shard. The memory is
+  /// owned by this object, and valid until drop().
   Status acquire(int32_t parameter, const void *&data) override;
-  /// Frees the local piece: the device has its own copy.
+  /// Frees the host memory of this rank's shard, because the device has its own
+  /// copy of it.
   void drop(int32_t parameter) override;
 
-  /// Sets the base addresses of all parameter buffers whose piece was not
-  /// dropped. On a device with its own memory, pieces are uploaded into one
-  /// allocation, or generated there.
+  /// Sets the base address of the buffers of every parameter that was not
+  /// dropped. On a device with its own memory, all shards are uploaded into one
+  /// device allocation, or generated there.
   Status fillBases(BufferTable &buffers, Device &device,
                    const ProgramImage &image);
 
 private:
-  /// The local piece of one parameter, while the program is loaded.
+  /// This rank's shard of one parameter in host memory, while the program is
+  /// loaded.
   struct LocalPiece {
-    /// Memory of a piece that had to be copied; null for pages of a file.
+    /// Memory of the shard if it was copied; null if the shard is in pages of
+    /// the mapped file.
     std::unique_ptr<void, decltype(&std::free)> copy{nullptr, &std::free};
-    /// Address of the piece; null if it has not been read.
+    /// Address of the shard; null if it has not been read, or has been dropped.
     const void *data = nullptr;
-    /// Operands, outputs and transfers that refer to the parameter.
+    /// Number of uses of the parameter: instruction operands, program outputs
+    /// and transfers between stages.
     int uses = 0;
-    /// Whether the device has its own copy.
+    /// Whether drop() has been called: the device has its own copy.
     bool dropped = false;
   };
 
-  /// Counts the uses of every parameter.
+  /// Sets `uses` for every parameter.
   void countUses();
-  /// Points the buffers to the pieces in host memory.
+  /// Sets the base addresses of the parameter buffers to the shards in host
+  /// memory, for a device that shares the host's memory.
   Status fillBasesOfHost(BufferTable &buffers);
-  /// Copies or generates all needed pieces in the device's memory.
+  /// Places all shards whose buffers isNeeded() in one allocation of the
+  /// device's memory, by upload or by generation there, and sets the buffers'
+  /// base addresses.
   Status copyTo(Device &device, BufferTable &buffers,
                 const ProgramImage &image);
-  /// Writes one piece to the address `to` in the device's memory.
+  /// Uploads or generates the shard of one parameter at device address `to`.
   Status writePiece(int32_t parameter, Device &device,
                     const ProgramImage &image, void *to);
-  /// Returns whether the buffer belongs to a parameter with uses whose piece
-  /// was not dropped.
+  /// Returns whether `buffer` belongs to a parameter that has uses and was not
+  /// dropped.
   bool isNeeded(const program::BufferT &buffer) const;
-  /// Reads a piece from its file, in place if possible.
+  /// Reads a shard from the parameter's weight file: points to the mapped pages
+  /// if they hold the shard exactly as needed, otherwise copies.
   Status readFile(const program::ParameterT &parameter, LocalPiece &piece);
-  /// Allocates host memory for a piece. Exit code 13 if there is none.
+  /// Allocates host memory for a shard. Exit code 13 if there is not enough
+  /// memory.
   Status allocate(const program::ParameterT &parameter, LocalPiece &piece);
 
   const program::ProgramT &program;
   const Mesh &mesh;
   const Coordinates &at;
-  /// The weight files of the program.
+  /// The mapped weight files, in the order of `program.files`.
   std::vector<MappedFile> files;
-  /// The local piece of each parameter.
+  /// This rank's shard of each parameter, by parameter index.
   std::vector<LocalPiece> pieces;
 };
 

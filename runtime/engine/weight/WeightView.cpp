@@ -111,7 +111,7 @@ bool WeightView::reshapeStrides(const std::vector<int64_t> &wanted) {
   return true;
 }
 
-/// Reads the view with the layout of a single rank; later transforms then start
+/// Copies the view as if a single rank held it all. Later transforms then start
 /// from a dense tensor.
 void WeightView::materialize() {
   const Mesh mesh;
@@ -142,8 +142,8 @@ std::vector<StridedCopy> WeightView::copies(const Layout &layout,
   return list;
 }
 
-/// The piece is usable in place if one copy covers it and is dense on both
-/// sides.
+/// The shard can be used in place if a single copy covers it and that copy is
+/// contiguous in both source and target.
 const void *WeightView::findInPlace(const Layout &layout, const Mesh &mesh,
                                     const Coordinates &at) const {
   if (!stored || !owned.empty())
@@ -169,8 +169,8 @@ WeightView::findGenerated(const Layout &layout, const Mesh &mesh,
   return copies(layout, mesh, at);
 }
 
-/// Without casts elements are copied directly; otherwise, or from a generator,
-/// they pass through row buffers.
+/// If there are no casts, elements are copied directly. With casts, or if the
+/// elements are generated, they pass through row buffers.
 void WeightView::read(const Layout &layout, const Mesh &mesh,
                       const Coordinates &at, void *target) const {
   const size_t size = sizeOf(types.back());
@@ -184,8 +184,9 @@ void WeightView::read(const Layout &layout, const Mesh &mesh,
   }
 }
 
-/// Peels the outer loops, then converts the innermost loop in rows of 1024
-/// elements and scatters each row to its target stride.
+/// Executes the outer loops of the copy. Reads the innermost loop in rows of at
+/// most 1024 elements, converts each row, and writes it with the loop's target
+/// stride.
 void WeightView::readCopy(const StridedCopy &copy, char *target) const {
   const size_t size = sizeOf(types.back());
   if (copy.loops.empty())
@@ -215,8 +216,8 @@ void WeightView::readCopy(const StridedCopy &copy, char *target) const {
   }
 }
 
-/// Each cast converts from one of two buffers to the other; the last writes to
-/// `target`.
+/// Two buffers alternate as source and target of the casts; the last cast
+/// writes to `target`.
 void WeightView::readRow(int64_t from, int64_t stride, int64_t count,
                          void *target) const {
   std::array<std::array<char, 8 * 1024>, 2> stages;

@@ -10,71 +10,83 @@
 
 namespace pcc::runtime {
 
-/// The elements of a parameter after its transforms. Transposes, slices and
-/// reshapes only change offset and strides; casts are applied when elements are
-/// read. A reshape that no strides can express copies the tensor first.
+/// A view of a stored weight as the parameter that is derived from it.
+/// Transposes, slices and reshapes only change offset and strides; casts are
+/// applied when elements are read. A reshape that strides cannot express copies
+/// the tensor first. Example, with offset and strides in elements:
 ///
 ///   stored [768, 2304]   offset 0     strides [2304, 1]
 ///   slice dim 1 at 768   offset 768   strides [2304, 1]   shape [768, 768]
 ///   transpose            offset 768   strides [1, 2304]
 class WeightView {
 public:
-  /// Views the tensor at address `stored` in its mapped file, which may be
-  /// unaligned. Borrowed.
+  /// Creates a view of the tensor at address `stored` in a mapped file. The
+  /// address may be unaligned, and must stay valid as long as this object.
   WeightView(const program::ParameterT &parameter, const void *stored);
-  /// Views a tensor whose elements come from a counter-based generator.
+  /// Creates a view of a tensor whose elements come from the counter-based
+  /// random generator.
   WeightView(const program::ParameterT &parameter, const RandomTensor &random);
 
-  /// Returns the address of the local piece within the file if it lies there
-  /// exactly as the buffer needs it: dense, without padding, of the wanted type
-  /// and aligned to it. Returns null otherwise.
+  /// Returns the address of this rank's shard within the mapped file, if the
+  /// file has it exactly as the buffer needs it: dense, without padding,
+  /// aligned, and of the parameter's type. Returns null otherwise.
   const void *findInPlace(const Layout &layout, const Mesh &mesh,
                           const Coordinates &at) const;
 
-  /// Returns the copies from the generator's element numbers to the elements of
-  /// the local piece. Empty if elements do not come from the generator, for
-  /// instance after a reshape that copied the tensor.
+  /// Returns copies that place generated elements: their source is an element
+  /// index of the random generator, their target the element in this rank's
+  /// dense shard. Returns std::nullopt if the elements do not come from the
+  /// generator, for instance after a reshape that copied the tensor.
   std::optional<std::vector<StridedCopy>>
   findGenerated(const Layout &layout, const Mesh &mesh,
                 const Coordinates &at) const;
 
-  /// Writes the local piece to `target`, row-major, with zeros as padding.
+  /// Writes this rank's shard to `target`, dense and row-major, with zeros as
+  /// padding.
   void read(const Layout &layout, const Mesh &mesh, const Coordinates &at,
             void *target) const;
 
 private:
-  /// Applies the parameter's transforms to offset, shape and strides, in order.
+  /// Changes offset, shape and strides of the view by the parameter's
+  /// transforms, in order.
   void applyTransforms(const program::ParameterT &parameter);
   void transpose(const program::TransposeT &step);
   void slice(const program::SliceT &step);
   void reshape(const program::ReshapeT &step);
-  /// Expresses a reshape by strides. Returns false, and changes nothing, if
-  /// that is impossible.
+  /// Changes `strides` so that the view has shape `shape`. Returns false, and
+  /// changes nothing, if no strides can express that.
   bool reshapeStrides(const std::vector<int64_t> &shape);
-  /// Copies all elements into `owned`, dense and in the final type.
+  /// Copies all elements of the view into `owned`, dense and in the type after
+  /// all casts, and makes `owned` the stored tensor.
   void materialize();
 
-  /// Returns the copies from the view to the dense local piece of `layout`.
+  /// Returns the copies from the view to this rank's dense shard, whose
+  /// elements are determined by `layout`.
   std::vector<StridedCopy> copies(const Layout &layout, const Mesh &mesh,
                                   const Coordinates &at) const;
-  /// Executes one copy, and applies the casts row by row.
+  /// Executes one copy of a shard into `target`, and applies the casts, row by
+  /// row.
   void readCopy(const StridedCopy &copy, char *target) const;
-  /// Reads `count` elements, at most 1024, densely and in the final type.
+  /// Reads `count` elements, at most 1024, from `offset` on with the given
+  /// stride, and writes them contiguously to `target` in the type after all
+  /// casts.
   void readRow(int64_t offset, int64_t stride, int64_t count,
                void *target) const;
 
   /// Address of the tensor's first stored element; null for generated elements.
   const char *stored = nullptr;
-  /// The generator; empty for stored elements.
+  /// Parameters of the random generator; empty for stored elements.
   std::optional<RandomTensor> random;
-  /// Elements that materialize() copied; `stored` points here then.
+  /// Memory of the elements that materialize() has copied; `stored` then points
+  /// to it.
   std::vector<char> owned;
-  /// Elements from `stored` to the view's first element. Strides are in
-  /// elements, too.
+  /// Distance from `stored` to the view's first element, in elements; the
+  /// strides are in elements, too.
   int64_t offset = 0;
   std::vector<int64_t> shape;
   std::vector<int64_t> strides;
-  /// The stored element type, then the type after each cast.
+  /// The element type of the stored tensor, followed by the type after each
+  /// cast.
   std::vector<ElementType> types;
 };
 

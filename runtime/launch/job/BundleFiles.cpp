@@ -37,8 +37,8 @@ int countRanks(const std::string &bundle) {
   return absent;
 }
 
-/// Returns the number of ranks, which is the first entry of bundle.json; 0 if
-/// it is missing.
+/// Returns the number of ranks that bundle.json records as its first entry; 0
+/// if the file or the entry is missing.
 static int recordedWorld(const std::string &bundle) {
   std::ifstream file(bundle + "/bundle.json");
   char text[64] = {};
@@ -48,7 +48,8 @@ static int recordedWorld(const std::string &bundle) {
 }
 
 bool isForGpus(const std::string &bundle) {
-  // The target is among the first entries of bundle.json, which may be long.
+  // Only the beginning of bundle.json, which may be long, is read: the target
+  // is among its first entries.
   std::ifstream file(bundle + "/bundle.json");
   std::string text(8192, '\0');
   file.read(text.data(), std::streamsize(text.size()));
@@ -56,8 +57,8 @@ bool isForGpus(const std::string &bundle) {
   return text.find("\"target\":\"cuda\"") != std::string::npos;
 }
 
-// Without this check, a bundle that has lost its last ranks would pass for one
-// with a smaller world.
+// Without this check, a bundle whose last rank executables are missing would be
+// run as a bundle with fewer ranks.
 Status checkComplete(const std::string &bundle) {
   const int present = countRanks(bundle);
   const int world = recordedWorld(bundle);

@@ -14,20 +14,22 @@
 
 namespace pcc::runtime {
 
-/// Returns the file name of a rank's executable, with at least three digits:
-/// "rank-000".
+/// Returns the file name of a rank's executable in a bundle, with at least
+/// three digits, such as "rank-000".
 std::string rankFileName(int rank);
 
-/// Returns the number of rank executables in directory `bundle`, numbered from
-/// 0 without a gap; 0 if the directory is no bundle.
+/// Returns the number of rank executables in directory `bundle`: rank-000,
+/// rank-001, … up to the first number that is missing. 0 if the directory is no
+/// bundle.
 int countRanks(const std::string &bundle);
 
-/// Returns whether the bundle was compiled for GPUs, as bundle.json says.
+/// Returns whether the bundle's programs were compiled for GPUs, as its
+/// bundle.json records.
 bool isForGpus(const std::string &bundle);
 
-/// Checks that the bundle has as many rank executables as bundle.json says
-/// (exit code 11 if fewer). A bundle without them, or without that number,
-/// passes.
+/// Checks that `bundle` has as many rank executables as its bundle.json
+/// records; exit code 11 if there are fewer. A bundle without any rank
+/// executable, or whose bundle.json records no number, passes.
 Status checkComplete(const std::string &bundle);
 
 } // namespace pcc::runtime

@@ -11,9 +11,10 @@
 
 namespace pcc::runtime {
 
-/// Detaches the helper from its parent. The helper closes all inherited files,
-/// because other processes may wait for end of file on them, and blocks all
-/// signals that end its parent's process group. The pipe becomes file 3.
+/// Detaches the helper process from its parent. The helper closes all inherited
+/// files, because other processes may wait for end of file on them. It blocks
+/// the signals that are sent to its parent's process group. The read end of the
+/// pipe becomes file descriptor 3.
 static void detach(int lifeline) {
   setsid();
   sigset_t all;
@@ -26,7 +27,8 @@ static void detach(int lifeline) {
   closefrom(4);
 }
 
-/// Blocks until the pipe closes, then removes the folders.
+/// Blocks until the pipe closes (all processes of the job have ended), then
+/// deletes the folders.
 [[noreturn]] static void clean(const std::vector<std::string> &folders) {
   char nothing;
   while (read(3, &nothing, 1) < 0 && errno == EINTR)

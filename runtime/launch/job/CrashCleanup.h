@@ -9,15 +9,16 @@
 
 namespace pcc::runtime {
 
-/// A helper process that removes folders if this process ends without running
+/// A helper process that deletes folders if this process ends without running
 /// its destructors, even by SIGKILL. The helper waits on a pipe whose write end
 /// this process and its children hold; the pipe closes when the last of them
-/// has ended. The destructor ends the helper without removing anything. Must be
-/// constructed while the process has one thread, because it forks.
+/// has ended. The destructor ends the helper without deleting anything. Must be
+/// constructed while the process has only one thread, because it forks.
 class CrashCleanup {
 public:
-  /// Starts the helper process for `folders`. If that fails, folders are not
-  /// protected; there is no error.
+  /// Starts the helper process, which deletes `folders` after a crash. If the
+  /// helper cannot be started, no error is returned, and the folders stay after
+  /// a crash.
   explicit CrashCleanup(const std::vector<std::string> &folders);
   CrashCleanup(const CrashCleanup &) = delete;
   CrashCleanup &operator=(const CrashCleanup &) = delete;
@@ -26,7 +27,8 @@ public:
 private:
   /// Process id of the helper; -1 if there is none.
   pid_t cleaner = -1;
-  /// Write end of the pipe. Child processes inherit it.
+  /// Write end of the pipe on which the helper waits. Child processes inherit
+  /// it.
   int lifeline = -1;
 };
 

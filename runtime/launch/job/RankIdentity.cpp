@@ -10,8 +10,8 @@ namespace pcc::runtime {
 
 namespace {
 
-/// The variables of one launcher. Each list has alternative names, of which the
-/// first that is set counts.
+/// The names of the environment variables that one launcher sets. Each list has
+/// alternative names, of which the first that is set is used.
 struct Launcher {
   const char *name;
   std::initializer_list<const char *> rank;
@@ -20,17 +20,18 @@ struct Launcher {
   std::initializer_list<const char *> localSize;
 };
 
-/// An environment variable that is set.
+/// Name and value of an environment variable that is set.
 struct Variable {
   std::string name;
   std::string value;
   std::string text() const { return name + "=" + value; }
 };
 
-/// The identity that one launcher's variables give to this process.
+/// The rank and world size that one launcher's variables give to this process.
 struct Claim {
   RankIdentity identity;
-  /// The variables for messages: "RANK=1, WORLD_SIZE=4".
+  /// The variables with their values, for messages, such as "RANK=1,
+  /// WORLD_SIZE=4".
   std::string text;
 };
 
@@ -42,7 +43,7 @@ static const Launcher kExplicit = {"PCC_*",
                                    {"PCC_WORLD_SIZE"},
                                    {"PCC_LOCAL_RANK"},
                                    {"PCC_LOCAL_SIZE"}};
-/// All launchers but Slurm, in order of precedence.
+/// All supported launchers except Slurm, in order of precedence.
 static const Launcher kLaunchers[] = {
     kExplicit,
     {"torchrun",
@@ -78,7 +79,7 @@ Environment currentEnvironment() {
   return environment;
 }
 
-/// Returns the first variable of `names` that is set.
+/// Returns the first variable of `names` that is set; std::nullopt if none is.
 static std::optional<Variable>
 firstSet(const Environment &environment,
          std::initializer_list<const char *> names) {
@@ -88,13 +89,14 @@ firstSet(const Environment &environment,
   return std::nullopt;
 }
 
-/// Returns an error with exit code 12.
+/// Returns an error with exit code 12 and `message`.
 static Status wrong(const std::string &message) {
   return Status::error(WrongWorld, message);
 }
 
-/// Parses a variable that must consist of decimal digits, and be between
-/// `lowest` and `highest`.
+/// Parses the value of a variable into `number`. The value must consist of
+/// decimal digits, and be between `lowest` and `highest`; otherwise returns
+/// exit code 12.
 static Status parseNumber(const Variable &variable, int lowest, int highest,
                           int &number) {
   const char *begin = variable.value.data();
@@ -110,8 +112,8 @@ static Status parseNumber(const Variable &variable, int lowest, int highest,
   return Status::success();
 }
 
-/// Parses the first variable of `names` that is set; if none is, `number` keeps
-/// its value.
+/// Parses the first variable of `names` that is set into `number`. If none is
+/// set, `number` keeps its value.
 static Status parseOptional(const Environment &environment,
                             std::initializer_list<const char *> names,
                             int lowest, int highest, int &number) {
@@ -120,9 +122,9 @@ static Status parseOptional(const Environment &environment,
                   : Status::success();
 }
 
-/// Reads the variables of one launcher. `claim` stays empty unless rank and
-/// world size are both set. Without local variables, all ranks are taken to be
-/// on one host.
+/// Reads the variables of one launcher into `claim`. `claim` stays empty unless
+/// both rank and world size are set. If the variables of the local rank are
+/// missing, all ranks are assumed to be on one host.
 static Status readClaim(const Environment &environment,
                         const Launcher &launcher, std::optional<Claim> &claim) {
   const std::optional<Variable> rank = firstSet(environment, launcher.rank);
@@ -144,8 +146,8 @@ static Status readClaim(const Environment &environment,
   return Status::success();
 }
 
-/// Checks that PCC_RANK and PCC_WORLD_SIZE are set together. Users may set them
-/// by hand, and forget one.
+/// Checks that PCC_RANK and PCC_WORLD_SIZE are both set or both unset, because
+/// a user who sets them by hand may forget one.
 static Status checkExplicit(const Environment &environment) {
   const bool rank = environment.count("PCC_RANK");
   const bool size = environment.count("PCC_WORLD_SIZE");
@@ -155,8 +157,9 @@ static Status checkExplicit(const Environment &environment) {
                     : "PCC_WORLD_SIZE is set, but PCC_RANK is not");
 }
 
-/// Reads Slurm's variables within a job step only, because Slurm sets
-/// SLURM_PROCID=0 in batch scripts, too.
+/// Reads Slurm's variables into `claim`, but only within a job step (srun). In
+/// a batch script they are ignored, because Slurm sets SLURM_PROCID=0 there,
+/// too.
 static Status readSlurm(const Environment &environment,
                         std::optional<Claim> &claim) {
   if (!environment.count("SLURM_STEP_ID"))
@@ -175,15 +178,16 @@ static bool isOfSlurm(const Environment &environment, const Claim &claim) {
          slurms->identity.worldSize == claim.identity.worldSize;
 }
 
-/// Returns the error for two launchers that disagree.
+/// Returns the error that the variables of two launchers contradict each other.
 static Status contradiction(const Claim &first, const Claim &second) {
   return wrong("the launcher's variables contradict each other: " + first.text +
                " (" + first.identity.launcher + ") and " + second.text + " (" +
                second.identity.launcher + ")");
 }
 
-/// All complete sets of variables must agree; Slurm's count only if there is no
-/// other set.
+/// Reads the variables of all launchers. If several launchers' variables are
+/// complete (rank and world size), they must agree. Slurm's variables are used
+/// only if no other launcher's are complete.
 Status findIdentity(const Environment &environment,
                     std::optional<RankIdentity> &identity) {
   identity.reset();

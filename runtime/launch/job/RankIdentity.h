@@ -17,28 +17,32 @@ using Environment = std::map<std::string, std::string>;
 /// Returns a copy of this process's environment variables.
 Environment currentEnvironment();
 
-/// Largest number of ranks that a launcher's variables may name.
+/// Largest world size and rank that are accepted from a launcher's environment
+/// variables.
 inline constexpr int kLargestWorld = 65536;
 
-/// The identity of this process within a job.
+/// The place of this process within a job: its rank, and the numbers of ranks.
 struct RankIdentity {
-  /// Index of this process in the world.
+  /// Rank: index of this process in the world, counted from 0.
   int rank = 0;
   /// Number of ranks in the world.
   int worldSize = 1;
-  /// Index among the ranks of this host; `rank` if the launcher does not say.
+  /// Index of this process among the ranks of its host; equal to `rank` if the
+  /// launcher does not tell.
   int localRank = 0;
-  /// Number of ranks on this host; `worldSize` if the launcher does not say.
+  /// Number of ranks on this host; equal to `worldSize` if the launcher does
+  /// not tell.
   int localSize = 1;
   /// Name of the launcher, such as "Open MPI"; empty if no launcher started
   /// this process.
   std::string launcher;
 };
 
-/// Reads the identity from the variables that launchers set. The first launcher
-/// with both rank and world size counts, in this order: PCC_* (set by pcc or by
-/// the user), torchrun, Open MPI, Hydra (MPICH, Intel MPI, Cray), Slurm's srun.
-/// `identity` is empty if there is none.
+/// Sets `identity` (rank, world size and more) from the environment variables
+/// that launchers set. Uses the first of these launchers whose variables tell
+/// both rank and world size: PCC_* (set by pcc or by the user), torchrun, Open
+/// MPI, Hydra (MPICH, Intel MPI, Cray), Slurm's srun. If there is none,
+/// `identity` becomes empty.
 ///
 /// Exit code 12 if a value is no valid number, or if two launchers disagree.
 /// Slurm's variables are ignored if another launcher is found, because mpirun
@@ -46,8 +50,8 @@ struct RankIdentity {
 Status findIdentity(const Environment &environment,
                     std::optional<RankIdentity> &identity);
 
-/// Checks that the launcher started as many ranks as the bundle has; exit code
-/// 12 with both numbers otherwise.
+/// Checks that the launcher started as many ranks as the bundle has. Otherwise
+/// returns exit code 12 with both numbers.
 Status checkWorldSize(const RankIdentity &identity, int bundleWorldSize);
 
 } // namespace pcc::runtime

@@ -28,8 +28,8 @@ static Status nameBundle(const ProgramImage &image, std::string &name) {
   return Status::success();
 }
 
-/// Connects this rank to rank 0 before any rank opens its GPU. A rank whose GPU
-/// is missing can then report that to the others.
+/// Connects this rank to rank 0 before any rank opens its GPU. If a rank then
+/// finds no GPU, it can report that to the other ranks.
 static Status meet(const RankStart &start,
                    std::shared_ptr<Rendezvous> &rendezvous) {
   const RankIdentity &identity = start.identity;
@@ -63,7 +63,7 @@ static Status compareGpus(const RankStart &start, const CudaContext &gpu,
   return checkGpus(facts, start.options.shareGpu);
 }
 
-/// Opens the GPU, and the NCCL world if there are several ranks.
+/// Opens the GPU. If there are several ranks, also creates the NCCL world.
 static Status openWorld(const RankStart &start, RankBackend &place) {
   CudaContext *gpu = nullptr;
   PCC_RETURN_IF_ERROR(createCudaDevice(

@@ -8,24 +8,25 @@
 namespace pcc::runtime {
 
 namespace {
-/// An environment variable to set.
+/// Name and value of an environment variable to set.
 struct Variable {
   const char *name, *value;
 };
 } // namespace
 
-/// Prevents deadlocks. A receive that is posted early occupies the GPU until
-/// the peer sends. Work that the peer depends on must not be blocked behind it:
-/// neither in the same hardware queue, nor by a host that waits for each
-/// launch, nor in another communicator.
+/// Variables that prevent deadlocks. A receive that is posted early occupies
+/// the GPU until the peer sends. Meanwhile, work on which the peer depends must
+/// be able to proceed. It must not be in the same hardware queue, or behind a
+/// host that waits for each launch, or in a communicator that waits for the
+/// receive's communicator.
 static constexpr Variable always[] = {{"CUDA_DEVICE_MAX_CONNECTIONS", "32"},
                                       {"CUDA_LAUNCH_BLOCKING", "0"},
                                       {"NCCL_LAUNCH_ORDER_IMPLICIT", "0"},
                                       {"NCCL_COMM_SPLIT_SHARE_RESOURCES", "0"}};
 
-/// Lets processes share a GPU. The GPU alternates between processes, so NCCL
-/// uses few blocks with large buffers. All direct paths between GPUs are
-/// disabled; only sockets remain.
+/// Variables that let several processes share a GPU. The GPU alternates between
+/// processes, so NCCL uses few thread blocks with large buffers. All direct
+/// paths between GPUs are disabled; only sockets remain.
 static constexpr Variable shared[] = {
     {"NCCL_SOCKET_IFNAME", "lo"},  {"NCCL_SOCKET_FAMILY", "AF_INET"},
     {"NCCL_NET", "Socket"},        {"NCCL_NET_PLUGIN", "none"},

@@ -44,8 +44,9 @@ static Status parse(int argc, char **argv, RunOptions &options) {
   return Status::success();
 }
 
-/// Sets `identity` from the launcher's variables; without them, the world has
-/// one rank. Checks the world size against the bundle.
+/// Sets `identity` (rank and world size) from the launcher's variables; without
+/// such variables, the world has one rank. Checks that the bundle has as many
+/// ranks.
 static Status findRank(const Environment &environment,
                        const std::string &bundle, RankIdentity &identity) {
   std::optional<RankIdentity> found;
@@ -69,12 +70,12 @@ public:
         recorder(std::make_shared<FlightRecorder>(
             rank, folder.empty() ? "" : flightFile(folder, rank))) {}
 
-  /// Returns the recorder of this rank, in the folder that the ranks of the
-  /// host share, or in memory if they share none.
+  /// Returns the flight recorder of this rank. Its file is in the folder that
+  /// the ranks of the host share; without such a folder it is in memory.
   const std::shared_ptr<FlightRecorder> &flights() const { return recorder; }
 
-  /// Adds to the error of a lost or late rank what the flight recorders of all
-  /// ranks on this host show.
+  /// Returns `status` with additions for a lost or late rank: the last
+  /// activities that the flight recorders of all ranks on this host show.
   Status explain(const Status &status, std::optional<int> lost) const {
     return status.code() == PeerLost && !folder.empty()
                ? explainLoss(status, readFlights(folder),
@@ -82,16 +83,17 @@ public:
                : status;
   }
 
-  /// Reports the error once, even if both threads call this, and returns the
-  /// exit code. `lost` is the rank that was lost. `onAllRanks` is as in
-  /// reportFailure().
+  /// Reports the error once, even if the rank's thread and the monitor's thread
+  /// both call this. Returns the exit code. `lost` is the rank whose process
+  /// was lost, if one was. `onAllRanks` tells whether all ranks have this
+  /// error.
   int report(const Status &status, std::optional<int> lost, bool onAllRanks) {
     // `pcc run` itself sees how the lost rank has ended, and reports that.
     if (lost && environment.contains(kStatusFolderVariable)) {
       announceLoss(folder, *lost);
       return status.code();
     }
-    // The other thread is reporting: give it a second to print.
+    // If the other thread is reporting, give it a second to print.
     if (isReporting.exchange(true)) {
       std::this_thread::sleep_for(std::chrono::seconds(1));
       return status.code();
@@ -114,8 +116,9 @@ public:
   }
 
 private:
-  /// Writes the flight recorders to a file, and notes that in `told`. Ranks
-  /// without a shared folder write one file each: "x.flight.rank-001.json".
+  /// Writes the flight recorders to a file, and adds a note with its path to
+  /// `told`. Ranks without a shared folder write one file each:
+  /// "x.flight.rank-001.json".
   void keep(Status &told) const {
     const std::string path = flightFileOf(options);
     if (!folder.empty())
@@ -133,11 +136,13 @@ private:
   /// Folder that the ranks of this host share; empty if there is none.
   const std::string folder;
   const std::shared_ptr<FlightRecorder> recorder;
-  /// Whether one of the threads has begun to report.
+  /// Whether the rank's thread or the monitor's thread has begun to report an
+  /// error.
   std::atomic<bool> isReporting{false};
 };
 
-/// The life of a rank process: opens the target, runs the rank, reports errors.
+/// Executes a rank process from start to end: opens the device and the
+/// communicator, runs the rank, reports errors.
 class RankLifecycle {
 public:
   RankLifecycle(const RunOptions &options, const Environment &environment,
@@ -166,7 +171,7 @@ public:
   }
 
 private:
-  /// Runs the rank. On an error, tells the other ranks.
+  /// Runs the rank. If it fails, sends the error to the other ranks.
   Status run() {
     auto rank =
         createRank(start.image, start.options, *place.world, *place.device);
@@ -183,8 +188,8 @@ private:
     return place.rendezvous ? place.rendezvous->leave() : status;
   }
 
-  /// Returns the reason of the run's failure, and tells it to the other ranks
-  /// unless one of them told it to this rank.
+  /// Returns the error with which the run has failed. If no other rank has sent
+  /// it to this rank, it is `mine`, which is then sent to the other ranks.
   Status findReason(const Status &mine) {
     if (!place.rendezvous) {
       const Status told = end.explain(mine, {});
@@ -201,9 +206,9 @@ private:
     return status;
   }
 
-  /// Returns the reason that the rendezvous reports. If NCCL reported a lost
-  /// peer first, waits up to 0.2 s for it, because NCCL does not know which
-  /// rank was lost.
+  /// Returns the error that the rendezvous reports. If `mine` is NCCL's report
+  /// of a lost peer, first waits up to 0.2 s for the rendezvous, because NCCL
+  /// does not know which rank was lost.
   Status awaitVerdict(const Status &mine) const {
     Status status = place.rendezvous->poll();
     for (int i = 0; i < 20 && status.ok() && mine.code() == PeerLost; ++i) {
@@ -213,9 +218,11 @@ private:
     return status;
   }
 
-  /// Reports an error, ends the communicator, and returns the exit code.
+  /// Reports an error to the user, closes the communicator, and returns the
+  /// exit code of the process.
   int fail(const Status &status) {
-    // Another rank knows the cause: let it report first.
+    // If the error came from another rank, wait, so that the other rank reports
+    // it first.
     if (wasTold)
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     // A missing MPI or a wrong world size is an error on every rank.
@@ -237,9 +244,9 @@ private:
   RankExit end;
   const RankStart start;
   RankBackend place;
-  /// The rank that was lost, if one was.
+  /// The rank whose process was lost, if one was.
   std::optional<int> lost;
-  /// Whether another rank told this one why the run has failed.
+  /// Whether this rank got the error of the run from another rank.
   bool wasTold = false;
 };
 } // namespace

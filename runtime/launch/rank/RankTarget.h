@@ -18,34 +18,35 @@
 
 namespace pcc::runtime {
 
-/// The arguments of a rank that starts. All references are borrowed.
+/// The arguments with which a rank starts. All references are borrowed.
 struct RankStart {
   const ProgramImage &image;
   const RunOptions &options;
   const Environment &environment;
   const RankIdentity &identity;
   const std::shared_ptr<FlightRecorder> recorder;
-  /// Reports an error, and the index of the rank that was lost if one was, then
-  /// ends the process. May be called from any thread. Does not return.
+  /// Function that reports an error to the user, then ends the process; it does
+  /// not return. `lost` is the rank whose process was lost, if the error is
+  /// such a loss. May be called from any thread.
   const std::function<void(const Status &, std::optional<int> lost)> giveUp;
 };
 
-/// The objects that a rank runs on. Members may refer to members declared
-/// before them, so destruction in reverse order is safe.
+/// The device and the communicator of a rank. A member may refer to members
+/// declared before it, so destruction in reverse order is safe.
 struct RankBackend {
   /// Connection through which ranks watch each other. Null if the communicator
   /// ends all ranks itself (MPI), or if the world has one rank.
   std::shared_ptr<Rendezvous> rendezvous = {};
   /// The device of this process.
   std::unique_ptr<Device> device = {};
-  /// The communicator between the processes.
+  /// The communicator of all ranks.
   std::unique_ptr<World> world = {};
 };
 
-/// Opens the device and the communicator, and sets the members of `place`.
-/// After an error, `place` has the members that could be opened. Blocks until
-/// all ranks have started; a rank that waits longer than `options.loadTimeout`
-/// may end the process through `start.giveUp`.
+/// Opens the device and the communicator of this rank, and sets the members of
+/// `place`. After an error, `place` has the members that could be opened.
+/// Blocks until all ranks have started. If a rank waits longer than
+/// `options.loadTimeout`, its process may be ended through `start.giveUp`.
 Status openTarget(const RankStart &start, RankBackend &place);
 
 } // namespace pcc::runtime

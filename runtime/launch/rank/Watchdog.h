@@ -11,9 +11,9 @@
 
 namespace pcc::runtime {
 
-/// A deadline for a scope that contains blocking calls without a timeout. Calls
-/// `onTimeout`, on a thread of this object, if the object lives longer than
-/// `seconds`. The destructor waits for a running `onTimeout`.
+/// A deadline for a scope that contains blocking calls without a timeout. If
+/// the object exists for longer than `seconds`, a thread of the object calls
+/// `onTimeout`. The destructor waits for a running `onTimeout`.
 class Watchdog {
 public:
   /// Starts the deadline.
@@ -27,7 +27,7 @@ public:
   Watchdog(const Watchdog &) = delete;
   Watchdog &operator=(const Watchdog &) = delete;
 
-  /// Cancels the deadline, and joins the thread.
+  /// Cancels the deadline, and joins the thread that watches it.
   ~Watchdog() {
     {
       const std::lock_guard lock(mutex);
@@ -40,9 +40,10 @@ public:
 private:
   std::mutex mutex;
   std::condition_variable ended;
-  /// Whether the scope has ended. Guarded by `mutex`.
+  /// Whether the destructor has been called. Guarded by `mutex`.
   bool isOver = false;
-  /// Declared last: the thread uses the other members.
+  /// Thread that waits for the deadline. Declared last, because it uses the
+  /// other members.
   std::thread thread;
 };
 

@@ -24,7 +24,8 @@ static bool isLoopback(const std::string &host) {
 
 bool Address::isLocal() const { return kind != Kind::Tcp || isLoopback(place); }
 
-/// Returns the value of a variable, or null if it is unset or empty.
+/// Returns the value of an environment variable, or null if the variable is
+/// unset or empty.
 static const std::string *find(const Environment &environment,
                                const char *name) {
   const auto found = environment.find(name);
@@ -32,7 +33,8 @@ static const std::string *find(const Environment &environment,
                                                              : &found->second;
 }
 
-/// Parses decimal digits; empty if `text` has anything else.
+/// Parses a decimal number; returns std::nullopt if `text` contains anything
+/// but digits.
 static std::optional<uint64_t> numberIn(std::string_view text) {
   uint64_t number = 0;
   const char *end = text.data() + text.size();
@@ -41,7 +43,8 @@ static std::optional<uint64_t> numberIn(std::string_view text) {
                                                : std::nullopt;
 }
 
-/// Parses a port between 1 and 65535.
+/// Parses a port number between 1 and 65535; returns std::nullopt for other
+/// text.
 static std::optional<int> portIn(std::string_view text) {
   const auto number = numberIn(text);
   return number && *number >= 1 && *number <= 65535
@@ -59,8 +62,8 @@ static Status notAnAddress(const std::string &text) {
                        {"ranks meet at tcp://HOST:PORT or unix:PATH"});
 }
 
-/// The last colon precedes the port; brackets around an IPv6 address are
-/// removed.
+/// The port is the text after the last colon. Brackets around an IPv6 address
+/// are removed.
 Status readAddress(const std::string &text, Address &address) {
   if (text.starts_with("unix:")) {
     const bool isName = text.starts_with("unix:@");
@@ -97,13 +100,14 @@ static Address nameOf(const std::string &launcher, const std::string &job) {
 }
 
 namespace {
-/// Finds the address in the launchers' variables.
+/// Finds the meeting address in the variables of launchers.
 class AddressFinder {
 public:
   AddressFinder(const Environment &environment, const RankIdentity &identity)
       : environment(environment), identity(identity) {}
 
-  /// Takes the first source in the order that findAddress() documents.
+  /// Uses the first source that is present, in the order that findAddress()
+  /// documents.
   Status find(Address &address) {
     if (const std::string *given = get(kRendezvousVariable))
       return readAddress(*given, address);
@@ -122,23 +126,27 @@ public:
   }
 
 private:
-  /// Returns the value of a variable, or null if it is unset or empty.
+  /// Returns the value of an environment variable, or null if the variable is
+  /// unset or empty.
   const std::string *get(const char *name) const {
     return runtime::find(environment, name);
   }
-  /// Returns the value of a variable, or `otherwise`.
+  /// Returns the value of an environment variable, or `otherwise` if the
+  /// variable is unset or empty.
   std::string getOr(const char *name, const char *otherwise) const {
     const std::string *value = get(name);
     return value ? *value : otherwise;
   }
 
-  /// Returns whether the launcher says that all ranks are on one host. The
-  /// variable must be set: without it, RankIdentity assumes one host.
+  /// Returns whether the launcher's variable `localSize` tells that all ranks
+  /// are on one host. Returns false if the variable is not set, since
+  /// RankIdentity then merely assumes one host.
   bool saysOneHost(const char *localSize) const {
     return get(localSize) && identity.localSize == identity.worldSize;
   }
 
-  /// Returns the error for a variable that cannot be parsed.
+  /// Returns the error that the value of the environment variable `name` cannot
+  /// be parsed.
   Status wrong(const char *name) const {
     return Status::error(WrongWorld,
                          std::string("the launcher's variable ") + name +

@@ -9,11 +9,12 @@
 
 namespace pcc::runtime {
 
-/// Environment variable with the address, in the form that readAddress()
-/// parses.
+/// Environment variable with the address at which the ranks meet, in the form
+/// that readAddress() parses.
 inline constexpr const char *kRendezvousVariable = "PCC_RENDEZVOUS";
 
-/// The address at which rank 0 listens and all other ranks connect.
+/// The address at which rank 0 listens and to which all other ranks connect at
+/// start-up.
 struct Address {
   /// Kind of socket.
   enum class Kind {
@@ -26,16 +27,18 @@ struct Address {
     Tcp,
   };
   Kind kind = Kind::Name;
-  /// Path, abstract name, or host.
+  /// Where to listen or connect: the socket's path, its abstract name, or the
+  /// host, depending on the kind.
   std::string place;
-  /// Port, for Kind::Tcp only.
+  /// TCP port; used for Kind::Tcp only.
   int port = 0;
 
-  /// Returns the address as text, as readAddress() parses it:
-  /// "tcp://node7:61440", "unix:/run/job/meet", "unix:@pcc-1000-slurm-17.0".
+  /// Returns the address as text that readAddress() parses, such as
+  /// "tcp://node7:61440", "unix:/run/job/meet" or "unix:@pcc-1000-slurm-17.0".
   std::string text() const;
-  /// Returns whether only processes of this host can reach the address: a Unix
-  /// socket, or the loopback interface. No job token is required then.
+  /// Returns whether only processes of this host can reach the address: it is a
+  /// Unix socket or on the loopback interface. No job token is required for
+  /// such an address.
   bool isLocal() const;
 };
 
@@ -43,18 +46,19 @@ struct Address {
 /// exit code 12 for any other text.
 Status readAddress(const std::string &text, Address &address);
 
-/// Finds the address from the environment, equally on all ranks of a job. The
-/// first of these sources that is present counts:
+/// Sets `address` from the environment variables; all ranks of a job get the
+/// same address. Uses the first of these sources that is present:
 ///
 ///   PCC_RENDEZVOUS                the address that the user gives
 ///   MASTER_ADDR, MASTER_PORT      of torchrun, and of scripts like it
 ///   Open MPI's own address        mpirun's host; port 61440 + job % 4096
 ///   Slurm's node list             its first host; port 61440 + job % 4096
 ///
-/// Except for PCC_RENDEZVOUS, an abstract Unix name replaces the TCP address if
-/// the launcher says that all ranks are on one host. A loopback MASTER_ADDR
-/// says so, too. The name needs neither a free port nor a token. Exit code 12
-/// if there is no source, or if it cannot be parsed.
+/// If all ranks are on one host, an abstract Unix name replaces the TCP
+/// address, except for PCC_RENDEZVOUS; it needs neither a free port nor a
+/// token. All ranks are on one host if the launcher says so, or if MASTER_ADDR
+/// is a loopback address. Exit code 12 if there is no source, or if it cannot
+/// be parsed.
 Status findAddress(const Environment &environment, const RankIdentity &identity,
                    Address &address);
 

@@ -13,13 +13,15 @@ namespace pcc::runtime {
 static constexpr char kMagic[4] = {'P', 'C', 'C', 'R'};
 static constexpr size_t kHeaderSize = 12;
 
-/// Appends `size` bytes of a number, least significant first.
+/// Appends the lowest `size` bytes of `number` to `bytes`, least significant
+/// byte first.
 static void putNumber(std::string &bytes, uint64_t number, int size) {
   for (int i = 0; i < size; ++i)
     bytes += char(number >> (8 * i));
 }
 
-/// Reads `size` bytes, least significant first.
+/// Returns the number that is stored in `size` bytes from offset `at` on, least
+/// significant byte first.
 static uint32_t numberAt(const std::string &bytes, size_t at, int size) {
   uint32_t number = 0;
   for (int i = 0; i < size; ++i)

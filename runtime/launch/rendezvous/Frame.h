@@ -20,61 +20,73 @@
 
 namespace pcc::runtime {
 
-/// The kind of a frame. "Client" is any rank but 0, "server" is rank 0.
+/// The kind of a frame (message between ranks at start-up). The client is any
+/// rank but 0, the server is rank 0.
 enum class FrameKind : uint16_t {
-  /// Server to a new connection: the random bytes that the client's proof must
-  /// cover.
+  /// Sent by the server on a new connection: random bytes that the client must
+  /// include in its proof of the job token.
   Challenge = 1,
-  /// Client's answer: its proof, its own challenge, and its RankFacts.
+  /// Sent by the client in reply to Challenge: its proof that it knows the job
+  /// token, random bytes for the server's proof, and its RankFacts.
   Hello,
-  /// Server to client: the server's proof.
+  /// Sent by the server in reply to Hello: its proof that it knows the job
+  /// token.
   Welcome,
-  /// Server to client: the connection is refused, with exit code and reason.
+  /// Sent by the server in reply to Hello: the connection is refused, with exit
+  /// code and reason.
   Refusal,
-  /// Server to all clients: every rank has connected.
+  /// Sent by the server to all clients: every rank has connected.
   Ready,
-  /// Either direction: a message of Rendezvous::gather or broadcast.
+  /// Sent in either direction: the data of one rank in Rendezvous::gather() or
+  /// broadcast().
   Data,
-  /// Either direction: the run ends, with exit code, reason, and the lost rank.
+  /// Sent in either direction: the run ends with an error. Carries exit code,
+  /// reason, and the lost rank if there is one.
   Abort,
-  /// Client to server: this rank has finished its work and will disconnect.
+  /// Sent by the client: its rank has finished its work and will disconnect.
   Leave,
 };
 
-/// A message between a client and the server.
+/// A message between rank 0 (server) and another rank (client): kind and
+/// payload.
 struct Frame {
   FrameKind kind = FrameKind::Data;
   std::string payload = {};
 };
 
-/// Largest payload in bytes.
+/// Largest payload of a frame, in bytes.
 inline constexpr size_t kLongestPayload = 65536;
-/// Version of the frame format and of the payloads.
+/// Version of the format of frames (messages between ranks at start-up) and
+/// their payloads.
 inline constexpr uint16_t kProtocolVersion = 1;
 
-/// Returns the bytes of a frame. The payload must not exceed kLongestPayload.
+/// Returns the bytes that are sent for `frame`. The payload must not exceed
+/// kLongestPayload.
 std::string encodeFrame(const Frame &frame);
 
 /// Result of takeFrame().
 enum class Parsed {
-  /// A frame was removed from the front of the buffer.
+  /// A complete frame was removed from the front of the received bytes.
   Whole,
-  /// The frame is incomplete: more bytes must arrive.
+  /// The received bytes are the beginning of a frame; more bytes must arrive.
   Partial,
-  /// The peer is another build of pcc, with another protocol version.
+  /// The frame has another protocol version, so the peer is another build of
+  /// pcc.
   OtherVersion,
-  /// The bytes are no frame of pcc, or the frame is too long.
+  /// The received bytes are no frame of pcc, or the frame is too long.
   Garbage,
 };
 
-/// Removes the first complete frame from the received bytes `arrived`.
+/// Removes the first frame from the front of the received bytes `arrived`, if
+/// it is complete, and stores it in `frame`. Returns the result of the attempt.
 Parsed takeFrame(std::string &arrived, Frame &frame);
 
-/// The fields of a payload by name.
+/// Fields of a frame's payload: values by name.
 using Fields = std::map<std::string, std::string>;
-/// Serializes fields as lines. Newlines within values become spaces.
+/// Returns `fields` as lines "name=value". Newlines within values become
+/// spaces.
 std::string encodeFields(const Fields &fields);
-/// Parses lines "name=value"; other lines are ignored.
+/// Parses a payload of lines "name=value" into fields; other lines are ignored.
 Fields decodeFields(const std::string &payload);
 
 /// Converts bytes to hexadecimal digits and back: three bytes are "00ff10".

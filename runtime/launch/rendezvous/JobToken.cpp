@@ -39,7 +39,8 @@ bool JobToken::areEqual(const std::string &proof, const std::string &other) {
          sodium_memcmp(proof.data(), other.data(), proof.size()) == 0;
 }
 
-/// A local address needs no token: see Address::isLocal().
+/// No token is needed for an address that only this host can reach
+/// (Address::isLocal()).
 Status findToken(const Environment &environment, const Address &address,
                  JobToken &token) {
   const auto found = environment.find(kTokenVariable);

@@ -9,7 +9,8 @@
 
 namespace pcc::runtime {
 
-/// Environment variable with the token, as 32 hexadecimal digits.
+/// Environment variable with the job token (the secret that the ranks share),
+/// as 32 hexadecimal digits.
 inline constexpr const char *kTokenVariable = "PCC_JOB_TOKEN";
 
 /// The secret that the ranks of a job share. Both ends of a connection prove by
@@ -21,13 +22,14 @@ public:
   /// Returns 32 random bytes.
   static std::string challenge();
 
-  /// The end that computes a proof: Server is rank 0, Client is any other rank.
-  /// The proof covers the role, so that a proof cannot be reflected to its
-  /// sender.
+  /// The end of a connection that computes a proof: Server is rank 0, Client is
+  /// any other rank. The role is part of the proof, so that a received proof
+  /// cannot be sent back as one's own.
   enum class Role : char { Server = 'h', Client = 'g' };
 
-  /// Returns the proof of `role`: 32 bytes, an HMAC over the role, both
-  /// challenges and `said`, the other content of the message.
+  /// Returns the proof that `role` sends: 32 bytes, an HMAC with the token as
+  /// key over the role, both challenges and `said`, the other content of the
+  /// message.
   std::string proof(Role role, const std::string &serverChallenge,
                     const std::string &clientChallenge,
                     const std::string &said) const;
@@ -35,7 +37,8 @@ public:
   /// does not reveal how many bytes match.
   static bool areEqual(const std::string &proof, const std::string &other);
 
-  /// The secret, 16 bytes. Empty for a local address without PCC_JOB_TOKEN.
+  /// The secret token, 16 bytes. Empty for an address that only this host can
+  /// reach if PCC_JOB_TOKEN is not set.
   std::string bytes = {};
 };
 

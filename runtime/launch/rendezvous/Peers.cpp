@@ -43,7 +43,8 @@ Frame Peers::farewell() const {
                         {"lost", std::to_string(lostRank.value_or(-1))}})};
 }
 
-/// Returns the number in a field, or `otherwise` if it is missing or malformed.
+/// Returns the number in the field `name`, or `otherwise` if the field is
+/// missing or malformed.
 static int numberIn(const Fields &fields, const char *name, int otherwise) {
   const auto found = fields.find(name);
   if (found == fields.end())

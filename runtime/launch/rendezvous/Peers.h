@@ -29,7 +29,7 @@
 
 namespace pcc::runtime {
 
-/// The terms on which a rank joins its job: the meeting address, the token that
+/// Data with which a rank joins its job: the meeting address, the token that
 /// proves that it belongs to the job, and facts about itself.
 struct JoinTerms {
   Address address;
@@ -37,67 +37,71 @@ struct JoinTerms {
   RankFacts self;
 };
 
-/// One end of the connections, as a state machine without threads. "The other
-/// side" is rank 0 for any other rank, and all other ranks for rank 0. The
-/// first error becomes the verdict of the run; later errors are ignored.
+/// One end of the connections between rank 0 and all other ranks, as a state
+/// machine without threads. "The other side" is all other ranks for rank 0, and
+/// rank 0 for any other rank. The first error becomes the verdict of the run;
+/// later errors are ignored.
 class Peers {
 public:
   using Clock = std::chrono::steady_clock;
 
-  /// Creates the end that belongs to `terms.self.rank`. Rank 0 starts to
-  /// listen; other ranks resolve the address and connect later, in advance().
-  /// Exit code 12 if rank 0 cannot listen, or if the host does not exist.
+  /// Creates the object for rank `terms.self.rank`. Rank 0 starts to listen;
+  /// other ranks resolve the address, and connect later, in advance(). Exit
+  /// code 12 if rank 0 cannot listen, or if the host does not exist.
   static Status open(const JoinTerms &terms, std::unique_ptr<Peers> &made);
 
   virtual ~Peers() = default;
   Peers(const Peers &) = delete;
   Peers &operator=(const Peers &) = delete;
 
-  /// Appends the files and events to poll. Entries with file -1 are
-  /// placeholders.
+  /// Appends to `watched` the file descriptors and events that the caller must
+  /// poll(). Entries with descriptor -1 are placeholders, which poll() ignores.
   virtual void watch(std::vector<pollfd> &watched) const = 0;
-  /// Handles all events without blocking. `watched` has the entries that
-  /// watch() appended, with the results of poll().
+  /// Processes all events that poll() reported, without blocking: accepts
+  /// connections, reads and answers frames. `watched` has the entries that
+  /// watch() appended, with their results.
   virtual void advance(std::span<const pollfd> watched) = 0;
 
   /// Returns whether all ranks have connected.
   virtual bool isReady() const = 0;
-  /// Returns what this end still waits for, for error messages: "ranks 2 and 3
-  /// did not come to tcp://…".
+  /// Returns a description of the ranks that this end still waits for, for
+  /// error messages: "ranks 2 and 3 did not come to tcp://…".
   virtual std::string missing() const = 0;
-  /// Returns whether the other side has been sent the verdict, including ranks
-  /// that connect after the run has failed. Meaningful only after an error.
+  /// Returns whether the verdict has been sent to every rank on the other side,
+  /// including ranks that connect after the run has failed. Meaningful only
+  /// after an error.
   virtual bool haveAllHeard() const = 0;
-  /// Returns whether the other side has left, regularly or by losing its
-  /// connection.
+  /// Returns whether every rank on the other side has left: it has sent Leave,
+  /// or its connection is closed.
   virtual bool haveAllLeft() const = 0;
-  /// Appends one Data message of each rank on the other side, in rank order,
-  /// and returns true. Returns false, and takes nothing, until all have
-  /// arrived.
+  /// Removes the oldest Data message of each rank on the other side, appends
+  /// their contents to `messages` in rank order, and returns true. If the
+  /// message of some rank has not arrived, removes nothing and returns false.
   virtual bool take(std::vector<std::string> &messages) = 0;
-  /// Sends a frame to everyone on the other side.
+  /// Sends `frame` to every rank on the other side.
   virtual void tell(const Frame &frame) = 0;
 
-  /// Sets the verdict of the run, and sends it to the other side, unless the
-  /// run has a verdict already. `lost` is the rank that ended without a
-  /// message, if any.
+  /// Makes the error `why` the verdict of the run and sends it to the other
+  /// side. Does nothing if the run has a verdict already. `lost` is the rank
+  /// whose process ended without a message, if `why` is such a loss.
   void end(const Status &why, std::optional<int> lost = {});
 
-  /// Returns why the run has failed; success while it has not.
+  /// Returns the error with which the run has failed; success while it has not.
   const Status &verdict() const { return ended; }
-  /// Returns the rank whose loss is the verdict, if any.
+  /// Returns the rank whose process ended without a message, if the run has
+  /// failed for this reason; otherwise std::nullopt.
   std::optional<int> lost() const { return lostRank; }
 
 protected:
   /// Copies `terms`.
   explicit Peers(const JoinTerms &terms) : terms(terms) {}
 
-  /// Sets the verdict without sending it.
+  /// Makes `why` the verdict of the run, without sending it.
   void conclude(const Status &why, std::optional<int> lost);
-  /// Returns the Abort frame that carries the verdict.
+  /// Returns the Abort frame that carries the verdict of the run.
   Frame farewell() const;
-  /// Returns the error that an Abort or Refusal frame carries. Sets `lost` if
-  /// the frame names a lost rank.
+  /// Returns the error that the payload of an Abort or Refusal frame describes.
+  /// Sets `lost` if the frame names a rank whose process was lost.
   static Status reasonIn(const Frame &frame, std::optional<int> &lost);
 
   const JoinTerms terms;
@@ -107,7 +111,8 @@ private:
   std::optional<int> lostRank;
 };
 
-/// Longest time from connecting to the end of the handshake.
+/// Longest time of a handshake, from the connection of the socket to its
+/// completion.
 inline constexpr std::chrono::seconds kHandshakeTimeout(5);
 
 } // namespace pcc::runtime

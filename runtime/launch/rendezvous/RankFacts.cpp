@@ -31,7 +31,8 @@ Fields RankFacts::toFields() const {
           {"pid", std::to_string(pid)}};
 }
 
-/// Parses a field that must be a non-negative decimal number.
+/// Parses the field `name` into `number`. Returns false if it is missing or no
+/// non-negative decimal number.
 static bool readNumber(const Fields &fields, const char *name, int &number) {
   const auto found = fields.find(name);
   if (found == fields.end())
@@ -42,7 +43,7 @@ static bool readNumber(const Fields &fields, const char *name, int &number) {
   return problem == std::errc() && stop == end && number >= 0;
 }
 
-/// Returns a field, or an empty string.
+/// Returns the text of a field, or an empty string if there is no such field.
 static std::string textIn(const Fields &fields, const char *name) {
   const auto found = fields.find(name);
   return found == fields.end() ? "" : found->second;

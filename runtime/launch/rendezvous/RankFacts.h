@@ -11,55 +11,60 @@
 
 namespace pcc::runtime {
 
-/// Identity of a rank, which it sends when it connects.
+/// Identity of a rank, which the rank sends to rank 0 when it connects.
 struct RankFacts {
   int rank = 0;
   int worldSize = 1;
-  /// Text that is equal on all ranks of one bundle and one build of pcc.
+  /// Text that identifies the bundle and the build of pcc; equal on all ranks
+  /// of one bundle.
   std::string bundle;
   std::string host;
-  /// Process id on `host`.
+  /// Id of the rank's process on `host`.
   int pid = 0;
 
-  /// Returns the facts of this process.
+  /// Returns the identity of this process. `rank`, `worldSize` and `bundle` are
+  /// copied; host and process id are determined.
   static RankFacts of(int rank, int worldSize, std::string bundle);
-  /// Returns the rank for messages: "rank 3 (process 1234 on node7)".
+  /// Returns the identity as text for messages: "rank 3 (process 1234 on
+  /// node7)".
   std::string text() const;
 
-  /// Converts the facts to the fields of a Hello frame.
+  /// Returns the identity as the fields of a Hello frame.
   Fields toFields() const;
-  /// Parses the fields of a Hello frame; empty if one is missing or malformed.
+  /// Parses the fields of a Hello frame; std::nullopt if one is missing or
+  /// malformed.
   static std::optional<RankFacts> fromFields(const Fields &fields);
 };
 
-/// Checks that a rank that has connected belongs to the job of `first`, rank 0.
-/// Exit code 11 if its bundle differs, 12 if its world size differs or its rank
-/// is out of range.
+/// Checks that rank `other`, which has connected, belongs to the same job as
+/// rank 0, whose facts are `first`. Exit code 11 if the bundles differ; 12 if
+/// the world sizes differ, or if the rank of `other` is out of range.
 Status checkFacts(const RankFacts &first, const RankFacts &other);
 
-/// Hardware and library versions of a rank, which it sends when its GPU is
-/// open.
+/// GPU and library versions of a rank, which the rank sends to rank 0 when its
+/// GPU is open.
 struct GpuFacts {
-  /// Id of the machine: unique even where host names are not.
+  /// Id of the machine; unique even if two machines have the same host name.
   std::string machine;
   /// Host name, for messages.
   std::string host;
   /// Address of the GPU on the PCI bus.
   std::string gpu;
-  /// Versions of NCCL and of the CUDA driver.
+  /// `nccl`: version of NCCL. `driver`: version of the CUDA driver.
   std::string nccl, driver;
 
-  /// Returns the facts of this process, on this host.
+  /// Returns the facts of this process. The arguments are copied; machine and
+  /// host are determined.
   static GpuFacts of(std::string gpu, std::string nccl, std::string driver);
-  /// Serializes the facts as the payload of a Data frame.
+  /// Returns the facts as the payload of a Data frame.
   std::string encode() const;
-  /// Inverse of encode(); missing fields become empty.
+  /// Parses a payload that encode() returned; missing fields become empty.
   static GpuFacts decode(const std::string &payload);
 };
 
-/// Checks that ranks can run together; entry r of `ranks` is from rank r. Exit
-/// code 11 if versions of NCCL differ, 13 if two ranks use one GPU without
-/// `mayShare`.
+/// Checks that all ranks can run together; entry r of `ranks` is from rank r.
+/// Exit code 11 if the versions of NCCL differ; 13 if two ranks use one GPU and
+/// `mayShare` is false.
 Status checkGpus(const std::vector<GpuFacts> &ranks, bool mayShare);
 
 } // namespace pcc::runtime

@@ -4,7 +4,7 @@
 
 namespace pcc::runtime {
 
-/// Time between two tries to connect.
+/// Time between two attempts to connect to rank 0.
 static constexpr std::chrono::milliseconds kPause(20);
 
 Status RendezvousClient::resolve() {
@@ -27,7 +27,8 @@ void RendezvousClient::connect() {
     retryLater("nobody listens there");
 }
 
-/// Leaves a process that is not rank 0, or not yet, and schedules another try.
+/// The process at the address may be another program, or rank 0 may not listen
+/// yet, so the connection is closed and tried again later.
 void RendezvousClient::retryLater(const std::string &why) {
   connection = Connection();
   state = ClientState::Apart;
@@ -35,7 +36,8 @@ void RendezvousClient::retryLater(const std::string &why) {
   nextTry = Clock::now() + kPause;
 }
 
-/// Drives the handshake: timeout, connection, then received frames.
+/// Advances the handshake: first checks the timeout, then the connection, then
+/// processes received frames.
 void RendezvousClient::advance(std::span<const pollfd> watched) {
   if (verdict().failed())
     return;
@@ -106,7 +108,8 @@ void RendezvousClient::hear(const Frame &frame) {
   }
 }
 
-/// The proof covers the facts too, so that they cannot be altered in transit.
+/// The proof is computed over the facts, too, so that they cannot be altered in
+/// transit.
 void RendezvousClient::answer(const Frame &challenge) {
   serverChallenge = fromHex(decodeFields(challenge.payload)["challenge"]);
   ownChallenge = JobToken::challenge();

@@ -9,9 +9,9 @@
 
 namespace pcc::runtime {
 
-/// The end of any rank but 0. Connects to rank 0, and retries until the
-/// handshake succeeds, because rank 0 may start later and another process may
-/// listen at the address:
+/// The end of the connection on a rank other than 0. Connects to rank 0, and
+/// tries again until the handshake succeeds, because rank 0 may start later and
+/// another process may listen at the address:
 ///
 ///   Apart ──> Connecting ──> Greeting ──> Proving ──> Welcome
 ///     ^            │             │            │
@@ -36,49 +36,58 @@ public:
   void tell(const Frame &frame) override;
 
 private:
-  /// State of the handshake.
+  /// State of this rank's handshake with rank 0.
   enum class ClientState {
-    /// Not connected; tries again from time to time.
+    /// Not connected; waits for the time of the next attempt.
     Apart,
-    /// The kernel is connecting.
+    /// The socket is being connected.
     Connecting,
-    /// Connected; the Challenge of rank 0 has not arrived.
+    /// The socket is connected, and the Challenge frame of rank 0 has not
+    /// arrived yet.
     Greeting,
-    /// Hello was sent; the Welcome of rank 0 has not arrived.
+    /// The Hello frame was sent, and the Welcome frame of rank 0 has not
+    /// arrived yet.
     Proving,
-    /// Both ends have proved that they know the token.
+    /// The handshake is complete: both ends have proved that they know the job
+    /// token.
     Welcome,
   };
 
-  /// Begins to connect if it is time for another try.
+  /// Begins to connect to rank 0, if the pause after the last attempt is over.
   void connect();
-  /// Handles one frame in the current state.
+  /// Processes one received frame, according to the state of the handshake.
   void hear(const Frame &frame);
-  /// Answers a Challenge with a Hello frame.
+  /// Sends a Hello frame, with this rank's proof, in reply to a Challenge
+  /// frame.
   void answer(const Frame &challenge);
-  /// Verifies the proof of rank 0, and completes the handshake.
+  /// Verifies the proof in the Welcome frame of rank 0, and completes the
+  /// handshake. If the proof is wrong, the connection is closed and tried
+  /// again.
   void checkWelcome(const Frame &welcome);
-  /// Closes the connection, and schedules another try; `why` is for messages.
+  /// Closes the connection, and schedules another attempt. `why` is the reason
+  /// of the failure, for messages.
   void retryLater(const std::string &why);
-  /// Handles a closed connection: retries during the handshake, otherwise sets
-  /// the verdict that rank 0 was lost.
+  /// Processes the loss of the connection. During the handshake, schedules
+  /// another attempt; afterwards, ends the run because rank 0 was lost.
   void loseServer();
 
   /// All resolved addresses of rank 0, which are tried in turn.
   std::vector<SocketAddress> places;
   size_t numTries = 0;
   Clock::time_point nextTry = Clock::now();
-  /// Start of the current try.
+  /// Time at which the current attempt started.
   Clock::time_point since;
-  /// Reason for the failure of the last try.
+  /// Reason why the last attempt failed.
   std::string trouble = "nobody listens there";
   ClientState state = ClientState::Apart;
   Connection connection;
-  /// Challenges of the current handshake.
+  /// Random bytes that both ends contribute to the current handshake: those of
+  /// rank 0, and those of this rank.
   std::string serverChallenge, ownChallenge;
-  /// Data messages that take() has not returned.
+  /// Contents of received Data frames that take() has not removed yet, oldest
+  /// first.
   std::deque<std::string> messages;
-  /// Whether rank 0 has said that all ranks are connected.
+  /// Whether the Ready frame of rank 0 has arrived: all ranks are connected.
   bool ready = false;
 };
 

@@ -39,7 +39,8 @@ Status RendezvousServer::listen() {
   return status;
 }
 
-/// The listener is left out while kMostUnknownPeers handshakes are under way.
+/// While kMostUnknownPeers handshakes are in progress, the listening socket is
+/// not polled, so no further connections are accepted.
 void RendezvousServer::watch(std::vector<pollfd> &watched) const {
   const bool hasRoom = unknownPeers.size() < kMostUnknownPeers;
   watched.push_back({hasRoom ? listener.fd() : -1, POLLIN, 0});
@@ -65,8 +66,9 @@ void RendezvousServer::advance(std::span<const pollfd> watched) {
     accept();
 }
 
-/// Accepts waiting connections. The limit on open files is reached only if the
-/// job has too many ranks; that ends the run, with advice.
+/// Accepts waiting connections. If the process's limit on open files is
+/// reached, the job has too many ranks for it; the run then ends with an error
+/// that tells a remedy.
 void RendezvousServer::accept() {
   while (unknownPeers.size() < kMostUnknownPeers) {
     OpenFile socket(
@@ -97,8 +99,8 @@ void RendezvousServer::reject(UnknownPeer &stranger, const std::string &why) {
   stranger.connection.close();
 }
 
-/// Reads the Hello frame; rejects a peer that sends anything else or is too
-/// slow.
+/// Reads the Hello frame of a new connection. Closes the connection if the peer
+/// sends anything else or is too slow.
 void RendezvousServer::greet(UnknownPeer &stranger, bool isReadable) {
   const bool isOpen = !isReadable || stranger.connection.receive();
   Frame frame;
@@ -119,7 +121,8 @@ void RendezvousServer::greet(UnknownPeer &stranger, bool isReadable) {
     reject(stranger, "it did not say who it was");
 }
 
-/// Refuses a peer of another job or build; this job continues without it.
+/// Closes the connection of a peer that is of another job or build, after
+/// sending it the reason. This job continues without the peer.
 void RendezvousServer::refuse(UnknownPeer &stranger, const Status &why) {
   stranger.connection.send(
       {FrameKind::Refusal,
@@ -128,7 +131,8 @@ void RendezvousServer::refuse(UnknownPeer &stranger, const Status &why) {
   reject(stranger, why.message());
 }
 
-/// The fields without challenge and proof are what the client's proof covers.
+/// The client's proof is computed over all fields of the frame except its
+/// challenge and the proof itself.
 void RendezvousServer::answer(UnknownPeer &stranger, const Frame &hello) {
   Fields fields = decodeFields(hello.payload);
   const std::string challenge = fromHex(fields["challenge"]);
@@ -202,7 +206,8 @@ void RendezvousServer::readFrom(Peer &peer) {
     lose(peer, "its process has ended");
 }
 
-/// Stores at most 16 messages per rank; a correct rank never sends more ahead.
+/// Stores at most 16 Data messages per rank that gather() has not taken. A
+/// correct rank never sends more in advance.
 void RendezvousServer::hear(Peer &peer, const Frame &frame) {
   constexpr size_t most = 16;
   std::optional<int> lost;

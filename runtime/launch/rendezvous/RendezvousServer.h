@@ -9,23 +9,24 @@
 
 namespace pcc::runtime {
 
-/// The end of rank 0. Accepts connections, and admits those that prove that
-/// they belong to the job:
+/// The end of the connections on rank 0. Accepts connections, and admits a rank
+/// if it proves that it belongs to the job:
 ///
 ///   rank 0   Challenge ─>            Welcome ─>   Ready ─> (all admitted)
 ///   rank r                 <─ Hello
 ///
-/// A connection that does not complete the handshake within kHandshakeTimeout
+/// A connection that does not complete this handshake within kHandshakeTimeout
 /// is closed, and does not affect the job.
 class RendezvousServer final : public Peers {
 public:
-  /// Raises the limit on open files, because rank 0 has a socket per rank.
+  /// Raises the process's limit on open files, because rank 0 has one socket
+  /// per rank.
   explicit RendezvousServer(const JoinTerms &terms);
-  /// Removes the socket's file, if there is one.
+  /// Deletes the file of the Unix socket, if there is one.
   ~RendezvousServer() override;
 
-  /// Begins to listen; exit code 12 if the address is in use or not of this
-  /// host.
+  /// Begins to listen at the job's address. Exit code 12 if the address is in
+  /// use, or is not an address of this host.
   Status listen();
 
   void watch(std::vector<pollfd> &watched) const override;
@@ -44,13 +45,14 @@ private:
     std::string challenge;
     Clock::time_point since;
   };
-  /// An admitted rank. `facts` and `connection` are valid once `hasCome` is
-  /// true.
+  /// A rank of the job. `facts` and `connection` are valid once the rank has
+  /// been admitted (`hasCome`).
   struct Peer {
     Connection connection = {};
     RankFacts facts = {};
     std::deque<std::string> messages = {};
-    /// Whether the rank was admitted, and whether it has said Leave or Abort.
+    /// `hasCome`: whether the rank was admitted. `hasLeft`: whether it has sent
+    /// Leave or Abort.
     bool hasCome = false, hasLeft = false;
   };
   /// Largest number of concurrent handshakes. Further connections wait in the
@@ -61,37 +63,44 @@ private:
   void accept();
   /// Continues one handshake.
   void greet(UnknownPeer &stranger, bool isReadable);
-  /// Verifies the proof of a Hello frame, and answers with the server's proof.
+  /// Verifies the proof in a Hello frame. If it is right, sends the server's
+  /// proof; otherwise closes the connection.
   void answer(UnknownPeer &stranger, const Frame &hello);
-  /// Makes an authenticated connection the peer of its rank, or ends the run if
-  /// its facts do not fit. After the last rank, sends Ready to all.
+  /// Makes an authenticated connection the connection of its rank. If `facts`
+  /// do not fit the job, ends the run. After the last rank was admitted, sends
+  /// Ready to all ranks.
   void admit(UnknownPeer &stranger, const RankFacts &facts);
-  /// Sends `why` to a connection, then closes it.
+  /// Sends the error `why` to a connection in a Refusal frame, then closes the
+  /// connection.
   void refuse(UnknownPeer &stranger, const Status &why);
-  /// Closes a connection without an answer, and counts it for missing().
+  /// Closes a connection without an answer. Counts it, and stores `why`, for
+  /// the message of missing().
   void reject(UnknownPeer &stranger, const std::string &why);
-  /// Reads and handles the frames of an admitted rank.
+  /// Reads all frames that an admitted rank has sent, and processes them.
   void readFrom(Peer &peer);
-  /// Handles one frame of an admitted rank.
+  /// Processes one frame of an admitted rank.
   void hear(Peer &peer, const Frame &frame);
-  /// Handles a closed connection: ends the run unless the rank has left.
+  /// Processes the closed connection of a rank: if the rank has not left, ends
+  /// the run because the rank was lost.
   void lose(Peer &peer, const std::string &how);
-  /// Removes the socket's file.
+  /// Deletes the file of the Unix socket, if there is one.
   void removeFile();
 
   /// The listening socket.
   OpenFile listener;
   std::vector<UnknownPeer> unknownPeers;
-  /// Peers by rank; entry 0, this rank itself, is unused.
+  /// All ranks by index; entry 0, this rank itself, is unused.
   std::vector<Peer> peers;
-  /// Number of admitted ranks.
+  /// Number of ranks that have been admitted.
   int numCome = 0;
   bool ready = false;
-  /// Whether the socket has a file that must be removed.
+  /// Whether the listening socket has a file in the file system, which must be
+  /// deleted.
   bool hasFile = false;
-  /// Number of connections that were rejected, for missing().
+  /// Number of connections that were closed because they did not belong to the
+  /// job; missing() reports it.
   int numRejected = 0;
-  /// Reason for the last rejection.
+  /// Reason why the last rejected connection was rejected, for missing().
   std::string lastRejection;
 };
 

@@ -12,9 +12,10 @@ static bool isOfName(char character) {
          character == '-' || character == '.' || character == '_';
 }
 
-/// Returns the first number between brackets, with its leading zeros. Empty if
-/// the brackets hold anything but numbers and ranges. Clears `isOnlyOne` if
-/// they name several hosts.
+/// Returns the first number of `range`, the text between brackets, with its
+/// leading zeros: "007" for "007-009,12". Returns std::nullopt if the text is
+/// no list of numbers and ranges. Sets `isOnlyOne` to false if it names several
+/// hosts.
 static std::optional<std::string_view> firstNumber(std::string_view range,
                                                    bool &isOnlyOne) {
   const size_t end = range.find_first_of(",-");
@@ -25,8 +26,8 @@ static std::optional<std::string_view> firstNumber(std::string_view range,
   return isSound && !first.empty() ? std::optional(first) : std::nullopt;
 }
 
-/// Reads up to the first comma outside brackets; only the first host matters. A
-/// list that ends with a comma is malformed.
+/// Reads the list up to the first comma outside brackets, since only the first
+/// host is needed. A list that ends with a comma is malformed.
 std::optional<SlurmNodeList> readSlurmNodeList(std::string_view text) {
   SlurmNodeList list;
   size_t at = 0;

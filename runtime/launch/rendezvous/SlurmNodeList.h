@@ -9,16 +9,16 @@
 
 namespace pcc::runtime {
 
-/// The facts that the rendezvous needs about a list of hosts.
+/// The facts about a job's list of hosts that the rendezvous needs.
 struct SlurmNodeList {
-  /// Name of the first host.
+  /// Name of the first host in the list.
   std::string first;
-  /// Whether the list has one host only.
+  /// Whether the list contains exactly one host.
   bool isOnlyOne = true;
 };
 
-/// Parses a list such as "gpu[007-009,12],login", whose first host is gpu007.
-/// Returns empty for malformed text.
+/// Parses a list of hosts as Slurm writes it, such as "gpu[007-009,12],login",
+/// whose first host is gpu007. Returns std::nullopt if the text is malformed.
 std::optional<SlurmNodeList> readSlurmNodeList(std::string_view text);
 
 } // namespace pcc::runtime

@@ -108,7 +108,7 @@ static OpenFile makeSocket(const SocketAddress &address) {
   return made;
 }
 
-/// Returns whether an IP address is of the loopback interface.
+/// Returns whether `address` is an IP address of the loopback interface.
 static bool isLoopback(const SocketAddress &address) {
   if (address.storage.ss_family == AF_INET6)
     return IN6_IS_ADDR_LOOPBACK(
@@ -120,7 +120,8 @@ static bool isLoopback(const SocketAddress &address) {
              127;
 }
 
-/// Replaces an IP address by the wildcard address of its family.
+/// Replaces an IP address by the wildcard address (0.0.0.0 or ::), which stands
+/// for all interfaces.
 static void widen(SocketAddress &address) {
   if (address.storage.ss_family == AF_INET6)
     reinterpret_cast<sockaddr_in6 &>(address.storage).sin6_addr = in6addr_any;
@@ -129,7 +130,8 @@ static void widen(SocketAddress &address) {
         htonl(INADDR_ANY);
 }
 
-/// Listens at one address. Returns 0, or the errno of the failure.
+/// Opens `listener`, a socket that listens at one address. Returns 0, or the
+/// errno of the failure.
 static int listenThere(const SocketAddress &address, OpenFile &listener) {
   listener = makeSocket(address);
   const bool listens =
@@ -139,8 +141,8 @@ static int listenThere(const SocketAddress &address, OpenFile &listener) {
   return listens ? 0 : errno;
 }
 
-/// Removes the file of a Unix socket at which nobody listens: it outlives a
-/// process that was killed. Returns whether it was removed.
+/// Deletes the socket file at `address` if no process listens there; a killed
+/// process leaves such a file. Returns whether the file was deleted.
 static bool removeStale(const Address &address, const SocketAddress &there) {
   if (address.kind != Address::Kind::File)
     return false;
@@ -149,7 +151,8 @@ static bool removeStale(const Address &address, const SocketAddress &there) {
          errno == ECONNREFUSED && unlink(address.place.c_str()) == 0;
 }
 
-/// Returns exit code 12, with advice for the usual causes.
+/// Returns the error (exit code 12) that this rank cannot listen at `address`,
+/// with advice for the usual causes. `reason` is an errno.
 static Status cannotListen(const Address &address, int reason) {
   const std::string text = address.text();
   if (reason == EADDRINUSE)
@@ -167,7 +170,8 @@ static Status cannotListen(const Address &address, int reason) {
                                        std::strerror(reason));
 }
 
-/// Tries all resolved addresses in turn. A stale socket file is removed once.
+/// Tries to listen at each resolved address until one succeeds. A socket file
+/// of a dead process is deleted once.
 Status listenAt(const Address &address, OpenFile &listener) {
   std::vector<SocketAddress> found;
   PCC_RETURN_IF_ERROR(resolve(address, found));
@@ -238,7 +242,8 @@ bool Connection::send(const Frame &frame) {
 
 bool Connection::receive() {
   char buffer[4096];
-  // Bounds the memory that an unauthenticated peer can fill.
+  // The limit bounds the memory that a peer can fill before it has been
+  // authenticated.
   while (arrived.size() <= 2 * kLongestPayload) {
     const ssize_t size = recv(socket.fd(), buffer, sizeof buffer, MSG_DONTWAIT);
     if (size < 0 && errno == EINTR)

@@ -13,11 +13,12 @@
 
 namespace pcc::runtime {
 
-/// Owner of a file descriptor, which the destructor closes. Movable.
+/// Owns a file descriptor, which the destructor closes. Movable.
 class OpenFile {
 public:
   OpenFile() = default;
-  /// Takes ownership of `fd`; negative: no file.
+  /// Takes ownership of file descriptor `fd`. A negative number means that
+  /// there is no file.
   explicit OpenFile(int fd) : number(fd) {}
   OpenFile(OpenFile &&other) noexcept
       : number(std::exchange(other.number, -1)) {}
@@ -27,7 +28,7 @@ public:
   }
   ~OpenFile() { reset(); }
 
-  /// Closes the file, if it is open.
+  /// Closes the file descriptor, if it is open.
   void reset();
   int fd() const { return number; }
   bool isOpen() const { return number >= 0; }
@@ -36,38 +37,41 @@ private:
   int number = -1;
 };
 
-/// An address in the form of the socket API.
+/// An address in the form that the socket API takes.
 struct SocketAddress {
   sockaddr_storage storage = {};
   socklen_t length = 0;
-  /// The directory of a Unix socket whose path exceeds the kernel's limit (107
-  /// characters). The address then refers to the directory through
-  /// /proc/self/fd.
+  /// Open directory of a Unix socket whose path is too long for the kernel
+  /// (over 107 characters). The socket address then names the directory as
+  /// /proc/self/fd/N. Closed for other addresses.
   OpenFile folder = {};
 };
 
-/// Resolves `address` to at least one socket address. Blocks while name servers
-/// are asked. Exit code 12 if the host does not exist.
+/// Appends the socket addresses of `address`, at least one, to `found`. Blocks
+/// while name servers are asked. Exit code 12 if the host does not exist.
 Status resolve(const Address &address, std::vector<SocketAddress> &found);
 
-/// Listens at `address`. With TCP, only the address's own interface accepts
-/// connections; if the host's name resolves to the loopback interface, as
-/// Debian's /etc/hosts has it, all interfaces do. Exit code 12 if another job
-/// listens there, or if the address is not of this host.
+/// Opens `listener`, a socket that listens at `address`. With TCP, it accepts
+/// connections only on the network interface of `address`. If the host's name
+/// resolves to the loopback interface, as in Debian's /etc/hosts, it accepts
+/// connections on all interfaces. Exit code 12 if another job listens there, or
+/// if the address is not one of this host.
 Status listenAt(const Address &address, OpenFile &listener);
 
-/// Begins to connect without blocking; isConnected() tells the result once the
-/// socket is writable. Returns a closed file if nobody listens.
+/// Begins to connect to `address`, and returns the socket without blocking.
+/// When the socket is writable, isConnected() tells whether the connection
+/// succeeded. Returns a closed file if nobody listens.
 OpenFile connectTo(const SocketAddress &address);
-/// Returns whether a socket that has become writable is connected.
+/// Returns whether the connection attempt of socket `fd`, which has become
+/// writable, succeeded.
 bool isConnected(int fd);
 
 /// Returns whether the peer of a Unix socket is a process of this user. Always
 /// true for TCP, where the job token authenticates the peer.
 bool isOfThisUser(int fd);
 
-/// Enables keep-alive probes: if the peer's host dies without closing the
-/// connection, reads fail within ten seconds.
+/// Enables TCP keep-alive probes on socket `fd`. If the peer's host dies
+/// without closing the connection, reads then fail within ten seconds.
 void watchHost(int fd);
 
 /// One end of a connection that carries frames in both directions. Never
@@ -82,19 +86,20 @@ public:
   int fd() const { return socket.fd(); }
   void close() { socket.reset(); }
 
-  /// Sends a frame. Returns false if the kernel cannot take all of it at once:
-  /// the peer is gone, or has not read for a long time.
+  /// Sends a frame. Returns false if the kernel cannot take all of its bytes at
+  /// once: the peer is gone, or has not read for a long time.
   bool send(const Frame &frame);
 
   /// Reads all bytes that have arrived. Returns false if the peer has closed
-  /// the connection; frames that arrived before can still be taken.
+  /// the connection. Frames that arrived before can still be removed by take().
   bool receive();
-  /// Removes the first frame that has arrived.
+  /// Removes the first frame from the received bytes, if it is complete, and
+  /// stores it in `frame`. Returns the result of the attempt.
   Parsed take(Frame &frame) { return takeFrame(arrived, frame); }
 
 private:
   OpenFile socket;
-  /// Received bytes that do not belong to a taken frame.
+  /// Received bytes that take() has not removed as frames yet.
   std::string arrived;
 };
 

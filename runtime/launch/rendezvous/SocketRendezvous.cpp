@@ -13,11 +13,11 @@ namespace pcc::runtime {
 
 using Clock = Peers::Clock;
 
-/// Seconds that other ranks wait longer than rank 0, which knows which rank is
-/// missing and therefore should report first.
+/// Additional seconds for which ranks other than 0 wait at start-up. Rank 0
+/// should report first, because it knows which rank is missing.
 static constexpr double kHeadStart = 2;
-/// Seconds for which a failed rank 0 still gives the verdict to ranks that
-/// connect late.
+/// Seconds for which rank 0 continues after a failure, to send the error of the
+/// run to ranks that connect late.
 static constexpr double kLateness = 1;
 
 static double secondsSince(Clock::time_point begin) {
@@ -160,7 +160,7 @@ void SocketRendezvous::wake() {
 }
 
 /// Ends the process if a library call hangs, or if the rank has not left within
-/// kGrace of the verdict.
+/// kGrace after the run has failed.
 void SocketRendezvous::monitor() {
   std::optional<Clock::time_point> end;
   Clock::time_point last = Clock::now();
@@ -178,8 +178,9 @@ void SocketRendezvous::monitor() {
   }
 }
 
-/// Polls without the lock, so that the rank's thread is not blocked. Before all
-/// ranks are connected, the short timeout drives retries and handshakes.
+/// Calls poll() without holding the lock, so that the rank's thread is not
+/// blocked. Before all ranks are connected, the timeout is short, so that
+/// connection attempts and handshakes proceed.
 void SocketRendezvous::attend() {
   std::vector<pollfd> watched;
   bool isReady = false;
@@ -197,9 +198,9 @@ void SocketRendezvous::attend() {
   changed.notify_all();
 }
 
-/// A call hangs if `begun` and `ended` differ and `begun` does not change. At
-/// most 0.5 s count per look, so that time in which this process was stopped
-/// does not count.
+/// A library call hangs if `begun` and `ended` differ and `begun` does not
+/// change. Each call of isStuck() adds at most 0.5 s, so that time in which
+/// this process was stopped does not count.
 bool SocketRendezvous::isStuck(double passed) {
   constexpr double longest = 0.5;
   const uint64_t ended = watchedCalls.ended, begun = watchedCalls.begun;

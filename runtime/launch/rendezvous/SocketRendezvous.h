@@ -16,23 +16,23 @@ namespace pcc::runtime {
 
 /// A rendezvous over sockets that stay open while the ranks run, so that every
 /// rank notices when another one fails. The monitor, a thread of this object,
-/// handles the sockets. The monitor calls neither CUDA nor NCCL nor MPI, so it
-/// keeps working when the rank's own thread hangs in one of them:
+/// serves the sockets. The monitor calls neither CUDA nor NCCL nor MPI, so it
+/// keeps working if the rank's own thread hangs in one of them:
 ///
 ///   a peer's process ends      rank 0 sees its socket close ── tells all
 ///   a rank fails               abort() ── rank 0 ── tells all
 ///   a call does not return     the monitor sees it ── rank 0 ── tells all
 ///
-///   all:  poll() fails, so waits end, and the rank leaves by itself
-///         it does not leave within kGrace: the monitor calls `giveUp`
+///   all ranks:  poll() fails, so waits end, and the rank leaves by itself;
+///               if it does not leave within kGrace, the monitor calls `giveUp`
 class SocketRendezvous final : public Rendezvous {
 public:
-  /// Time that a rank has to leave after the run has failed. NCCL is given two
-  /// seconds of it to abort its communicators.
+  /// Time that a rank has to leave after the run has failed. Two seconds of
+  /// this time are for NCCL to abort its communicators.
   static constexpr std::chrono::milliseconds kGrace{2500};
 
-  /// Ends the process. Called on the monitor's thread with the verdict of the
-  /// run and the rank that was lost, if one was.
+  /// Function that ends the process. The monitor's thread calls it with the
+  /// error of the run and the rank that was lost, if one was.
   using GiveUp = std::function<void(const Status &, std::optional<int>)>;
 
   /// Connects to all ranks, and blocks until all have connected, for at most
@@ -41,7 +41,7 @@ public:
   /// if ranks do not belong together, 14 if a rank does not connect.
   static Status join(const JoinTerms &terms, double seconds, GiveUp giveUp,
                      std::shared_ptr<SocketRendezvous> &joined);
-  /// Stops and joins the monitor.
+  /// Stops and joins the monitor's thread.
   ~SocketRendezvous() override;
 
   Status gather(const std::string &mine, double seconds,
@@ -58,48 +58,53 @@ private:
   SocketRendezvous(std::unique_ptr<Peers> peers, int rank, double seconds,
                    GiveUp giveUp);
 
-  /// Waits until all ranks are connected. After an error, gives the other ranks
-  /// time to learn of it.
+  /// Blocks until all ranks are connected, at most for `seconds`. After an
+  /// error, waits until the other ranks have been told.
   Status waitForAll(double seconds);
-  /// Blocks until `isTrue` returns true, the run fails, or `seconds` have
-  /// passed. Returns success in the first case only. A missed deadline ends the
-  /// run, with the text of `missing`.
+  /// Blocks until `isTrue` returns true (then returns success), until the run
+  /// fails (then returns its error), or until `seconds` have passed. In the
+  /// last case, ends the run with an error that contains the text of `missing`.
   Status await(double seconds, const std::function<bool()> &isTrue,
                const std::function<std::string()> &missing);
-  /// Body of the monitor's thread.
+  /// Body of the monitor's thread, which serves the sockets until the object is
+  /// destroyed.
   void monitor();
-  /// Waits up to 0.1 s for events of the sockets, and handles them.
+  /// Waits up to 0.1 s for events on the sockets, and processes them.
   void attend();
-  /// Returns whether the rank's thread has been inside one library call for
-  /// longer than the deadline, and ends the run if so. `passed` is the time
-  /// since the last call, in seconds.
+  /// Returns whether the rank's thread has been inside one call of CUDA or NCCL
+  /// for longer than the deadline; if so, ends the run. `passed` is the time
+  /// since the last call of isStuck(), in seconds.
   bool isStuck(double passed);
   /// Wakes the monitor.
   void wake();
 
   const int rank;
   const GiveUp giveUp;
-  /// An eventfd that wakes the monitor.
+  /// An eventfd that wakes the monitor's thread from its wait.
   OpenFile wakeUp;
-  /// Longest time for one library call, in seconds.
+  /// Longest time, in seconds, that the rank may be inside one call of CUDA or
+  /// NCCL.
   std::atomic<double> deadline;
-  /// Whether `peers` has a verdict; read without the lock by poll().
+  /// Whether `peers` has a verdict, an error with which the run has failed.
+  /// poll() reads it without the lock.
   std::atomic<bool> hasEnded{false};
-  /// Whether the monitor should stop.
+  /// Whether the monitor's thread should end.
   std::atomic<bool> isOver{false};
 
   /// Guards `peers`.
   mutable std::mutex mutex;
-  /// Notified after each advance of `peers`.
+  /// Notified each time after the monitor has called peers->advance().
   std::condition_variable changed;
   const std::unique_ptr<Peers> peers;
 
-  /// Value of WatchedCalls::begun when the monitor last looked.
+  /// Value of WatchedCalls::begun (calls of CUDA or NCCL begun so far) when
+  /// isStuck() was last called.
   uint64_t callsSeen = 0;
-  /// Time for which the rank has been inside the current library call.
+  /// Time in seconds for which the rank has been inside the current call of
+  /// CUDA or NCCL.
   double secondsInside = 0;
 
-  /// The monitor. Declared last: it uses the other members.
+  /// The monitor's thread. Declared last, because it uses the other members.
   std::thread thread;
 };
 

@@ -47,7 +47,8 @@ bool leaveReport(const std::string &folder, int rank, const Status &status) {
     for (const std::string &note : status.notes())
       file << oneLine(note) << "\n";
     if (!file.flush())
-      // No rank can leave a report: all ranks print.
+      // If the folder cannot be written, no rank can leave a report, so all
+      // ranks print their errors.
       return true;
   }
   const bool first = link(draft.c_str(), (folder + "/report").c_str()) == 0;
@@ -75,8 +76,8 @@ std::string sharedFolder(const Environment &environment) {
   return "";
 }
 
-/// Under `pcc run` the report in the folder suffices, because `pcc run` prints
-/// it.
+/// Under `pcc run` nothing is printed here: the report in the status folder
+/// suffices, because `pcc run` prints it.
 int reportFailure(const Status &status, const Environment &environment,
                   int rank, bool onAllRanks,
                   const std::function<void(Status &)> &beforePrinting) {

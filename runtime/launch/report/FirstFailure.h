@@ -27,35 +27,40 @@
 
 namespace pcc::runtime {
 
-/// Environment variable with the folder that `pcc run` provides. `pcc run` then
-/// prints the error.
+/// Environment variable with the path of the status folder that `pcc run`
+/// creates, in which a rank that fails leaves its error. `pcc run` then prints
+/// that error.
 inline constexpr const char *kStatusFolderVariable = "PCC_STATUS_DIR";
-/// Environment variable with the folder that BUNDLE/run provides to the ranks
-/// that it starts.
+/// Environment variable with the path of the folder that BUNDLE/run creates for
+/// the ranks that it starts. The ranks share it to report errors.
 inline constexpr const char *kSessionFolderVariable = "PCC_SESSION_DIR";
 /// Environment variable that `pcc run` sets if it displays progress: rank 0
 /// then writes progress lines to stderr (see progressLine()).
 inline constexpr const char *kProgressVariable = "PCC_PROGRESS";
 
-/// Reports to the user why this rank fails, unless another rank has reported
-/// already. Returns the exit code of `status`. Without a shared folder, every
-/// rank reports, but an error that all ranks have in common (`onAllRanks`) is
-/// reported by rank 0 only. If this rank prints the error, it first calls
-/// `beforePrinting`, which may add notes.
+/// Reports to the user that this rank fails with `status`, unless another rank
+/// has reported an error already. Returns the exit code of `status`. Without a
+/// shared folder, every rank reports its error, except that an error that all
+/// ranks have in common (`onAllRanks`) is reported by rank 0 only. If this rank
+/// prints the error, it first calls `beforePrinting`, which may add notes.
 int reportFailure(const Status &status, const Environment &environment,
                   int rank, bool onAllRanks,
                   const std::function<void(Status &)> &beforePrinting = {});
 
-/// Returns the folder that the ranks of a host share; empty if there is none.
+/// Returns the path of the folder that the ranks of this host share, as the
+/// environment variables name it; empty if there is none.
 std::string sharedFolder(const Environment &environment);
 
-/// Returns the error and its notes as lines for stderr: "pcc: error: …".
+/// Returns the error and its notes as lines for stderr, such as "pcc: error:
+/// …".
 std::string formatFailure(const Status &status);
 
-/// Writes this rank's report into `folder`. Returns false if another rank's
-/// report is there already; true otherwise, even if writing failed.
+/// Writes the error `status` of this rank into `folder`. Returns false, and
+/// writes nothing, if another rank's error is there already. Returns true
+/// otherwise, even if the write failed.
 bool leaveReport(const std::string &folder, int rank, const Status &status);
-/// Returns the report of the first rank that left one; empty if there is none.
+/// Returns the error that the first failing rank wrote into `folder`;
+/// std::nullopt if there is none.
 std::optional<Status> readReport(const std::string &folder);
 
 } // namespace pcc::runtime

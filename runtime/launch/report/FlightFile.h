@@ -12,13 +12,15 @@
 
 namespace pcc::runtime {
 
-/// Returns the path of the file: SAVE/flight.json for --save SAVE, else
-/// REPORT.flight.json for --report REPORT.json, else an empty string.
+/// Returns the path to which the flight recorders of a failed run are written:
+/// SAVE/flight.json for --save SAVE; otherwise REPORT.flight.json for --report
+/// REPORT.json; otherwise an empty string.
 std::string flightFileOf(const RunOptions &options);
 
-/// Writes the flight recorders of the ranks to `path` as JSON. Adds a note to
-/// `failure`: the path, or why the file cannot be written. Does nothing if
-/// `path` or `flights` is empty, or if the folder of `path` does not exist.
+/// Writes the flight recorders (latest activities) of the ranks to `path` as
+/// JSON. Adds a note to `failure` that names `path`, or that tells why the file
+/// cannot be written. Does nothing if `path` or `flights` is empty, or if the
+/// folder of `path` does not exist.
 void writeFlights(const std::vector<FlightLog> &flights,
                   const std::string &path, Status &failure);
 

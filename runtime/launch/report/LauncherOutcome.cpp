@@ -18,7 +18,8 @@ static bool isOfInterface(int code) {
          (code >= BadInput && code <= ValuesDiffer);
 }
 
-/// Adds the last eight lines of other output as notes.
+/// Appends the last eight lines of the launcher's other output as notes to
+/// `status`, and returns it.
 static Status withNoise(Status status, const std::deque<std::string> &noise) {
   constexpr size_t shown = 8;
   const size_t first = noise.size() > shown ? noise.size() - shown : 0;
@@ -28,7 +29,8 @@ static Status withNoise(Status status, const std::deque<std::string> &noise) {
   return status;
 }
 
-/// Returns the error for a rank that ended by a signal, or without a report.
+/// Returns the error for a rank that a signal has killed, or that ended without
+/// a report.
 static Status describeLost(const LostRank &lost) {
   const std::string rank = "rank " + std::to_string(lost.rank);
   if (lost.signal)
@@ -40,7 +42,8 @@ static Status describeLost(const LostRank &lost) {
                                            " and without a message");
 }
 
-/// Returns how the only rank ended, if it was started without a launcher.
+/// Returns how the only rank ended, if it was started directly and failed;
+/// otherwise std::nullopt.
 static std::optional<LostRank> lostDirectly(const LauncherOutcome &outcome) {
   if (outcome.launcher != "rank 0")
     return std::nullopt;
@@ -52,8 +55,9 @@ static std::optional<LostRank> lostDirectly(const LauncherOutcome &outcome) {
   return lost;
 }
 
-/// Guesses the cause if the launcher does not name it: the rank that ended
-/// first. Launchers pass on the exit code of a rank as shells do (128 +
+/// Returns the rank that ended first, as a guess of the cause; used if the
+/// launcher does not name a lost rank. Its result is derived from the
+/// launcher's exit code, which is that of the rank as shells report it (128 +
 /// signal).
 static std::optional<LostRank> lostFirst(const LauncherOutcome &outcome) {
   if (!outcome.firstEnded || outcome.allLeft || !WIFEXITED(outcome.waitStatus))
@@ -87,13 +91,14 @@ static Status describeLauncher(const LauncherOutcome &outcome) {
       {"ranks as processes need Open MPI 4.1; --comm thread runs without"});
 }
 
-/// Returns whether the launcher exited with 0.
+/// Returns whether the launcher exited with code 0.
 static bool endedWell(const LauncherOutcome &outcome) {
   return WIFEXITED(outcome.waitStatus) && WEXITSTATUS(outcome.waitStatus) == 0;
 }
 
-/// Returns the lost rank that the process status or the launcher's output
-/// names.
+/// Returns the lost rank that is known for sure: from the status of a rank that
+/// was started directly, or from the launcher's output. std::nullopt if neither
+/// names one.
 static std::optional<LostRank> lostForSure(const LauncherOutcome &outcome) {
   const auto lost = lostDirectly(outcome);
   return lost ? lost : findLostRank(outcome.noise);
@@ -107,7 +112,7 @@ std::optional<LostRank> lostRank(const LauncherOutcome &outcome) {
   return lost ? lost : lostFirst(outcome);
 }
 
-/// The order of these tests is that of the list in the header.
+/// The tests are in the order of the list in the header.
 Status translateOutcome(const LauncherOutcome &outcome) {
   if (outcome.reported)
     return *outcome.reported;

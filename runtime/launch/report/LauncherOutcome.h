@@ -12,45 +12,48 @@
 
 namespace pcc::runtime {
 
-/// The facts that `pcc run` has when the launcher (mpirun, or BUNDLE/run) has
-/// ended.
+/// The facts about a run that `pcc run` knows when the launcher process
+/// (mpirun, or BUNDLE/run) has ended.
 struct LauncherOutcome {
   /// Name of the launcher for messages; "rank 0" if the only rank was started
   /// directly.
   std::string launcher = "mpirun";
-  /// Status of the launcher's process, as waitpid() returns it.
+  /// Exit status of the launcher's process, as waitpid() returns it.
   int waitStatus = 0;
-  /// Whether any rank announced itself.
+  /// Whether any rank process has started and announced itself in the status
+  /// folder.
   bool started = false;
   /// The rank whose process ended first, if known.
   std::optional<int> firstEnded = {};
-  /// Whether every rank finished its work.
+  /// Whether every rank has recorded that it finished its work.
   bool allLeft = false;
-  /// Signal for which `pcc run` ended the launcher; 0 if none.
-  int interruptedBy = 0;
-  /// Signal that `pcc run` passed on to the ranks, for an orderly end; 0 if
+  /// Number of the signal to `pcc run` for which it ended the launcher; 0 if
   /// none.
+  int interruptedBy = 0;
+  /// Number of the signal to `pcc run` that was passed on to the ranks, so that
+  /// they end in an orderly way; 0 if none.
   int askedBy = 0;
-  /// The error that a rank reported, if any.
+  /// The error that a rank wrote into the status folder, if any.
   std::optional<Status> reported = {};
-  /// Last lines of stderr that were not meant for the user, oldest first.
+  /// The last lines of the launcher's stderr that were not meant for the user,
+  /// oldest first.
   std::deque<std::string> noise = {};
 };
 
-/// Returns the rank that ended without a report, as far as it can be
-/// determined. Empty if the run succeeded, was ended by a signal to `pcc run`,
-/// or has a report.
+/// Returns the rank whose process ended without a report, as far as it can be
+/// determined. Returns std::nullopt if the run succeeded, was ended by a signal
+/// to `pcc run`, or has a report.
 std::optional<LostRank> lostRank(const LauncherOutcome &outcome);
 
-/// Returns the one error of the run that the user sees, or success. The first
-/// of these that applies counts:
+/// Returns the one error of the run that the user sees, or success. The result
+/// is that of the first case that applies (exit codes in parentheses):
 ///
 /// 1. the error that a rank reported
 /// 2. a signal for which `pcc run` ended the launcher (14)
 /// 3. a launcher that exited with 0: success
 /// 4. a signal that `pcc run` passed on to the ranks (14)
 /// 5. a rank that was killed by a signal (14), or that ended without a report
-///   (its exit code if that is one of pcc's, else 1)
+///    (its exit code if that is one of pcc's, else 1)
 /// 6. a launcher that ended after it had started ranks (14)
 /// 7. a launcher that did not start the ranks (13)
 Status translateOutcome(const LauncherOutcome &outcome);

@@ -9,7 +9,8 @@
 
 namespace pcc::runtime {
 
-/// Returns whether a rank wrote the line for the user.
+/// Returns whether `line` is one that a rank wrote for the user: it begins with
+/// "pcc:", "note:" or "rank ".
 static bool isForUser(std::string_view line) {
   for (std::string_view prefix : {"pcc:", "note:", "rank "})
     if (line.starts_with(prefix))
@@ -59,7 +60,8 @@ std::string LauncherOutput::takeRest() {
   return partialLine.empty() ? std::string() : take("\n");
 }
 
-/// Parses mpirun's sentence about a rank that a signal has ended.
+/// Parses mpirun's sentence about a rank that a signal has killed. Returns
+/// std::nullopt if `line` has no such sentence.
 static std::optional<LostRank> parseSignal(const std::string &line) {
   const char *found = std::strstr(line.c_str(), "process rank ");
   const char *signal = std::strstr(line.c_str(), "exited on signal ");
@@ -70,8 +72,8 @@ static std::optional<LostRank> parseSignal(const std::string &line) {
   return std::nullopt;
 }
 
-/// A rank ended by a signal takes precedence over one that exited, because
-/// exits may be its consequence.
+/// A rank that was killed by a signal takes precedence over one that exited,
+/// because the exit may be a consequence of the kill.
 std::optional<LostRank> findLostRank(const std::deque<std::string> &noise) {
   std::optional<LostRank> exited;
   // mpirun may wrap the sentence about a signal: search pairs of lines.

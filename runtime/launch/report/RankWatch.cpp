@@ -12,10 +12,12 @@
 
 namespace pcc::runtime {
 
-/// Stands for the folder where epoll data is otherwise a rank.
+/// Value of the epoll data for events of the status folder; for other events
+/// the data is a rank.
 static constexpr int kFolder = -1;
 
-/// Adds a file to an epoll set; `meaning` is a rank or kFolder.
+/// Adds the file descriptor `fd` to an epoll instance. `meaning` is the epoll
+/// data of its events: a rank or kFolder.
 static void watchForInput(int epollFd, int fd, int meaning) {
   epoll_event event = {};
   event.events = EPOLLIN;
@@ -23,7 +25,8 @@ static void watchForInput(int epollFd, int fd, int meaning) {
   epoll_ctl(epollFd, EPOLL_CTL_ADD, fd, &event);
 }
 
-// The file name carries all the information, so a file that exists is complete.
+// Creates an empty file. Its name has all the information, so a reader never
+// sees an incomplete file.
 static void makeEmptyFile(const std::string &path) {
   const int file = open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
   if (file >= 0)
@@ -76,8 +79,8 @@ void RankWatch::watch(int rank, int pid) {
     noteEnd(rank);
 }
 
-/// Discards the events and lists the folder instead, because events may be
-/// lost.
+/// Discards the inotify events and lists the status folder instead, because
+/// events may be lost.
 void RankWatch::findNewRanks() {
   char events[4096];
   while (read(inotifyFd, events, sizeof events) > 0)

@@ -20,46 +20,54 @@
 
 namespace pcc::runtime {
 
-/// Watches the processes of all ranks of a job on this host.
+/// Watches the processes of all ranks of a job on this host: notices when ranks
+/// start and end, and sends signals to them.
 class RankWatch {
 public:
-  /// Watches the status folder, in which ranks announce themselves.
+  /// Begins to watch `statusFolder`, the directory in which each rank announces
+  /// its process.
   explicit RankWatch(std::string statusFolder);
   RankWatch(const RankWatch &) = delete;
   RankWatch &operator=(const RankWatch &) = delete;
   ~RankWatch();
 
-  /// Returns a file that is readable while poll() has events to handle.
+  /// Returns a file descriptor that is readable while poll() has events to
+  /// process.
   int fd() const { return epollFd; }
-  /// Handles all pending events, without blocking: new ranks, and ranks that
-  /// ended.
+  /// Processes all pending events without blocking: ranks that have announced
+  /// themselves, and ranks whose process has ended.
   void poll();
 
-  /// Sends `signal` to all ranks that are running. Returns whether any received
-  /// it.
+  /// Sends `signal` to all ranks whose process is running. Returns whether any
+  /// process received the signal.
   bool signalAll(int signal);
 
-  /// Returns whether any rank has announced itself.
+  /// Returns whether any rank has announced its process.
   bool started() const { return !known.empty(); }
-  /// Returns the rank that caused the end: the one that other ranks have lost,
-  /// else the one whose process ended first. Empty if none has ended.
+  /// Returns the rank that caused the end of the run: the rank that another
+  /// rank has reported as lost; otherwise the rank whose process ended first.
+  /// std::nullopt if no rank has ended.
   std::optional<int> firstEnded() const { return lost ? lost : first; }
 
 private:
-  /// Reads the announcements in the folder.
+  /// Reads the announcements in the status folder, and begins to watch ranks
+  /// that are new.
   void findNewRanks();
-  /// Begins to watch a rank's process.
+  /// Begins to watch process `pid`, which runs rank `rank`.
   void watch(int rank, int pid);
   /// Records that a rank's process has ended.
   void noteEnd(int rank);
 
   /// The status folder.
   const std::string folder;
-  /// Waits for the folder and for all processes.
+  /// File descriptor of the epoll instance that waits for the status folder and
+  /// for all processes.
   int epollFd;
-  /// Reports new files in the folder.
+  /// File descriptor of the inotify instance that reports new files in the
+  /// status folder.
   int inotifyFd;
-  /// Per announced rank its pidfd; -1 once it has ended.
+  /// Per announced rank: the pidfd of its process; -1 once the process has
+  /// ended.
   std::map<int, int> known;
   /// The rank whose process ended first.
   std::optional<int> first;
@@ -67,11 +75,11 @@ private:
   std::optional<int> lost;
 };
 
-/// Announces this process to the RankWatch of `statusFolder`. Called by each
-/// rank.
+/// Announces this process, which runs rank `rank`, to the RankWatch of
+/// `statusFolder`. Every rank calls this when it starts.
 void announceRank(const std::string &statusFolder, int rank);
-/// Tells the RankWatch of `statusFolder` that `lostRank` ended without a
-/// report. Called by a rank that noticed it.
+/// Reports to the RankWatch of `statusFolder` that the process of rank
+/// `lostRank` ended without a report. Called by a rank that noticed the loss.
 void announceLoss(const std::string &statusFolder, int lostRank);
 
 } // namespace pcc::runtime

@@ -16,7 +16,7 @@
 
 namespace pcc::runtime {
 
-/// Returns the signals that wait() handles.
+/// Returns the set of signals that wait() handles: SIGINT, SIGTERM and SIGHUP.
 static sigset_t handledSignals() {
   sigset_t set;
   sigemptyset(&set);
@@ -39,8 +39,8 @@ ChildProcess::~ChildProcess() {
   pthread_sigmask(SIG_UNBLOCK, &handled, nullptr);
 }
 
-/// Runs in the forked child. setenv and allocation are safe there only because
-/// this process has one thread.
+/// This function is executed in the forked child. setenv and allocation are
+/// safe there only because this process has one thread.
 void ChildProcess::become(const std::vector<std::string> &command,
                           const Variables &environment, int parentsEnd) {
   const sigset_t handled = handledSignals();
@@ -60,8 +60,8 @@ void ChildProcess::become(const std::vector<std::string> &command,
   _exit(127);
 }
 
-/// Both processes call setpgid(), so that the group exists whichever runs
-/// first.
+/// Both parent and child call setpgid(), so that the process group exists
+/// whichever of them is executed first.
 Status ChildProcess::start(const std::vector<std::string> &command,
                            const Variables &environment) {
   int ends[2];

@@ -14,21 +14,22 @@
 
 namespace pcc::runtime {
 
-/// Environment variables to add: name and value.
+/// Names and values of environment variables to add to a child's environment.
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-/// A child process in its own process group, which ends when this process ends.
-/// From the constructor to the destructor, SIGINT, SIGTERM and SIGHUP to this
-/// process are handled by wait(): the first is passed to the child as SIGTERM,
-/// unless Watched::onSignal takes it; a second one kills the whole group.
+/// A child process in its own process group. It ends when this process ends.
+/// From the constructor to the destructor, wait() handles SIGINT, SIGTERM and
+/// SIGHUP to this process. The first signal is passed to the child as SIGTERM,
+/// unless Watched::onSignal handles it. A second signal kills the whole process
+/// group.
 class ChildProcess {
 public:
-  /// Blocks the signals and opens a signalfd for them. The process must have no
-  /// other threads that could receive them.
+  /// Blocks SIGINT, SIGTERM and SIGHUP, and opens a signalfd that reads them.
+  /// The process must have no other threads that could receive them.
   ChildProcess();
   ChildProcess(const ChildProcess &) = delete;
   ChildProcess &operator=(const ChildProcess &) = delete;
-  /// Unblocks the signals. Does not wait for the child.
+  /// Unblocks SIGINT, SIGTERM and SIGHUP. Does not wait for the child.
   ~ChildProcess();
 
   /// Starts `command` with additional environment variables. `command[0]` is a
@@ -37,47 +38,53 @@ public:
   Status start(const std::vector<std::string> &command,
                const Variables &environment);
 
-  /// Another file that wait() polls.
+  /// A file descriptor of the caller that wait() polls besides the child.
   struct Watched {
-    /// The file. Borrowed.
+    /// The file descriptor to poll. Borrowed.
     int fd;
-    /// Called when `fd` is readable, and once after the child has ended.
+    /// Function that wait() calls when `fd` is readable, and once after the
+    /// child has ended.
     std::function<void()> onReadable;
-    /// Called for the first signal. Returns true if it has handled the signal,
-    /// so that the child does not get it. May be empty.
+    /// Called for the first SIGINT, SIGTERM or SIGHUP. If it returns true, the
+    /// signal is not passed to the child. May be empty.
     std::function<bool()> onSignal = {};
   };
 
-  /// Blocks until the child has ended, and passes stderr of the child and its
-  /// descendants to `onStderr` in pieces. Returns the status of waitpid().
+  /// Blocks until the child has ended. Passes the stderr of the child and its
+  /// descendants to `onStderr` in pieces of any size. Returns the child's
+  /// status as waitpid() returns it.
   int wait(const std::function<void(std::string_view)> &onStderr,
            const Watched &also);
 
-  /// Returns the first signal, if it was passed to the child or followed by a
-  /// second one; 0 otherwise.
+  /// Returns the number of the first signal to this process, if it was passed
+  /// to the child, or if a second signal followed; 0 otherwise.
   int interruptedBy() const { return wasTaken ? 0 : firstSignal; }
-  /// Returns the first signal, if Watched::onSignal handled it; 0 otherwise.
+  /// Returns the number of the first signal to this process, if
+  /// Watched::onSignal handled it and no second signal followed; 0 otherwise.
   int takenSignal() const { return wasTaken ? firstSignal : 0; }
 
 private:
-  /// Turns the forked process into the command. `parentsEnd` is the pipe for
-  /// stderr.
+  /// Executes `command` in the forked child process; does not return.
+  /// `parentsEnd` is the parent's end of the pipe for stderr.
   [[noreturn]] void become(const std::vector<std::string> &command,
                            const Variables &environment, int parentsEnd);
-  /// Reads one signal, and passes it on as the class comment says.
+  /// Reads one pending signal. Passes the first one to the child (unless
+  /// Watched::onSignal handles it), and kills the process group at the second
+  /// one.
   void handleSignal(const Watched &also);
-  /// Reads all available output. Returns false at the end of the stream.
+  /// Reads all available output of the child's stderr and passes it to
+  /// `onStderr`. Returns false at the end of the stream.
   bool readStderr(const std::function<void(std::string_view)> &onStderr);
 
   pid_t pid = -1;
-  /// File that is readable once the child has ended; -1 if the kernel lacks
-  /// pidfds.
+  /// File descriptor (pidfd) that is readable once the child has ended; -1 if
+  /// the kernel lacks pidfds.
   int pidFd = -1;
-  /// Read end of the pipe for stderr.
+  /// Read end of the pipe to which the child writes its stderr.
   int stderrFd = -1;
-  /// File from which pending signals are read.
+  /// File descriptor (signalfd) from which pending signals are read.
   int signalFd = -1;
-  /// The first signal received; 0 if none.
+  /// Number of the first signal that this process received; 0 if none.
   int firstSignal = 0;
   /// Whether Watched::onSignal handled the first signal, and no second one
   /// followed.

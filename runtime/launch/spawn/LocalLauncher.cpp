@@ -24,12 +24,12 @@ namespace pcc::runtime {
 namespace {
 using Clock = std::chrono::steady_clock;
 
-/// Folder that the ranks share for reports and flight recorders, if their
-/// parent has provided none.
+/// Folder that the ranks share for reports and flight recorders. It is created
+/// only if the parent process has not provided one.
 class SessionFolder {
 public:
-  /// Returns the path; empty if no folder could be created. Ranks then may
-  /// print more than one error.
+  /// Returns the path of the folder; empty if no folder could be created.
+  /// Several ranks may then print an error.
   const std::string &path() const { return folder.path(); }
 
   SessionFolder() {
@@ -38,14 +38,15 @@ public:
   }
 
 private:
-  /// Destroyed last, after the folder was removed.
+  /// Deletes the folder if this process is killed. Destroyed last, after the
+  /// folder has been removed.
   std::optional<CrashCleanup> cleanup;
   PrivateFolder folder;
 };
 
 /// The ranks of this host as child processes. One thread receives signals and
-/// ends of processes one after another; a signal is therefore never sent to a
-/// process id that has been reused.
+/// notices the ends of children, one after another. A signal is therefore never
+/// sent to a process id that another process has reused.
 class Children {
 public:
   /// Blocks the signals that wait() receives, and creates the shared folder.
@@ -64,7 +65,8 @@ public:
       session = std::make_unique<SessionFolder>();
   }
 
-  /// Starts one rank. Returns false in the child.
+  /// Starts rank `rank` of `count` as a child process. Returns true in the
+  /// parent, false in the child.
   bool start(int rank, int count) {
     const pid_t child = fork();
     if (child == 0) {
@@ -97,14 +99,15 @@ public:
   }
 
 private:
-  /// Time for ranks to report and end after one has failed. Ranks normally end
-  /// by themselves in less.
+  /// Time that the other ranks have to report and end after one rank has
+  /// failed. Normally they end by themselves in less time.
   static constexpr std::chrono::seconds kGrace{4};
-  /// Time for ranks to save and end after a signal.
+  /// Time that the ranks have to save and end after a signal.
   static constexpr std::chrono::seconds kSaving{10};
 
-  /// Prepares a forked child: it ends with its parent, and its environment
-  /// holds its identity, the meeting address and the shared folder.
+  /// Prepares a forked child process as a rank. The child will end when its
+  /// parent ends. Its environment gets its identity, the meeting address and
+  /// the shared folder.
   void becomeRank(int rank, int count) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
@@ -118,19 +121,22 @@ private:
     for (const auto &[name, value] : variables)
       setenv(name, std::to_string(value).c_str(), /*overwrite=*/1);
     setenv(kRendezvousVariable, meetingPlace.c_str(), /*overwrite=*/0);
-    // release(): the parent removes the folder.
+    // release() keeps the child from removing the folder; the parent removes
+    // it.
     if (const SessionFolder *shared = session.release())
       setenv(kSessionFolderVariable, shared->path().c_str(), /*overwrite=*/1);
   }
 
-  /// Waits up to 0.1 s. Returns the signal, or 0.
+  /// Waits up to 0.1 s for a signal. Returns the number of the signal, or 0 if
+  /// none has arrived.
   int waitForSignal() {
     constexpr timespec tenth = {0, 100'000'000};
     const int signal = sigtimedwait(&handled, nullptr, &tenth);
     return signal < 0 ? 0 : signal;
   }
 
-  /// Collects all children that have ended, and their results.
+  /// Reaps all children that have ended, and records the failure of each that
+  /// did not succeed.
   void takeEnds() {
     int status = 0;
     for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;) {
@@ -140,15 +146,18 @@ private:
     }
   }
 
-  /// Returns a child's result as shells write it; 0 for success.
+  /// Returns a child's exit status as shells report it: its exit code (0 for
+  /// success), or 128 plus the number of the signal that killed it. `status` is
+  /// that of waitpid().
   static int codeOf(int status) {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   }
 
-  /// Records a failure, and starts the time in which the others may end. The
-  /// first failure counts. A PeerLost error is replaced by a later one, because
-  /// the rank only reports the loss of another, and the order of ends is
-  /// unknown.
+  /// Records that a rank failed with `code`, and starts the time in which the
+  /// other ranks may end. The first failure determines the job's exit code,
+  /// with one exception: PeerLost is replaced by the code of a later failure.
+  /// PeerLost only reports the loss of another rank, and children may be
+  /// noticed in any order.
   void fail(int code) {
     if (code == Done)
       return;
@@ -158,7 +167,8 @@ private:
       killTime = Clock::now() + kGrace;
   }
 
-  /// Passes a signal to all ranks; the second signal kills them.
+  /// Passes a signal to all ranks. If it is the second signal, kills the ranks
+  /// instead.
   void passOn(int signal) {
     if (std::exchange(wasAsked, true))
       return killAll();
@@ -168,7 +178,8 @@ private:
       killTime = Clock::now() + kSaving;
   }
 
-  /// Kills all ranks. Their ends do not change the exit code.
+  /// Kills all ranks. Their exit statuses do not change the exit code of the
+  /// job.
   void killAll() {
     isKilling = true;
     for (const pid_t pid : pids)
@@ -178,17 +189,18 @@ private:
   }
 
   const pid_t parent;
-  /// Abstract Unix name, unique on this host, at which the ranks meet unless
-  /// PCC_RENDEZVOUS is set.
+  /// Abstract Unix socket name, unique on this host, at which the ranks meet
+  /// unless PCC_RENDEZVOUS is set.
   const std::string meetingPlace;
   sigset_t handled, before;
   std::unique_ptr<SessionFolder> session;
   /// Process ids of the ranks that have not ended.
   std::vector<pid_t> pids;
-  /// Exit code of the job so far.
+  /// Exit code of the job so far: 0 until a rank fails.
   int failure = Done;
   bool wasAsked = false, isKilling = false;
-  /// Time at which the remaining ranks are killed, if set.
+  /// Time at which ranks that are still running are killed; empty if no rank
+  /// has failed and no signal has arrived.
   std::optional<Clock::time_point> killTime;
 };
 } // namespace

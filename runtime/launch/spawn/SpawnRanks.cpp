@@ -40,15 +40,15 @@ static std::string findInPath(const std::string &name) {
   return "";
 }
 
-/// Returns whether all ranks are on this host. The allocation of a batch
-/// scheduler may have several hosts.
+/// Returns whether all ranks are on this host. It is false if a batch scheduler
+/// has allocated several hosts.
 static bool isOnOneHost() {
   return !std::getenv("SLURM_JOB_ID") && !std::getenv("PBS_JOBID") &&
          !std::getenv("LSB_JOBID");
 }
 
-/// The settings are Open MPI 4.1 parameters (MCA). Ranks may outnumber cores,
-/// and are not bound to them.
+/// The options are parameters of Open MPI 4.1 (MCA). Ranks are not bound to
+/// cores, and there may be more ranks than cores.
 std::vector<std::string> launchCommand(const std::string &launcher,
                                        int worldSize, const std::string &folder,
                                        const std::string &memory) {
@@ -57,7 +57,7 @@ std::vector<std::string> launchCommand(const std::string &launcher,
   auto set = [&](const char *name, const std::string &value) {
     command.insert(command.end(), {"--mca", name, value});
   };
-  // Put the launcher's own files into the folder that is always removed.
+  // Makes mpirun keep its own files in `folder`, which pcc always removes.
   set("orte_tmpdir_base", folder);
   set("mpi_yield_when_idle", "1");
   // Containers forbid process_vm_readv, which MPI would use between processes.
@@ -70,20 +70,20 @@ std::vector<std::string> launchCommand(const std::string &launcher,
   return command;
 }
 
-/// Returns the identity of the only rank of a world of one, which needs no
-/// launcher.
+/// Returns the environment variables that give a process the identity of the
+/// only rank in a world of one. It needs no launcher.
 static Variables identityOfOnlyRank() {
   return {{"PCC_RANK", "0"}, {"PCC_WORLD_SIZE", "1"}};
 }
 
-/// Writes lines to stderr, in one piece. Errors are ignored.
+/// Writes `lines` to stderr by a single write. Errors are ignored.
 static void passOn(const std::string &lines) {
   if (!lines.empty() && write(STDERR_FILENO, lines.data(), lines.size()) < 0)
     return;
 }
 
-/// Passes lines and progress of the ranks to the user. The progress message is
-/// cleared before lines are printed.
+/// Writes the ranks' `lines` to stderr, and reports their latest progress
+/// message. The progress message is cleared before lines are printed.
 static void handOn(LauncherOutput &output, const std::string &lines,
                    const SpawnRequest &request) {
   const auto progress = output.takeProgress();
@@ -94,8 +94,8 @@ static void handOn(LauncherOutput &output, const std::string &lines,
     request.onProgress(*progress);
 }
 
-/// Runs the launcher to its end, and fills `outcome` with all that was
-/// observed.
+/// Executes the launcher `command`, blocks until it has ended, and stores in
+/// `outcome` all facts about the run.
 static Status runCommand(const std::vector<std::string> &command,
                          Variables variables, LauncherOutcome &outcome,
                          const std::string &folder,
@@ -127,8 +127,9 @@ static Status runCommand(const std::vector<std::string> &command,
   return Status::success();
 }
 
-/// Returns the error of the run. If a rank was lost, adds where each rank was,
-/// from the flight recorders, and writes these to a file.
+/// Returns the error of the run. If a rank was lost, reads the flight
+/// recorders, adds the last activity of each rank to the error, and writes the
+/// recorders to a file.
 static Status explainOutcome(LauncherOutcome &outcome, int worldSize,
                              const std::string &folder,
                              const SpawnRequest &request) {
@@ -149,8 +150,8 @@ static Status explainOutcome(LauncherOutcome &outcome, int worldSize,
   return status;
 }
 
-/// A world of one is started directly, GPU ranks through BUNDLE/run with
-/// PCC_LAUNCH, and all others through mpirun.
+/// A single rank is started directly. GPU ranks are started by BUNDLE/run with
+/// PCC_LAUNCH, all others by mpirun.
 Status spawnRanks(const SpawnRequest &request) {
   const int worldSize = countRanks(request.bundle);
   std::error_code problem;

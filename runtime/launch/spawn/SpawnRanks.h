@@ -13,18 +13,21 @@ namespace pcc::runtime {
 
 /// The arguments of spawnRanks().
 struct SpawnRequest {
-  /// Directory of the bundle.
+  /// Directory of the bundle (output of pcc) to run.
   std::string bundle;
   /// Command-line arguments for every rank.
   std::vector<std::string> arguments = {};
-  /// Launcher of CPU ranks: a path, or a name that is looked up in PATH.
+  /// Launcher that starts the CPU ranks: the path of an executable, or a name
+  /// that is looked up in PATH.
   std::string launcher = "mpirun";
-  /// Receives progress messages of rank 0; an empty text clears the message.
-  /// May be empty.
+  /// Function that receives progress messages of rank 0; an empty text clears
+  /// the message. May be empty.
   std::function<void(const std::string &)> onProgress = {};
-  /// Path for the flight recorders of a failed run (see writeFlights()).
+  /// Path to which the flight recorders (logs of the ranks' latest activities)
+  /// are written if the run fails; see writeFlights(). If empty, they are not
+  /// written.
   std::string flightFile = {};
-  /// Whether the bundle is for GPUs: BUNDLE/run then starts the ranks itself,
+  /// Whether the bundle is for GPUs. BUNDLE/run then starts the ranks itself,
   /// because NCCL needs no launcher.
   bool onGpus = false;
 };
@@ -44,9 +47,10 @@ struct SpawnRequest {
 /// - No files are left behind, even if this process is killed.
 Status spawnRanks(const SpawnRequest &request);
 
-/// Returns the mpirun command line without the bundle's executable and
-/// arguments. `folder` is for the launcher's own files. `memory` is a folder
-/// for shared memory; if empty, MPI chooses.
+/// Returns the mpirun command line up to the executable of the bundle and its
+/// arguments, which the caller appends. `folder` is the directory for the
+/// launcher's own files. `memory` is the directory for MPI's shared memory; if
+/// empty, MPI chooses one.
 std::vector<std::string> launchCommand(const std::string &launcher,
                                        int worldSize, const std::string &folder,
                                        const std::string &memory);

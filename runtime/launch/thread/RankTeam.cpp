@@ -14,7 +14,8 @@
 
 namespace pcc::runtime {
 
-/// The keeper thread runs all ranks, so that this call does not block.
+/// The thread `keeper` starts the ranks' threads and waits for them, so that
+/// this call does not block.
 Status RankTeam::start(const std::string &bundle, RunOptions given) {
   const int worldSize = countRanks(bundle);
   if (worldSize == 0)
@@ -48,8 +49,9 @@ void RankTeam::end() {
     keeper.join();
 }
 
-/// Opens the device, then executes tasks in lockstep with the other ranks. A
-/// failed task ends this rank, and runThreads() wakes the others.
+/// Opens the rank's device, then executes each task when all ranks have
+/// finished the task before. A task that fails ends this rank, and runThreads()
+/// wakes the other ranks.
 Status RankTeam::serve(World &world) {
   {
     const std::lock_guard lock(mutex);
@@ -90,7 +92,7 @@ Status RankTeam::leave(World &world, Status status) {
   return status;
 }
 
-/// Sets `ended` to the reason of abort() if the team ends.
+/// If the team ends, sets `ended` to the error that was passed to abort().
 bool RankTeam::awaitTask(uint64_t round, Status &ended) {
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return isEnding || rounds > round; });
@@ -133,7 +135,8 @@ Status RankTeam::call(const Task &next, const std::function<void()> &onWait) {
   return numBusy == 0 ? Status::success() : reason();
 }
 
-/// Ranks return success to call(), and leave their errors here instead.
+/// The tasks return success to call(), which would otherwise end the team. The
+/// errors of the ranks are stored here instead.
 Status RankTeam::callApart(const Task &next) {
   std::mutex ofErrors;
   int first = size();
@@ -156,7 +159,7 @@ void RankTeam::abort(const Status &why) {
     aborted = why;
   isEnding = true;
   isGivenUp = true;
-  // One world wakes the ranks of all worlds.
+  // An abort of any one world wakes the ranks of all worlds.
   if (!worlds.empty())
     worlds.front()->abort(why.message(), why.code());
   changed.notify_all();

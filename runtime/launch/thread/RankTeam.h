@@ -25,7 +25,7 @@ namespace pcc::runtime {
 /// An error on one rank ends all ranks.
 class RankTeam {
 public:
-  /// A function that every rank executes on its thread.
+  /// A function that every rank of the team executes on its own thread.
   using Task = std::function<Status(Rank &)>;
 
   RankTeam() = default;
@@ -33,15 +33,16 @@ public:
   RankTeam &operator=(const RankTeam &) = delete;
   ~RankTeam() { end(); }
 
-  /// Loads the executables, and starts one thread per rank. Must be called
-  /// first. The ranks open no program; a task calls Rank::open(). Exit code 11
-  /// if `bundle` is no complete bundle.
+  /// Loads the executables of the ranks, and starts one thread per rank. Must
+  /// be the first call. The ranks do not load their programs yet; a task must
+  /// call Rank::open(). Exit code 11 if `bundle` is no complete bundle.
   Status start(const std::string &bundle, RunOptions options);
 
-  /// Executes `task` on every rank, and blocks until all have finished. The
-  /// first error of any rank wakes the others and ends the team; this call and
-  /// all later ones return it. `onWait`, if not empty, is called on the
-  /// caller's thread ten times per second meanwhile.
+  /// Executes `task` on every rank, and blocks until all ranks have finished
+  /// it. If a rank fails, ranks that wait are woken with its error, and the
+  /// team ends; this call and all later ones return that error. `onWait`,
+  /// unless it is empty, is called on the caller's thread ten times per second
+  /// until the call returns.
   Status call(const Task &task, const std::function<void()> &onWait = {});
 
   /// Executes `task` on every rank like call(), for a task in which ranks do
@@ -49,57 +50,64 @@ public:
   /// continues after that error.
   Status callApart(const Task &task);
 
-  /// Ends the team from any thread, with `reason` as its error. A rank that
-  /// waits for another is woken; a rank that computes ends after its step.
+  /// Ends the team with error `reason`; may be called from any thread. A rank
+  /// that waits for another rank is woken; a rank that computes ends after its
+  /// current step.
   void abort(const Status &reason);
 
-  /// Ends the ranks, and joins their threads. Must not be called during a task.
+  /// Ends the threads of all ranks, and joins them. Must not be called during a
+  /// task.
   void end();
 
   /// Returns the number of ranks.
   int size() const { return int(images.size()); }
 
 private:
-  /// Executes tasks on one rank until the team ends. Runs on the rank's thread.
+  /// Executes tasks on the rank of `world` until the team ends. This is the
+  /// body of the rank's thread.
   Status serve(World &world);
-  /// Opens the device of a rank. GPUs are supported for one rank only.
+  /// Opens the device of a rank. A GPU can be used only if the team has one
+  /// rank.
   Status openDevice(const ProgramImage &image, int rank,
                     std::unique_ptr<Device> &device) const;
-  /// Removes a rank from the team, and returns `status`.
+  /// Records that the thread of a rank ends with `status`, and returns
+  /// `status`.
   Status leave(World &world, Status status);
-  /// Blocks until task number `round` (from 0) arrives and returns true, or
-  /// until the team ends and returns false.
+  /// Blocks until task number `round` (from 0) has been given, and returns
+  /// true. Returns false if the team ends first; `ended` is then the reason.
   bool awaitTask(uint64_t round, Status &ended);
-  /// Notes that one rank has finished the current task.
+  /// Records that one rank has finished the current task, and wakes call()
+  /// after the last one.
   void endTask();
-  /// Returns why the team has ended.
+  /// Returns the error with which the team has ended.
   Status reason() const;
 
   std::string bundleFolder;
   RunOptions options;
   std::vector<const ProgramImage *> images;
-  /// Whether ranks should end before their next step.
+  /// Whether each rank should end the run before its next step.
   std::atomic<bool> isGivenUp{false};
 
-  /// Guards all members below.
+  /// Guards the members that are declared after it.
   std::mutex mutex;
   /// Notified whenever a guarded member changes.
   std::condition_variable changed;
   /// The current task; owned by the caller of call().
   const Task *task = nullptr;
-  /// Number of tasks so far, the current one included.
+  /// Number of tasks that have been given so far, the current one included.
   uint64_t rounds = 0;
-  /// Ranks that have not finished the current task.
+  /// Number of ranks that have not finished the current task.
   int numBusy = 0;
-  /// Worlds of the ranks that are running.
+  /// Worlds of the ranks whose thread is running.
   std::vector<World *> worlds;
-  /// Whether ranks should take no further task.
+  /// Whether the ranks' threads should end instead of waiting for a further
+  /// task.
   bool isEnding = false;
-  /// Whether all ranks have ended.
+  /// Whether the threads of all ranks have ended.
   bool isOver = false;
-  /// Result of the ranks, once `isOver`.
+  /// First error of any rank, or success; valid once `isOver` is true.
   Status result;
-  /// The reason given to abort(); success if it was not called.
+  /// Error that was passed to abort(); success if abort() was not called.
   Status aborted;
 
   /// Thread that starts the rank threads and joins them. Declared last: it uses

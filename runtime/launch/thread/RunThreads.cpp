@@ -15,7 +15,7 @@ namespace pcc::runtime {
 
 namespace {
 
-/// Keeps the first error of a job, and aborts all ranks with it.
+/// Stores the first error of any rank of a job, and aborts all ranks with it.
 class FirstError {
 public:
   /// Reports an error of the rank of `world`. Thread-safe; later errors are
