@@ -2,7 +2,7 @@
 //
 // The `dist` dialect: attributes for a mesh and for shardings, `dist.reshard`
 // and the collectives that replace it. The algebra of shardings is plain C++
-// (Sharding.h); this header binds it to MLIR.
+// (sharding/Sharding.h); this header binds it to MLIR.
 //
 //===----------------------------------------------------------------------===//
 

@@ -187,7 +187,9 @@ CollectiveSpec collectiveOf(const program::ProgramT &program,
     spec.from = layoutOf(*collective.from, mesh);
   if (collective.to)
     spec.to = layoutOf(*collective.to, mesh);
-  for (size_t dim = 0; dim < collective.views.size(); ++dim)
+  // Views of a collective without layouts are ignored, as they are not checked.
+  const size_t numDims = std::min(collective.views.size(), spec.to.dims.size());
+  for (size_t dim = 0; dim < numDims; ++dim)
     spec.to.dims[dim].view = viewOf(*collective.views[dim]);
   return spec;
 }

@@ -1,6 +1,7 @@
 //===- KernelCheckTest.cpp - what differs from its twin is found ----------===//
 
 #include "bench/gpu/probe/KernelCheck.h"
+#include "test/runtime/program/Layouts.h"
 
 #include <cmath>
 #include <cstring>
@@ -75,7 +76,8 @@ protected:
     BufferTable buffers(program), none(program);
     buffers.setBase(0, x);
     buffers.setBase(1, result);
-    const LoadContext context{program, image, {{1, 1}},   at,
+    const Mesh mesh = test::makeMesh({1, 1});
+    const LoadContext context{program, image, mesh,       at,
                               buffers, none,  parameters, device};
     Errors errors;
     const std::string action = "0F0";

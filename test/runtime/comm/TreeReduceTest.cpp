@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+using namespace pcc;
 using namespace pcc::runtime;
 
 namespace {

@@ -330,3 +330,16 @@ TEST(Verify, SurvivesMutatedTables) {
       bytes[at] ^= flip;
     }
 }
+
+/// The verifier looks at neither layouts nor views of an AllReduce.
+TEST(Program, ViewsWithoutLayoutsAreIgnored) {
+  TestProgram builder({{"pp", 1}, {"tp", 2}});
+  const int x = builder.arena("x", ElementType::F32, {4});
+  auto &collective =
+      builder.collective(program::CollectiveKind::AllReduce,
+                         builder.group({builder.axis(1)}), x, x, {4}, {}, {});
+  collective.to.reset();
+  collective.views.push_back(std::make_unique<program::ViewT>());
+  collective.views[0]->blocks = 1;
+  EXPECT_EQ(collectiveOf(builder.tables, collective).to, Layout());
+}
