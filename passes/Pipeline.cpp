@@ -74,6 +74,7 @@ static void addLocalize(OpPassManager &manager) {
 }
 
 static void addSchedule(OpPassManager &manager) {
+  manager.addPass(schedule::createOutlineStages());
   // Hoist after stages are outlined: a value that another stage sends differs
   // in every microbatch and must not be hoisted.
   manager.addPass(schedule::createHoistShared());
