@@ -252,6 +252,16 @@ class Drawings(unittest.TestCase):
         for above, under in draw_architecture.reduced(draw_architecture.includes()):
             self.assertGreaterEqual(len(draw_architecture.route(above, under)), 2)
 
+    def test_no_arrow_crosses_a_box(self):
+        for above, under in draw_architecture.reduced(draw_architecture.includes()):
+            points = draw_architecture.route(above, under)
+            for (ax, ay), (bx, by) in zip(points, points[1:]):
+                for name in draw_architecture.BOXES:
+                    x, y, width, height = draw_architecture.place(name)
+                    across = x < ax < x + width if ax == bx else min(ax, bx) < x + width and x < max(ax, bx)
+                    along = y < ay < y + height if ay == by else min(ay, by) < y + height and y < max(ay, by)
+                    self.assertFalse(across and along, f"the arrow from {above} to {under} crosses {name}")
+
 
 class Links(unittest.TestCase):
     def says(self, text, count):

@@ -20,7 +20,7 @@ SANS, MONO = "Verdana, DejaVu Sans, Segoe UI, Helvetica, Arial, sans-serif", "De
 INK, FAINT, LINE = "#1f2933", "#52606d", "#7b8794"
 # Fill and border by what a box is.
 COLORS = {"tool": ("#fff4e0", "#d9a441"), "pass": ("#e6f0fb", "#5b8fc9"), "gate": ("#e7f6ec", "#4f9d69"), "ir": ("#f0ebf8", "#8b6fc0"),
-          "runtime": ("#fdecea", "#cf7468"), "file": ("#f5f7fa", "#9aa5b1"), "panel": ("#fbfcfd", "#d9e0e7")}
+          "runtime": ("#fdecea", "#cf7468"), "ground": ("#e3f4f2", "#4a9a94"), "file": ("#f5f7fa", "#9aa5b1"), "panel": ("#fbfcfd", "#d9e0e7")}
 # Widths of Verdana's letters in thousandths of the font's size, the widest of the fonts that are named; other letters count 650.
 WIDTHS = {**dict.fromkeys("ijl'|,.:;", 364), **dict.fromkeys("ft-()[]/ I", 455), **dict.fromkeys("rsz", 525),
           **dict.fromkeys("ceghaknoubdpqvxy", 635), **dict.fromkeys("mwMW", 975)}
@@ -180,45 +180,53 @@ def draw_phases(root=tree.ROOT):
 
 # ---- layers ----
 
-LEFT, RIGHT, PITCH, BOX, TOP = 24, 700, 76, 50, 96
+LEFT, RIGHT, PITCH, BOX, TOP = 24, 740, 76, 50, 96
+LEFT_WIDTH, RIGHT_WIDTH = 652, 356
+# What the rows from LANES_ROW down stand lower, for the lanes above them; the same for the ground.
+LANES_ROW, LANES_HEIGHT, GROUND_HEIGHT = 2, 30, 40
 # layer -> the files that belong to it
 LAYERS = {
     "python-bindings": r"python-bindings/.*", "tools/pcc": r"tools/pcc/.*", "tools/pcc-opt": r"tools/pcc-(opt|lsp-server)/.*",
     "passes": r"passes/([^/]+|(driver|options|annotate)/.*)", "passes/explain": r"passes/explain/.*",
     "passes/interpret": r"passes/interpret/.*", "phases": r"passes/[1-6]-.*", "7-emit": r"passes/7-.*", "passes/plan": r"passes/plan/.*",
-    "dialects": r"dialects/.*",
+    "dialects": r"dialects/.*", "sharding": r"sharding/.*",
     **{f"runtime/{room}": rf"runtime/{room}/.*"
        for room in ("launch", "engine", "checkpoint", "comm", "device", "program", "timeline", "tensor", "base")},
 }
-# layer -> x, width, uppermost and lowest row (0 is the lowest of all), kind, text
+# layer -> x, width, uppermost and lowest row (0 is the lowest but the ground), kind, text
 BOXES = {
-    "python-bindings": (370, 250, 9, 9, "tool", "import pcc"),
-    "tools/pcc": (370, 250, 8, 8, "tool", "the commands of the user"),
+    "python-bindings": (410, 250, 9, 9, "tool", "import pcc"),
+    "tools/pcc": (410, 250, 8, 8, "tool", "the commands of the user"),
     "tools/pcc-opt": (LEFT + 16, 290, 8, 8, "tool", "each pass by its flag; editors"),
-    "passes": (LEFT + 16, 580, 7, 7, "pass", "Compile.h, Pipeline.cpp, driver, options, annotate"),
-    "passes/explain": (LEFT + 16, 290, 6, 6, "pass", "why the plan is as it is"),
-    "passes/interpret": (370, 250, 6, 6, "pass", "simulated ranks: the oracle of verify"),
-    "phases": (LEFT + 16, 290, 5, 3, "pass", ""),
-    "7-emit": (370, 170, 5, 3, "pass", "kernels, memory plan, executables"),
-    "passes/plan": (LEFT + 16, 580, 2, 2, "pass", "costs, cuts, reshards, schedules; no IR"),
-    "dialects": (LEFT + 16, 580, 1, 0, "ir", ""),
-    "runtime/launch": (RIGHT + 16, 310, 7, 7, "runtime", "starts ranks, tells how they ended"),
-    "runtime/engine": (RIGHT + 16, 310, 6, 6, "runtime", "executes the program of a rank"),
-    "runtime/checkpoint": (RIGHT + 76, 250, 5, 5, "runtime", "safetensors by logical name"),
-    "runtime/comm": (RIGHT + 76, 250, 4, 4, "runtime", "thread, mpi, nccl"),
-    "runtime/device": (RIGHT + 76, 250, 3, 3, "runtime", "cpu, cuda"),
-    "runtime/program": (RIGHT + 76, 250, 2, 2, "runtime", "the program format"),
-    "runtime/timeline": (RIGHT + 16, 150, 1, 1, "runtime", "a step over time"),
-    "runtime/tensor": (RIGHT + 176, 150, 1, 1, "runtime", "types, npy, files"),
-    "runtime/base": (RIGHT + 16, 310, 0, 0, "runtime", "Status, files, clocks"),
+    "passes": (LEFT + 16, 620, 7, 7, "pass", "Compile.h, Pipeline.cpp, driver, options, annotate"),
+    "passes/explain": (LEFT + 16, 432, 6, 6, "pass", "why the plan is as it is"),
+    "passes/interpret": (496, 164, 6, 3, "pass", "simulated ranks: the oracle of verify"),
+    "phases": (LEFT + 16, 264, 5, 3, "pass", ""),
+    "7-emit": (328, 144, 5, 3, "pass", "kernels, memory plan, executables"),
+    "dialects": (LEFT + 16, 356, 2, 0, "ir", ""),
+    "passes/plan": (420, 240, 2, 0, "pass", ""),
+    "runtime/launch": (RIGHT + 16, 330, 7, 7, "runtime", "starts ranks, tells how they ended"),
+    "runtime/engine": (RIGHT + 16, 330, 6, 6, "runtime", "executes the program of a rank"),
+    "runtime/checkpoint": (RIGHT + 76, 270, 5, 5, "runtime", "safetensors by logical name"),
+    "runtime/comm": (RIGHT + 76, 270, 4, 4, "runtime", "thread, mpi, nccl"),
+    "runtime/device": (RIGHT + 76, 270, 3, 3, "runtime", "cpu, cuda"),
+    "runtime/program": (RIGHT + 76, 270, 2, 2, "runtime", "the program format"),
+    "runtime/timeline": (RIGHT + 16, 152, 1, 1, "runtime", "a step over time"),
+    "runtime/tensor": (RIGHT + 180, 138, 1, 1, "runtime", "types, npy, files"),
+    "runtime/base": (RIGHT + 16, 302, 0, 0, "runtime", "Status, files, clocks"),
+    "sharding": (LEFT, RIGHT + RIGHT_WIDTH - LEFT, -1, -1, "ground", "meshes, shardings, kinds of collectives and reductions: plain C++"),
 }
 SHOWN = {"7-emit": "passes/7-emit", "tools/pcc-opt": "pcc-opt, pcc-lsp-server"}
-# x of the arrows that run down beside 7-emit.
-TO_PLAN, TO_PROGRAM = 562, 598
+# What the phases, 7-emit and interpret include comes together in lanes below them. Where a lane leaves a layer, where it enters one.
+FROM = {"phases": 172, "7-emit": 376, "passes/interpret": 560}
+INTO = {"dialects": 240, "passes/plan": 480}
+TO_PROGRAM = {"7-emit": 446, "passes/interpret": 636}
+# x of the arrows that pass beside boxes
+BESIDE = {("runtime/engine", "runtime/timeline"): RIGHT + 46, ("runtime/program", "sharding"): RIGHT + 332}
 
 
 def row_y(row):
-    return TOP + (9 - row) * PITCH
+    return TOP + (9 - row) * PITCH + (LANES_HEIGHT if row <= LANES_ROW else 0) + (GROUND_HEIGHT if row < 0 else 0)
 
 
 def place(name):
@@ -252,21 +260,24 @@ def reduced(edges):
     return sorted((a, b) for a, b in edges if not any(other != b and reaches(other, b, {a}) for other in below[a] if other != b))
 
 
+def around(x, y, lane, end_x, end_y):
+    """Points from (x, y) down to the height `lane`, along it, and down to the end."""
+    return [(x, y), (x, lane), (end_x, lane), (end_x, end_y)]
+
+
 def route(above, under):
     """The points of the arrow from one layer to another."""
     ax, ay, aw, ah = place(above)
     bx, by, bw, bh = place(under)
     if (above, under) == ("tools/pcc", "runtime/launch"):
         return [(ax + aw, ay + ah / 2), (bx + bw / 2, ay + ah / 2), (bx + bw / 2, by)]
-    if (above, under) == ("passes/explain", "7-emit"):
-        middle = (ay + ah + by) / 2
-        return [(ax + aw - 30, ay + ah), (ax + aw - 30, middle), (bx + 50, middle), (bx + 50, by)]
-    if under == "runtime/program" and above in ("passes/interpret", "7-emit"):
-        start = [(TO_PROGRAM, ay + ah)] if above == "passes/interpret" else [(ax + aw, ay + ah / 2), (TO_PROGRAM, ay + ah / 2)]
-        return [*start, (TO_PROGRAM, by - 13), (bx + 60, by - 13), (bx + 60, by)]
+    if above in TO_PROGRAM and under == "runtime/program":
+        return around(TO_PROGRAM[above], ay + ah, by - 37, bx + 60, by)
+    if above in FROM and under in INTO:
+        return around(FROM[above], ay + ah, by - 19, INTO[under], by)
     if (above, under) == ("passes/plan", "runtime/timeline"):
-        return [(ax + aw, ay + ah / 2), (RIGHT - 30, ay + ah / 2), (RIGHT - 30, by + bh / 2), (bx, by + bh / 2)]
-    x = {("passes/interpret", "passes/plan"): TO_PLAN, ("runtime/engine", "runtime/timeline"): RIGHT + 46}.get((above, under))
+        return [(ax + aw, by + bh / 2), (bx, by + bh / 2)]
+    x = BESIDE.get((above, under))
     if x is None:
         low, high = max(ax, bx), min(ax + aw, bx + bw)
         if low >= high:
@@ -275,29 +286,40 @@ def route(above, under):
     return [(x, ay + ah), (x, by)]
 
 
-def draw_rooms(drawing):
-    """The phases and the dialects, which have boxes in their boxes."""
-    x, y, width, height = place("phases")
-    names = [phase.folder for phase in passes.phases()][:6]
-    drawing.text(x + width / 2, y + 24, "passes/1-import … 6-schedule", 14, is_mono=True, is_bold=True)
-    for number, name in enumerate(names):
+def draw_chips(drawing, name, title, rooms, note):
+    """A layer with the names of its rooms in two columns."""
+    x, y, width, height = place(name)
+    drawing.text(x + width / 2, y + 24, title, 14, is_mono=True, is_bold=True)
+    for number, room in enumerate(rooms):
         left, top = x + 16 + number % 2 * (width - 20) / 2, y + 40 + number // 2 * 46
         drawing.rectangle(left, top, (width - 44) / 2, 36, "file", 6)
-        drawing.text(left + (width - 44) / 4, top + 23, name, 12.5, is_mono=True)
-    drawing.text(x + width / 2, y + height - 8, "no phase includes another one", 11.5, color=FAINT)
+        drawing.text(left + (width - 44) / 4, top + 23, room, 12.5, is_mono=True)
+    drawing.text(x + width / 2, y + height - 8, note, 11.5, color=FAINT)
+
+
+def draw_dialects(drawing):
     x, y, width, height = place("dialects")
     drawing.text(x + width / 2, y + 24, "dialects", 14, is_mono=True, is_bold=True)
     rooms = (("graph", "what is computed"), ("dist", "how it is divided"), ("pipe", "stages, schedules"), ("rank", "one rank's program"))
     for number, (name, text) in enumerate(rooms):
-        left, step = x + 16 + number * (width - 20) / 4, (width - 20) / 4
-        drawing.box(left, y + 38, step - 12, 54, "file", name, [text], 13)
-    drawing.text(x + width / 2, y + height - 12, "no dialect includes another one", 11.5, color=FAINT)
+        left, step = x + 16 + number % 2 * (width - 20) / 2, (width - 20) / 2
+        drawing.box(left, y + 40 + number // 2 * 68, step - 12, 58, "file", name, [text], 13)
+    drawing.text(x + width / 2, y + height - 8, "no dialect includes another one", 11.5, color=FAINT)
+
+
+def draw_rooms(drawing, root=tree.ROOT):
+    """What stands in the boxes of the layers that are drawn with their rooms."""
+    phases = [phase.folder for phase in passes.phases(root)][:6]
+    draw_chips(drawing, "phases", "passes/1-import … 6-schedule", phases, "no phase includes another one")
+    rooms = sorted({f.split("/")[2] for f in tree.files(root) if re.fullmatch(r"passes/plan/[^/]+/[^/]+\.h", f)})
+    draw_chips(drawing, "passes/plan", "passes/plan", rooms, "decides on plain structs; no IR")
+    draw_dialects(drawing)
 
 
 def draw_layers():
-    drawing = Drawing(1060)
-    bottom = row_y(0) + BOX + 20
-    for x, width, title in ((LEFT, 612, "compiler: C++ on MLIR and LLVM"), (RIGHT, 336, "runtime: no MLIR, no LLVM")):
+    drawing = Drawing(RIGHT + RIGHT_WIDTH + 24)
+    bottom = row_y(0) + BOX + 16
+    for x, width, title in ((LEFT, LEFT_WIDTH, "compiler: C++ on MLIR and LLVM"), (RIGHT, RIGHT_WIDTH, "runtime: no MLIR, no LLVM")):
         drawing.rectangle(x, 56, width, bottom - 56, "panel", 12)
         drawing.text(x + 16, 80, title, 13, "start", FAINT, is_bold=True)
     drawing.text(LEFT, 32, "Layers: an arrow is an include that tools/dev/check_layers.py allows", 15, "start", is_bold=True)
@@ -305,12 +327,13 @@ def draw_layers():
         drawing.arrow(route(above, under))
     for name, (_, _, _, _, kind, text) in BOXES.items():
         x, y, width, height = place(name)
-        if name in ("phases", "dialects"):
+        if not text:
             drawing.rectangle(x, y, width, height, kind)
             continue
         drawing.box(x, y, width, height, kind, SHOWN.get(name, name), wrapped(text, 11.5, width - 16))
     draw_rooms(drawing)
-    drawing.text(LEFT, bottom + 22, "Arrows that follow from others are left out.", 11.5, "start", FAINT)
+    bottom = row_y(-1) + BOX
+    drawing.text(LEFT, bottom + 22, "Arrows that follow from others are left out. Lines that join lead to each of the heads.", 11.5, "start", FAINT)
     return drawing.svg(bottom + 40, "The layers of pcc", "tools/dev/check_layers.py")
 
 
