@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Received bytes of whole models against closed formulas of their sizes, on 2, 4 and 8 ranks of one axis.
 
-    run_volumes.py [--only GLOB] [--jobs N] [--show]
+    run_volumes.py [--only GLOB] [--every N] [--jobs N] [--show]
 
   tp  2 (t-1)/t of [batch, seq, hidden] per sum over ranks: two sums per layer of a transformer, one of a perceptron, and one
       for an embedding that is also the head
@@ -203,10 +203,12 @@ def cases(show):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="*", metavar="GLOB")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="one of N cases")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--show", action="store_true", help="print a line per case")
     arguments = parser.parse_args()
-    return pcc.run_cases([c for c in cases(arguments.show) if fnmatch.fnmatch(c[0], arguments.only)], arguments.jobs)
+    chosen = [c for c in cases(arguments.show) if fnmatch.fnmatch(c[0], arguments.only)]
+    return pcc.run_cases(chosen[::arguments.every], arguments.jobs)
 
 
 if __name__ == "__main__":
