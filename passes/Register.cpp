@@ -31,7 +31,6 @@ void pcc::registerPasses() {
   prepare::registerPreparePasses();
   shard::registerShardPasses();
   schedule::registerSchedulePasses();
-  emit::registerEmitPasses();
   localize::registerLocalizePasses();
   place::registerPlacePasses();
   emit::registerEmitPasses();

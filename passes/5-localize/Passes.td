@@ -51,7 +51,7 @@ def GroupExperts : Pass<"group-experts", "::mlir::func::FuncOp"> {
   let description = [{
     - In: an einsum with the attribute `graph.chosen`, which sums the outputs of experts with gates.
     - Out: `graph.group_rows`, products of those rows by `graph.grouped_matmul`, and a scatter that adds the rows to their
-      tokens (dropless experts; MegaBlocks, Gale et al. 2022).
+      tokens (dropless experts; MegaBlocks, Gale et al. 2023).
 
     The ops above the sum run on rows as well, as far as they do not mix rows; at least one of them must multiply tokens by
     matrices of experts. No row is dropped: how many an expert has is known at run time only, so the dim of rows is bounded

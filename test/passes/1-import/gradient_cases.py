@@ -1,4 +1,4 @@
-"""Nodes of which ONNX records no case, or none of floats: what gradient_table.py would not see. Nothing is said of their outputs."""
+"""Nodes of which ONNX records no case, or none of floats: what op_facts.py would not see. Nothing is said of their outputs."""
 import numpy as np
 from onnx import TensorProto, helper
 
