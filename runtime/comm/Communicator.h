@@ -200,11 +200,11 @@ public:
   /// Returns the longest time that one wait may last, in seconds (setDeadline).
   virtual double deadline() const = 0;
 
-  /// Ends the run on all ranks. Every wait, on any rank, then returns an error
-  /// with message `reason` and exit code `exitCode`. If several ranks call,
-  /// only the first reason counts. With threads and MPI any thread may call;
-  /// with NCCL only the rank's thread.
-  virtual void abort(const std::string &reason, int exitCode) = 0;
+  /// Ends the run on all ranks. Every wait, on any rank, then returns the error
+  /// `reason` with its notes, which other processes get cut to the length of
+  /// one message. If several ranks call, only the first reason counts. With
+  /// threads and MPI any thread may call; with NCCL only the rank's thread.
+  virtual void abort(const Status &reason) = 0;
 };
 
 } // namespace pcc::runtime

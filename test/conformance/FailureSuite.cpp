@@ -87,7 +87,8 @@ TEST_P(CommunicatorFailure, APieceThatNobodyTakesEndsWithItsGroup) {
       ASSERT_TRUE(status.ok()) << status.message();
       EXPECT_TRUE(groups[0]->post({&piece, 1}, {}, kAction, ticket).ok());
       groups.clear();
-      world.abort("the disk is full", InputOutput);
+      world.abort(
+          Status::error(InputOutput, "the disk is full", {"free some"}));
       return;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
@@ -103,13 +104,15 @@ TEST_P(CommunicatorFailure, AbortWakesEveryWaiter) {
   onEveryRank([](World &world) {
     if (world.rank() == 1) {
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
-      world.abort("the disk is full", InputOutput);
+      world.abort(
+          Status::error(InputOutput, "the disk is full", {"free some"}));
       std::this_thread::sleep_for(std::chrono::milliseconds(500));
       return;
     }
     const Status status = world.all().barrier(kAction);
     EXPECT_EQ(status.code(), InputOutput);
     EXPECT_EQ(status.message(), "the disk is full");
+    EXPECT_EQ(status.notes(), std::vector<std::string>{"free some"});
     EXPECT_EQ(world.all().barrier(kAction).code(), InputOutput);
   });
 }

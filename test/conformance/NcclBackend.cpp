@@ -180,9 +180,7 @@ public:
   Status poll() override { return world->poll(); }
   uint64_t progress() const override { return world->progress(); }
   Status missed(double seconds) override { return world->missed(seconds); }
-  void abort(const std::string &reason, int exitCode) override {
-    world->abort(reason, exitCode);
-  }
+  void abort(const Status &reason) override { world->abort(reason); }
   Status createGroups(const std::vector<std::vector<int>> &groups,
                       std::vector<std::unique_ptr<Group>> &created) override {
     return copying(world->createGroups(groups, created), created);

@@ -1,6 +1,7 @@
 //===- MpiJob.cpp - all calls of one process into MPI ---------------------===//
 
 #include "runtime/comm/mpi/MpiJob.h"
+#include "runtime/base/StatusLines.h"
 
 #include <algorithm>
 #include <chrono>
@@ -178,7 +179,7 @@ void MpiJob::lookForAbort() {
   if (!arrived)
     return;
   incoming.reason[sizeof incoming.reason - 1] = '\0';
-  rememberAbort(Status::error(ExitCode(incoming.code), incoming.reason));
+  rememberAbort(statusOfLines(ExitCode(incoming.code), incoming.reason));
 }
 
 // Abort messages are small, so MPI usually sends them at once. The limit of 0.2
@@ -192,7 +193,7 @@ void MpiJob::abort(const Status &reason) {
     over.store(true, std::memory_order_release);
   }
   outgoing.code = reason.code();
-  std::strncpy(outgoing.reason, reason.message().c_str(),
+  std::strncpy(outgoing.reason, linesOf(reason).c_str(),
                sizeof outgoing.reason - 1);
   TransferSet set;
   for (int peer = 0; peer < numRanks; ++peer)

@@ -112,8 +112,9 @@ private:
   /// Message by which a rank tells another rank that the run has ended. It is
   /// small enough for MPI's eager protocol, so MPI sends it at once.
   struct AbortMessage {
-    int32_t code;      ///< exit code
-    char reason[1020]; ///< ends with a NUL; longer texts are cut
+    int32_t code; ///< exit code
+    /// The lines of linesOf(); ends with a NUL. Longer texts are cut.
+    char reason[2044];
   };
 
   /// Converts an MPI result code of a transfer with `peer` to a failure; kind

@@ -39,9 +39,7 @@ public:
     deadlineSeconds->store(std::min(seconds, kLongestDeadline));
   }
   double deadline() const override { return *deadlineSeconds; }
-  void abort(const std::string &reason, int exitCode) override {
-    job->abort(Status::error(ExitCode(exitCode), reason));
-  }
+  void abort(const Status &reason) override { job->abort(reason); }
 
   Status createGroups(const std::vector<std::vector<int>> &groups,
                       std::vector<std::unique_ptr<Group>> &created) override {

@@ -83,9 +83,7 @@ public:
   Status poll() override { return job->poll(); }
   uint64_t progress() const override { return job->progress(); }
   Status missed(double seconds) override { return job->missed(seconds); }
-  void abort(const std::string &reason, int exitCode) override {
-    job->abort(Status::error(ExitCode(exitCode), reason));
-  }
+  void abort(const Status &reason) override { job->abort(reason); }
 
   Status createGroups(const std::vector<std::vector<int>> &groups,
                       std::vector<std::unique_ptr<Group>> &created) override {

@@ -193,7 +193,7 @@ private:
   Status findReason(const Status &mine) {
     if (!place.rendezvous) {
       const Status told = end.explain(mine, {});
-      place.world->abort(told.message(), told.code());
+      place.world->abort(told);
       return told;
     }
     Status status = awaitVerdict(mine);
@@ -230,7 +230,7 @@ private:
                                                  status.code() == NoDevice);
     const int code = end.report(status, lost, onAllRanks);
     if (place.rendezvous && place.world)
-      place.world->abort(status.message(), status.code());
+      place.world->abort(status);
     else if (!place.rendezvous)
       close();
     return code;

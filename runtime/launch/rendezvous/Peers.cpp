@@ -4,6 +4,7 @@
 #include "runtime/launch/rendezvous/RendezvousClient.h"
 #include "runtime/launch/rendezvous/RendezvousServer.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace pcc::runtime {
@@ -35,12 +36,20 @@ void Peers::end(const Status &why, std::optional<int> lost) {
   tell(farewell());
 }
 
+/// Returns the name of the field that holds note `index` of an error.
+static std::string noteField(size_t index) {
+  return "note" + std::to_string(index);
+}
+
 Frame Peers::farewell() const {
   constexpr size_t longest = 8192;
-  return {FrameKind::Abort,
-          encodeFields({{"code", std::to_string(int(ended.code()))},
-                        {"reason", ended.message().substr(0, longest)},
-                        {"lost", std::to_string(lostRank.value_or(-1))}})};
+  constexpr size_t mostNotes = 6;
+  Fields fields = {{"code", std::to_string(int(ended.code()))},
+                   {"reason", ended.message().substr(0, longest)},
+                   {"lost", std::to_string(lostRank.value_or(-1))}};
+  for (size_t i = 0; i < std::min(ended.notes().size(), mostNotes); ++i)
+    fields[noteField(i)] = ended.notes()[i].substr(0, longest);
+  return {FrameKind::Abort, encodeFields(fields)};
 }
 
 /// Returns the number in the field `name`, or `otherwise` if the field is
@@ -63,9 +72,12 @@ Status Peers::reasonIn(const Frame &frame, std::optional<int> &lost) {
   if (const int rank = numberIn(fields, "lost", -1); rank >= 0)
     lost = rank;
   const auto reason = fields.find("reason");
-  return Status::error(
+  Status status = Status::error(
       code >= Defect && code <= ValuesDiffer ? ExitCode(code) : Defect,
       reason == fields.end() ? "another rank has ended" : reason->second);
+  for (size_t i = 0; fields.contains(noteField(i)); ++i)
+    status.addNote(fields.at(noteField(i)));
+  return status;
 }
 
 } // namespace pcc::runtime

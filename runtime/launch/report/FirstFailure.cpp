@@ -1,6 +1,7 @@
 //===- FirstFailure.cpp - one error message for a job of many ranks -------===//
 
 #include "runtime/launch/report/FirstFailure.h"
+#include "runtime/base/StatusLines.h"
 
 #include <cerrno>
 #include <chrono>
@@ -30,22 +31,13 @@ static void print(const Status &status) {
     return;
 }
 
-static std::string oneLine(std::string text) {
-  for (char &character : text)
-    if (character == '\n')
-      character = ' ';
-  return text;
-}
-
 // The report is written under another name, then linked: a reader never sees
 // half a report, and only the first link succeeds.
 bool leaveReport(const std::string &folder, int rank, const Status &status) {
   const std::string draft = folder + "/report." + std::to_string(rank);
   {
     std::ofstream file(draft);
-    file << int(status.code()) << "\n" << oneLine(status.message()) << "\n";
-    for (const std::string &note : status.notes())
-      file << oneLine(note) << "\n";
+    file << int(status.code()) << "\n" << linesOf(status);
     if (!file.flush())
       // If the folder cannot be written, no rank can leave a report, so all
       // ranks print their errors.
@@ -59,13 +51,10 @@ bool leaveReport(const std::string &folder, int rank, const Status &status) {
 
 std::optional<Status> readReport(const std::string &folder) {
   std::ifstream file(folder + "/report");
-  std::string code, message, note;
-  if (!std::getline(file, code) || !std::getline(file, message))
+  std::string code, lines;
+  if (!std::getline(file, code) || !std::getline(file, lines, '\0'))
     return std::nullopt;
-  Status status = Status::error(ExitCode(std::atoi(code.c_str())), message);
-  while (std::getline(file, note))
-    status.addNote(note);
-  return status;
+  return statusOfLines(ExitCode(std::atoi(code.c_str())), lines);
 }
 
 std::string sharedFolder(const Environment &environment) {

@@ -161,7 +161,7 @@ void RankTeam::abort(const Status &why) {
   isGivenUp = true;
   // An abort of any one world wakes the ranks of all worlds.
   if (!worlds.empty())
-    worlds.front()->abort(why.message(), why.code());
+    worlds.front()->abort(why);
   changed.notify_all();
 }
 

@@ -28,7 +28,7 @@ public:
       first = status;
       clues = {.waiter = world.rank(), .time = FlightRecorder::now()};
     }
-    world.abort(status.message(), status.code());
+    world.abort(status);
   }
   const Status &get() const { return first; }
   const LossClues &found() const { return clues; }

@@ -63,7 +63,7 @@ public:
         std::lock_guard lock(mutex);
         if (first.ok()) {
           first = status;
-          worldOfRank->abort(status.message(), status.code());
+          worldOfRank->abort(status);
         }
       });
     for (std::thread &thread : threads)

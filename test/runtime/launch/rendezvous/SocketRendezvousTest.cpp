@@ -168,11 +168,15 @@ TEST(SocketRendezvous, FirstReasonIsEverybodys) {
       return status;
     });
   job.start(3, [](SocketRendezvous &lifeline) {
-    lifeline.abort(Status::error(BadInput, "the input is not there"));
+    lifeline.abort(Status::error(BadInput, "the input is not there",
+                                 {"its inputs are", "two"}));
     return lifeline.poll().ok() ? TestJob::watch(lifeline) : lifeline.poll();
   });
   job.wait();
   job.expectAll(BadInput, "the input is not there");
+  for (const Status &status : job.results)
+    EXPECT_EQ(status.notes(),
+              (std::vector<std::string>{"its inputs are", "two"}));
 }
 
 TEST(SocketRendezvous, RanksMayLeaveOneAfterTheOther) {
