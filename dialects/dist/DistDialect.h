@@ -36,6 +36,8 @@ public:
   static bool classof(mlir::Attribute attribute);
   static CollectiveKindAttr get(mlir::MLIRContext *context,
                                 CollectiveKind kind);
+  // The attribute classes that MLIR generates for enums do the same.
+  // NOLINTNEXTLINE(bugprone-derived-method-shadowing-base-method)
   CollectiveKind getValue() const;
 };
 

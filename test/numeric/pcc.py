@@ -1,5 +1,6 @@
 """Calls pcc as a user does: through its command line and its JSON."""
 import argparse
+import collections
 import concurrent.futures
 import fnmatch
 import json
@@ -104,12 +105,23 @@ def run_cases(cases, jobs=1):
     return 1 if failed or not cases else 0
 
 
-def main(description, cases):
-    """Runs those of `cases`, functions by name, that --only names, or one of --every so many, and ends with the exit code."""
+def sample(names, every, kind):
+    """Every `every`-th of the names of each kind, so that no kind is left out."""
+    seen = collections.Counter()
+    chosen = []
+    for name in names:
+        if seen[kind(name)] % every == 0:
+            chosen.append(name)
+        seen[kind(name)] += 1
+    return chosen
+
+
+def main(description, cases, kind=lambda name: ""):
+    """Runs those of `cases`, functions by name, that --only names, or with --every N one of N of each kind, and ends with the exit code."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="*")
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
     a = parser.parse_args()
-    named = [(n, f, ()) for n, f in cases.items() if fnmatch.fnmatch(n, a.only)]
-    sys.exit(run_cases(named[::a.every], a.jobs))
+    names = [name for name in cases if fnmatch.fnmatch(name, a.only)]
+    sys.exit(run_cases([(name, cases[name], ()) for name in sample(names, a.every, kind)], a.jobs))

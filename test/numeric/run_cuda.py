@@ -39,6 +39,8 @@ UPDATES = {
     "adamw f16": ([*ADAMW, "--dtype", "f16"], 5e-3),
 }
 UPDATE_PLANS = ["tp=1", "tp=2", "dp=2,preset=zero1", "dp=2,preset=zero2", "dp=4,preset=zero3"]
+# First words of the cases that do more than infer.
+KINDS = ("train", "feed", "dropless", "dropout", "resume", "verify")
 CASES = {}
 
 
@@ -184,4 +186,4 @@ for p in UPDATE_PLANS:
         CASES[f"train gpt2 {p} {update}"] = lambda p=p, o=o, t=t: train("gpt2", p, o, t)
 
 if __name__ == "__main__":
-    pcc.main(__doc__, CASES)
+    pcc.main(__doc__, CASES, kind=lambda name: name.split()[0] if name.split()[0] in KINDS else "infer")

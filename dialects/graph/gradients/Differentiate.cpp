@@ -28,6 +28,9 @@ public:
   BackwardPass(Operation *before, GradientBuilder::OnOp onOp,
                GradientBuilder::StaysWhole staysWhole)
       : before(before), onOp(onOp), staysWhole(staysWhole) {}
+  // `isDependent` refers to this object.
+  BackwardPass(const BackwardPass &) = delete;
+  BackwardPass &operator=(const BackwardPass &) = delete;
 
   /// Builds and returns the gradients of `wanted`. The arguments are those of
   /// differentiate().
