@@ -9,35 +9,32 @@
 using namespace pcc;
 
 /// Writes the report. This is done even if the compilation failed, because the
-/// report lists unsupported ops. Returns `outcome` or, if that is a success,
-/// the outcome of writing the report.
-static Outcome finish(const CompileOptions &options, CompileReport &report,
-                      Outcome outcome) {
+/// report lists unsupported ops. Returns `status` or, if that is a success,
+/// the status of writing the report.
+static Status finish(const CompileOptions &options, CompileReport &report,
+                     Status status) {
   if (options.report.empty())
-    return outcome;
-  Outcome written = report.write(options.report, outcome);
-  return outcome.ok() ? written : outcome;
+    return status;
+  Status written = report.write(options.report, status);
+  return status.ok() ? written : status;
 }
 
 /// Checks options and output paths first, so that an error in them is reported
 /// before the long compilation.
-Outcome pcc::compile(const CompileOptions &asked, const Listener &listener) {
-  if (Outcome outcome = checkOptions(asked); !outcome.ok())
-    return outcome;
+Status pcc::compile(const CompileOptions &asked, const Listener &listener) {
+  PCC_RETURN_IF_ERROR(checkOptions(asked));
   CompileOptions options = asked;
-  if (Outcome outcome = readScheduleTable(options); !outcome.ok())
-    return outcome;
-  if (Outcome outcome = checkOutputs(options); !outcome.ok())
-    return outcome;
+  PCC_RETURN_IF_ERROR(readScheduleTable(options));
+  PCC_RETURN_IF_ERROR(checkOutputs(options));
   return withCompilation(options, listener, [&](Compilation &compilation) {
     const Phase written = options.emitsOnnx ? Phase::Shard : lastPhase;
     const Phase last = std::min(options.stopAfter.value_or(written), written);
-    Outcome outcome = compilation.load();
-    if (outcome.ok())
-      outcome = compilation.advanceTo(last);
-    if (outcome.ok() && last == written)
-      outcome = options.emitsOnnx ? compilation.writeOnnx(options.bundle)
-                                  : compilation.writeBundle(options.bundle);
-    return finish(options, compilation.report, outcome);
+    Status status = compilation.load();
+    if (status.ok())
+      status = compilation.advanceTo(last);
+    if (status.ok() && last == written)
+      status = options.emitsOnnx ? compilation.writeOnnx(options.bundle)
+                                 : compilation.writeBundle(options.bundle);
+    return finish(options, compilation.report, status);
   });
 }

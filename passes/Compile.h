@@ -8,8 +8,8 @@
 #ifndef PCC_PASSES_COMPILE_H
 #define PCC_PASSES_COMPILE_H
 
+#include "passes/Listener.h"
 #include "passes/Options.h"
-#include "passes/Outcome.h"
 #include "passes/annotate/ModelWithWeights.h"
 
 namespace pcc {
@@ -20,7 +20,7 @@ namespace pcc {
 /// `options.stopAfter` names an earlier phase. Also writes the report and the
 /// dumps for which `options` asks. Returns the first error; no incomplete
 /// bundle or model remains then.
-Outcome compile(const CompileOptions &options, const Listener &listener = {});
+Status compile(const CompileOptions &options, const Listener &listener = {});
 
 /// Arguments of VerifyOptions::run: a bundle to run on all its ranks.
 struct BundleRun {
@@ -44,7 +44,7 @@ struct VerifyOptions {
   bool modelTypes = false;
   /// Runs a bundle and writes its outputs (`--run`). If set, executables are
   /// compiled, too, and their outputs are compared. May be null.
-  std::function<Outcome(const BundleRun &)> run = {};
+  std::function<Status(const BundleRun &)> run = {};
   /// Existing directory for the bundle, inputs and outputs that `run` uses.
   /// Unused if `run` is null.
   std::string scratch = {};
@@ -53,9 +53,8 @@ struct VerifyOptions {
 /// Executes the compiled plan on simulated ranks and compares the outputs with
 /// those of the unpartitioned model. Returns exit code 15 if a value differs,
 /// or the exit code of the compilation if that fails.
-Outcome verify(const CompileOptions &options,
-               const VerifyOptions &verifyOptions,
-               const Listener &listener = {});
+Status verify(const CompileOptions &options, const VerifyOptions &verifyOptions,
+              const Listener &listener = {});
 
 /// Options of `pcc explain`, in addition to those of compile.
 struct ExplainOptions {
@@ -70,9 +69,9 @@ struct ExplainOptions {
 /// cause of each collective, its price, the alternatives, and lints. No bundle
 /// is written. If `explainOptions.value` is set, the text for the terminal is
 /// only about the values that match it, and JSON lists them in addition.
-Outcome explainModel(const CompileOptions &options,
-                     const ExplainOptions &explainOptions, std::string &text,
-                     const Listener &listener = {});
+Status explainModel(const CompileOptions &options,
+                    const ExplainOptions &explainOptions, std::string &text,
+                    const Listener &listener = {});
 
 } // namespace pcc
 

@@ -14,33 +14,30 @@ using namespace pcc;
 /// phases up to 4-shard only, because 5-localize erases the reshards that
 /// connect values to their readers. If no value matches, returns exit code 2
 /// and the most similar names.
-static Outcome tellValues(Compilation &compilation,
-                          const CompileOptions &options,
-                          const std::string &name,
-                          std::vector<explain::ValueExplanation> &stories) {
+static Status tellValues(Compilation &compilation,
+                         const CompileOptions &options, const std::string &name,
+                         std::vector<explain::ValueExplanation> &stories) {
   const Phase passed = phaseOf(compilation.getModule());
   if (passed > Phase::Shard)
-    return {2,
-            "'" + options.model + "' is a dump of " +
-                std::string(folderOf(passed)) +
-                ", which does not tell where a sharding came from; explain " +
-                "'" + name + "' in the dump of 4-shard, or in the model",
-            {}};
-  if (Outcome outcome = compilation.advanceTo(Phase::Shard); !outcome.ok())
-    return outcome;
-  return compilation.runGuarded([&]() -> Outcome {
+    return Status::error(
+        WrongUsage,
+        "'" + options.model + "' is a dump of " +
+            std::string(folderOf(passed)) +
+            ", which does not tell where a sharding came from; explain " + "'" +
+            name + "' in the dump of 4-shard, or in the model");
+  PCC_RETURN_IF_ERROR(compilation.advanceTo(Phase::Shard));
+  return compilation.runGuarded([&]() -> Status {
     stories = explain::explainValues(compilation.getModule(), name);
     if (!stories.empty())
-      return {};
+      return Status::success();
     std::vector<std::string> names;
     for (const std::string &near :
          explain::findSimilarNames(compilation.getModule(), name))
       names.push_back("'" + near + "'");
-    return {
-        2,
-        "no weight, input, output or value is named '" + name +
-            "'; nearest: " + (names.empty() ? "none" : llvm::join(names, ", ")),
-        {}};
+    return Status::error(
+        WrongUsage, "no weight, input, output or value is named '" + name +
+                        "'; nearest: " +
+                        (names.empty() ? "none" : llvm::join(names, ", ")));
   });
 }
 
@@ -57,19 +54,16 @@ static void noteMissing(const explain::Explanation &explanation,
 }
 
 /// Runs the phases up to 6-schedule and stores the explanation in `text`.
-static Outcome explainPlan(Compilation &compilation,
-                           const CompileOptions &options,
-                           const ExplainOptions &explainOptions,
-                           const Listener &listener, std::string &text) {
+static Status explainPlan(Compilation &compilation,
+                          const CompileOptions &options,
+                          const ExplainOptions &explainOptions,
+                          const Listener &listener, std::string &text) {
   std::vector<explain::ValueExplanation> stories;
   if (!explainOptions.value.empty())
-    if (Outcome outcome =
-            tellValues(compilation, options, explainOptions.value, stories);
-        !outcome.ok())
-      return outcome;
-  if (Outcome outcome = compilation.advanceTo(Phase::Schedule); !outcome.ok())
-    return outcome;
-  return compilation.runGuarded([&]() -> Outcome {
+    PCC_RETURN_IF_ERROR(
+        tellValues(compilation, options, explainOptions.value, stories));
+  PCC_RETURN_IF_ERROR(compilation.advanceTo(Phase::Schedule));
+  return compilation.runGuarded([&]() -> Status {
     // Use the prices of the cluster for which the plan was made. A dump records
     // them.
     const plan::Cluster cluster = plan::clusterOf(
@@ -78,27 +72,26 @@ static Outcome explainPlan(Compilation &compilation,
     auto explanation =
         explain::explainModule(compilation.getModule(), cluster, missing);
     if (!explanation)
-      return {3, "'" + options.model + "' cannot be explained: " + missing, {}};
+      return Status::error(CannotRead, "'" + options.model +
+                                           "' cannot be explained: " + missing);
     noteMissing(*explanation, listener);
     explanation->values = std::move(stories);
     text = explainOptions.json ? explain::toJson(*explanation, cluster)
                                : explain::toText(*explanation, cluster);
-    return {};
+    return Status::success();
   });
 }
 
-Outcome pcc::explainModel(const CompileOptions &asked,
-                          const ExplainOptions &explainOptions,
-                          std::string &text, const Listener &listener) {
-  if (Outcome outcome = checkOptions(asked); !outcome.ok())
-    return outcome;
+Status pcc::explainModel(const CompileOptions &asked,
+                         const ExplainOptions &explainOptions,
+                         std::string &text, const Listener &listener) {
+  PCC_RETURN_IF_ERROR(checkOptions(asked));
   CompileOptions options = asked;
-  if (Outcome outcome = readScheduleTable(options); !outcome.ok())
-    return outcome;
+  PCC_RETURN_IF_ERROR(readScheduleTable(options));
   return withCompilation(options, listener, [&](Compilation &compilation) {
-    Outcome outcome = compilation.load();
-    return outcome.ok() ? explainPlan(compilation, options, explainOptions,
-                                      listener, text)
-                        : outcome;
+    Status status = compilation.load();
+    return status.ok() ? explainPlan(compilation, options, explainOptions,
+                                     listener, text)
+                       : status;
   });
 }

@@ -11,14 +11,15 @@ using namespace pcc;
 namespace fs = std::filesystem;
 
 /// Returns the error (exit code 7) for a `path` that cannot be written.
-static Outcome refuse(const fs::path &path, const std::string &why) {
-  return {7, "cannot write '" + path.string() + "': " + why, {}};
+static Status refuse(const fs::path &path, const std::string &why) {
+  return Status::error(InputOutput,
+                       "cannot write '" + path.string() + "': " + why);
 }
 
 /// Checks that `folder` is a directory in which the user may create files. An
 /// empty `folder` means the current directory. `path` is the path to name in
 /// the error.
-static Outcome checkFolder(const fs::path &path, fs::path folder) {
+static Status checkFolder(const fs::path &path, fs::path folder) {
   std::error_code error;
   if (folder.empty())
     folder = ".";
@@ -29,12 +30,12 @@ static Outcome checkFolder(const fs::path &path, fs::path folder) {
     return refuse(path, "'" + folder.string() + "' is not a directory");
   if (access(folder.c_str(), W_OK | X_OK) != 0)
     return refuse(path, std::strerror(errno));
-  return {};
+  return Status::success();
 }
 
 /// Checks that the bundle can be written to `path`: nothing exists there, or a
 /// bundle or an empty directory, which will be replaced.
-static Outcome checkBundle(fs::path path) {
+static Status checkBundle(fs::path path) {
   std::error_code error;
   if (!path.has_filename())
     path = path.parent_path();
@@ -47,8 +48,8 @@ static Outcome checkBundle(fs::path path) {
   return checkFolder(path, path.parent_path());
 }
 
-Outcome pcc::checkModelOutput(const std::string &name,
-                              const std::string &model) {
+Status pcc::checkModelOutput(const std::string &name,
+                             const std::string &model) {
   const fs::path path = name;
   std::error_code error;
   if (fs::equivalent(path, model, error))
@@ -62,7 +63,7 @@ Outcome pcc::checkModelOutput(const std::string &name,
 /// Checks that the directory `path` for dumps can be created. Missing parent
 /// directories will be created, too, so the nearest existing one must be
 /// writable.
-static Outcome checkDumps(const fs::path &path) {
+static Status checkDumps(const fs::path &path) {
   std::error_code error;
   fs::path existing = path;
   while (!existing.empty() && !fs::exists(fs::status(existing, error)))
@@ -73,38 +74,38 @@ static Outcome checkDumps(const fs::path &path) {
 /// Checks that timelines (--schedule-svg, --trace) are only asked for if a
 /// bundle is written: times are known only after the programs have been
 /// written.
-static Outcome checkTimelines(const CompileOptions &options) {
+static Status checkTimelines(const CompileOptions &options) {
   const bool asked = !options.scheduleSvg.empty() || !options.trace.empty();
   const bool isWritten =
       !options.emitsOnnx && options.stopAfter.value_or(lastPhase) == lastPhase;
   if (asked && !isWritten)
-    return {2,
-            std::string(options.trace.empty() ? "--schedule-svg" : "--trace") +
-                " needs a bundle, which this command does not write",
-            {}};
-  return {};
+    return Status::error(
+        WrongUsage,
+        std::string(options.trace.empty() ? "--schedule-svg" : "--trace") +
+            " needs a bundle, which this command does not write");
+  return Status::success();
 }
 
 /// Checks that a file can be created or replaced at `path`.
-static Outcome checkFile(const fs::path &path) {
+static Status checkFile(const fs::path &path) {
   std::error_code error;
   return fs::is_directory(path, error) ? refuse(path, "it is a directory")
                                        : checkFolder(path, path.parent_path());
 }
 
-Outcome pcc::checkOutputs(const CompileOptions &options) {
-  Outcome outcome = checkTimelines(options);
-  if (!outcome.ok())
-    return outcome;
+Status pcc::checkOutputs(const CompileOptions &options) {
+  Status status = checkTimelines(options);
+  if (!status.ok())
+    return status;
   if (options.emitsOnnx)
-    outcome = checkModelOutput(options.bundle, options.model);
+    status = checkModelOutput(options.bundle, options.model);
   else if (options.stopAfter.value_or(lastPhase) == lastPhase)
-    outcome = checkBundle(options.bundle);
-  if (outcome.ok() && !options.dumpDirectory.empty())
-    outcome = checkDumps(options.dumpDirectory);
+    status = checkBundle(options.bundle);
+  if (status.ok() && !options.dumpDirectory.empty())
+    status = checkDumps(options.dumpDirectory);
   for (const std::string &file :
        {options.report, options.scheduleSvg, options.trace})
-    if (outcome.ok() && !file.empty())
-      outcome = checkFile(file);
-  return outcome;
+    if (status.ok() && !file.empty())
+      status = checkFile(file);
+  return status;
 }

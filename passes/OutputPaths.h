@@ -4,7 +4,7 @@
 #define PCC_PASSES_OUTPUTPATHS_H
 
 #include "passes/Options.h"
-#include "passes/Outcome.h"
+#include "status/Status.h"
 
 namespace pcc {
 
@@ -13,12 +13,12 @@ namespace pcc {
 /// report and the timelines. Creates nothing. Returns exit code 7 if a path
 /// cannot be written, and exit code 2 if `options` asks for a timeline but
 /// writes no bundle.
-Outcome checkOutputs(const CompileOptions &options);
+Status checkOutputs(const CompileOptions &options);
 
 /// Checks whether a changed copy of the model file `model` could be written to
 /// `path`. If a file exists there, it must be an .onnx file other than `model`;
 /// it would be replaced. Returns exit code 7 if the copy cannot be written.
-Outcome checkModelOutput(const std::string &path, const std::string &model);
+Status checkModelOutput(const std::string &path, const std::string &model);
 
 } // namespace pcc
 

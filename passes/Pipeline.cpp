@@ -126,15 +126,15 @@ void pcc::addPhase(OpPassManager &manager, Phase phase) {
   addGate(manager, row.createGate());
 }
 
-int pcc::exitCodeOf(Phase phase, StringRef passArgument) {
+ExitCode pcc::exitCodeOf(Phase phase, StringRef passArgument) {
   if (passArgument.starts_with("verify-") && passArgument != "verify-imported")
-    return 1;
+    return Defect;
   switch (phase) {
   case Phase::Import:
-    return 4;
+    return Unsupported;
   case Phase::Emit:
-    return 1;
+    return Defect;
   default:
-    return 6;
+    return CannotMeet;
   }
 }

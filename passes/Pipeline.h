@@ -5,6 +5,7 @@
 
 #include "mlir/Pass/PassManager.h"
 #include "passes/Phase.h"
+#include "status/Status.h"
 
 namespace pcc {
 
@@ -18,7 +19,7 @@ void addPhase(mlir::OpPassManager &manager, Phase phase);
 /// because of a defect of pcc, but 4 for `verify-imported`, which rejects
 /// unsupported models. For other passes it is 6 (the request cannot be met),
 /// but 4 in 1-import and 1 in 7-emit.
-int exitCodeOf(Phase phase, llvm::StringRef passArgument);
+ExitCode exitCodeOf(Phase phase, llvm::StringRef passArgument);
 
 } // namespace pcc
 

@@ -14,44 +14,37 @@ using interpret::Verification;
 
 /// Compiles `parts` to a bundle, runs the bundle on the inputs that the
 /// simulation used, and compares the outputs.
-static Outcome runExecutables(Verification &verification, Compilation &parts,
-                              const VerifyOptions &options) {
+static Status runExecutables(Verification &verification, Compilation &parts,
+                             const VerifyOptions &options) {
   BundleRun run{
       options.scratch + "/verified.pcc", {}, options.scratch + "/outputs"};
-  if (Outcome outcome =
-          outcomeOf(verification.writeInputs(options.scratch, run.inputs));
-      !outcome.ok())
-    return outcome;
-  if (Outcome outcome = parts.advanceTo(lastPhase); !outcome.ok())
-    return outcome;
-  if (Outcome outcome = parts.writeBundle(run.bundle); !outcome.ok())
-    return outcome;
-  if (Outcome outcome = options.run(run); !outcome.ok())
-    return outcome;
+  PCC_RETURN_IF_ERROR(verification.writeInputs(options.scratch, run.inputs));
+  PCC_RETURN_IF_ERROR(parts.advanceTo(lastPhase));
+  PCC_RETURN_IF_ERROR(parts.writeBundle(run.bundle));
+  PCC_RETURN_IF_ERROR(options.run(run));
   return parts.runGuarded(
-      [&] { return outcomeOf(verification.compareOutputs(run.outputs)); });
+      [&] { return verification.compareOutputs(run.outputs); });
 }
 
 /// Executes the plan `parts` on simulated ranks, compares it with the
 /// unpartitioned model `whole`, and writes the report. If `options` asks for it
 /// and the simulation finds no difference, also runs the executables.
-static Outcome verifyParts(Compilation &whole, Compilation &parts,
-                           const VerifyOptions &options) {
+static Status verifyParts(Compilation &whole, Compilation &parts,
+                          const VerifyOptions &options) {
   Verification verification(whole.getModule(), options.modelTypes
                                                    ? graph::Numerics::Model
                                                    : graph::Numerics::Exact);
-  Outcome outcome = parts.runGuarded([&] {
-    return outcomeOf(verification.simulate(parts.getModule(), options.inputs));
-  });
-  if (outcome.ok() && options.run && verification.verdict().ok())
-    outcome = runExecutables(verification, parts, options);
-  if (!outcome.ok())
-    return outcome;
-  if (runtime::Status written =
+  Status status = parts.runGuarded(
+      [&] { return verification.simulate(parts.getModule(), options.inputs); });
+  if (status.ok() && options.run && verification.verdict().ok())
+    status = runExecutables(verification, parts, options);
+  if (!status.ok())
+    return status;
+  if (Status written =
           interpret::writeReport(options.report, verification.findings());
       written.failed())
-    return outcomeOf(written);
-  return outcomeOf(verification.verdict());
+    return written;
+  return verification.verdict();
 }
 
 /// Changes `options` so that a compilation with them starts from the
@@ -59,17 +52,17 @@ static Outcome verifyParts(Compilation &whole, Compilation &parts,
 /// unpartitioned: its shapes are global. For a later dump, `options` becomes
 /// the options with which the original model is imported. Returns exit code 2
 /// for a dump of 7-emit.
-static Outcome findWhole(Compilation &parts, CompileOptions &options) {
+static Status findWhole(Compilation &parts, CompileOptions &options) {
   options.dumpDirectory.clear();
   Phase passed = phaseOf(parts.getModule());
   if (passed < Phase::Localize)
-    return {};
+    return Status::success();
   if (passed > Phase::Schedule)
-    return {2,
-            "'" + options.model +
-                "' is a dump of 7-emit, behind which nothing is interpreted; "
-                "verify the dump of 6-schedule",
-            {}};
+    return Status::error(
+        WrongUsage,
+        "'" + options.model +
+            "' is a dump of 7-emit, behind which nothing is interpreted; "
+            "verify the dump of 6-schedule");
   return restoreImportOptions(parts.getModule(), options);
 }
 
@@ -94,34 +87,32 @@ static Phase lastWhole(mlir::ModuleOp whole) {
   return isMade ? Phase::Prepare : Phase::Import;
 }
 
-Outcome pcc::verify(const CompileOptions &asked,
-                    const VerifyOptions &verifyOptions,
-                    const Listener &listener) {
-  if (Outcome outcome = checkOptions(asked); !outcome.ok())
-    return outcome;
+Status pcc::verify(const CompileOptions &asked,
+                   const VerifyOptions &verifyOptions,
+                   const Listener &listener) {
+  PCC_RETURN_IF_ERROR(checkOptions(asked));
   CompileOptions options = asked;
-  if (Outcome outcome = readScheduleTable(options); !outcome.ok())
-    return outcome;
+  PCC_RETURN_IF_ERROR(readScheduleTable(options));
   CompileOptions wholeOptions = options;
   Listener silent;
   return withCompilation(options, listener, [&](Compilation &parts) {
-    Outcome outcome = parts.load();
-    if (outcome.ok())
-      outcome = findWhole(parts, wholeOptions);
-    if (!outcome.ok())
-      return outcome;
+    Status status = parts.load();
+    if (status.ok())
+      status = findWhole(parts, wholeOptions);
+    if (!status.ok())
+      return status;
     const bool keeps = phaseOf(parts.getModule()) <= Phase::Import;
     if (keeps)
       keepGradients(parts.getModule());
     return withCompilation(wholeOptions, silent, [&](Compilation &whole) {
-      Outcome outcome = whole.load();
-      if (outcome.ok() && keeps)
+      Status status = whole.load();
+      if (status.ok() && keeps)
         keepGradients(whole.getModule());
-      if (outcome.ok())
-        outcome = whole.advanceTo(lastWhole(whole.getModule()));
-      if (outcome.ok())
-        outcome = parts.advanceTo(Phase::Schedule);
-      return outcome.ok() ? verifyParts(whole, parts, verifyOptions) : outcome;
+      if (status.ok())
+        status = whole.advanceTo(lastWhole(whole.getModule()));
+      if (status.ok())
+        status = parts.advanceTo(Phase::Schedule);
+      return status.ok() ? verifyParts(whole, parts, verifyOptions) : status;
     });
   });
 }

@@ -31,7 +31,6 @@
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
-using runtime::Status;
 
 namespace {
 /// Writes the bundle (the directory that pcc writes) of one module. run() lists
@@ -69,7 +68,7 @@ private:
     if (target == "cuda")
       gpuCode = GpuCode{rank::gpuArchOf(module).str(), "", {}};
     if (gpuCode && !isGpuArch(gpuCode->arch))
-      return Status::error(runtime::WrongUsage,
+      return Status::error(WrongUsage,
                            "no GPU is called '" + gpuCode->arch + "'",
                            {"use sm_80, sm_90 or a later one"});
     return instructionSetsOf(module, cpus);
@@ -110,8 +109,7 @@ private:
     FailureOr<std::vector<KernelObject>> compiled =
         compileKernels(module, names);
     if (failed(compiled))
-      return Status::error(runtime::Defect,
-                           "phase '7-emit' cannot compile its kernels");
+      return Status::error(Defect, "phase '7-emit' cannot compile its kernels");
     for (KernelObject &object : *compiled)
       PCC_RETURN_IF_ERROR(addObject("kernels", object.bytes));
     return Status::success();
@@ -124,7 +122,7 @@ private:
     FailureOr<std::string> ptx =
         makePtx(module, gpuCode->arch, support + "/libdevice.10.bc");
     if (failed(ptx))
-      return Status::error(runtime::Defect,
+      return Status::error(Defect,
                            "phase '7-emit' cannot make PTX of its kernels");
     gpuCode->ptx = *ptx;
     std::optional<std::vector<char>> cubin;
@@ -174,7 +172,7 @@ private:
       if (Status status = runtime::verifyProgram(
               program.tables, static_cast<int64_t>(program.constants.size()));
           status.failed())
-        return Status::error(runtime::Defect,
+        return Status::error(Defect,
                              "phase '7-emit' made a program that the loader "
                              "refuses: " +
                                  status.message());

@@ -4,7 +4,7 @@
 #define PCC_PASSES_7_EMIT_EMIT_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "runtime/base/Status.h"
+#include "status/Status.h"
 
 #include <string>
 
@@ -44,8 +44,7 @@ struct BundleOptions {
 ///   13  a shared library of rank executables is not installed
 ///
 /// Loads dialects, so it must not run within a pass.
-runtime::Status writeBundle(mlir::ModuleOp module,
-                            const BundleOptions &options);
+Status writeBundle(mlir::ModuleOp module, const BundleOptions &options);
 
 } // namespace pcc::emit
 

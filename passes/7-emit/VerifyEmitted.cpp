@@ -26,8 +26,8 @@ struct VerifyEmitted : pcc::emit::impl::VerifyEmittedBase<VerifyEmitted> {
   LogicalResult check(const ModelFacts &facts, int position,
                       std::optional<program::ProgramT> &tables) {
     PositionProgram program;
-    runtime::Status status = writeProgram(facts, position, program);
-    if (status.code() == runtime::Unsupported)
+    Status status = writeProgram(facts, position, program);
+    if (status.code() == Unsupported)
       return success();
     // The sizes of weight files are unknown until the bundle is written. With
     // the largest size in their place, no access lies beyond the end of a file.

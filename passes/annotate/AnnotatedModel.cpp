@@ -162,16 +162,17 @@ void ModelAnnotation::addSpec(std::string_view tensor,
 // Output file
 //===----------------------------------------------------------------------===//
 
-static Outcome cannotWrite(const fs::path &path, const std::string &why) {
-  return {7, "cannot write '" + path.string() + "': " + why, {}};
+static Status cannotWrite(const fs::path &path, const std::string &why) {
+  return Status::error(InputOutput,
+                       "cannot write '" + path.string() + "': " + why);
 }
 
 /// Sets `prefix` to the relative path from the folder of `path`, where the copy
 /// of the model is written, to `root`, the folder of the weight files. ONNX
 /// locations are relative to the model and must not lead upwards. Returns an
 /// error (exit code 6) if `root` does not lie below the folder of `path`.
-static Outcome findPrefix(const onnx::Model &model, const fs::path &root,
-                          const fs::path &path, std::string &prefix) {
+static Status findPrefix(const onnx::Model &model, const fs::path &root,
+                         const fs::path &path, std::string &prefix) {
   const bool hasNested = onnx::hasNestedExternalData(model);
   const bool hasOwn = std::any_of(
       model.graph.initializers.begin(), model.graph.initializers.end(),
@@ -181,22 +182,23 @@ static Outcome findPrefix(const onnx::Model &model, const fs::path &root,
       path.has_parent_path() ? path.parent_path() : fs::path("."), error);
   const fs::path way = root.lexically_relative(folder);
   if ((!hasNested && !hasOwn) || way == ".")
-    return {};
+    return Status::success();
   if (hasNested || way.empty() || *way.begin() == "..")
-    return {6,
-            "cannot write the annotated model to '" + path.string() +
-                "': its weights lie in '" + root.string() +
-                "', and a model only refers to files below its own folder",
-            {"write it to '" + (root / path.filename()).string() + "'"}};
+    return Status::error(
+        CannotMeet,
+        "cannot write the annotated model to '" + path.string() +
+            "': its weights lie in '" + root.string() +
+            "', and a model only refers to files below its own folder",
+        {"write it to '" + (root / path.filename()).string() + "'"});
   prefix = way.string() + "/";
-  return {};
+  return Status::success();
 }
 
 /// Writes the file under a temporary name and renames it at the end. If writing
 /// fails, no incomplete model remains.
-static Outcome writeFile(const onnx::Model &model,
-                         const onnx::Annotation &annotation,
-                         const fs::path &path) {
+static Status writeFile(const onnx::Model &model,
+                        const onnx::Annotation &annotation,
+                        const fs::path &path) {
   fs::path unfinished = path;
   unfinished += ".part-" + std::to_string(getpid());
   runtime::ScopedFolder guard;
@@ -213,27 +215,26 @@ static Outcome writeFile(const onnx::Model &model,
   if (error)
     return cannotWrite(path, error.message());
   guard.keep();
-  return {};
+  return Status::success();
 }
 
-Outcome pcc::writeAnnotatedModel(ModuleOp module, const std::string &path,
-                                 const Listener &listener) {
+Status pcc::writeAnnotatedModel(ModuleOp module, const std::string &path,
+                                const Listener &listener) {
   auto file = module->getAttrOfType<StringAttr>(graph::modelName);
   auto root = module->getAttrOfType<StringAttr>(graph::rootName);
   if (!file || !root)
-    return {6,
-            "cannot write an annotated model: this one was not made of an "
-            ".onnx file",
-            {}};
+    return Status::error(
+        CannotMeet,
+        "cannot write an annotated model: this one was not made of an "
+        ".onnx file");
   auto model =
       onnx::readModelAsWritten((root.getValue() + "/" + file.getValue()).str());
   if (!model)
-    return {model.error().exitCode, model.error().message, model.error().notes};
+    return Status::error(static_cast<ExitCode>(model.error().exitCode),
+                         model.error().message, model.error().notes);
   ModelAnnotation all(*model, module);
-  if (Outcome outcome =
-          findPrefix(*model, root.str(), path, all.annotation.locationPrefix);
-      !outcome.ok())
-    return outcome;
+  PCC_RETURN_IF_ERROR(
+      findPrefix(*model, root.str(), path, all.annotation.locationPrefix));
   if (all.numUnsaid() > 0)
     listener.onNote(std::to_string(all.numUnsaid()) +
                     " values carry no annotation: partial sums that are read "

@@ -4,7 +4,7 @@
 #define PCC_PASSES_ANNOTATE_ANNOTATEDMODEL_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "passes/Outcome.h"
+#include "passes/Listener.h"
 
 namespace pcc {
 
@@ -21,8 +21,8 @@ inline constexpr char writtenConfiguration[] = "pcc";
 /// .onnx file, or if its weights are in a folder to which the copy cannot
 /// refer. Returns exit code 7 if the file cannot be written; no incomplete file
 /// remains then.
-Outcome writeAnnotatedModel(mlir::ModuleOp module, const std::string &path,
-                            const Listener &listener);
+Status writeAnnotatedModel(mlir::ModuleOp module, const std::string &path,
+                           const Listener &listener);
 
 } // namespace pcc
 

@@ -38,8 +38,9 @@ static onnx::DataType dataTypeOf(runtime::ElementType type) {
   return types[static_cast<size_t>(type)];
 }
 
-static Outcome outcomeOf(const onnx::Error &error) {
-  return {error.exitCode, error.message, error.notes};
+static Status statusOf(const onnx::Error &error) {
+  return Status::error(static_cast<ExitCode>(error.exitCode), error.message,
+                       error.notes);
 }
 
 /// Formats element type and shape for messages, such as "float[4,8]".
@@ -66,14 +67,13 @@ public:
 
   /// Checks the weights, decides whether a data file is needed, and writes the
   /// copy.
-  Outcome run() {
-    if (Outcome outcome = checkWeights(); !outcome.ok())
-      return outcome;
+  Status run() {
+    PCC_RETURN_IF_ERROR(checkWeights());
     if (onnx::hasNestedExternalData(model))
-      return {6,
-              "cannot export model '" + options.model +
-                  "': constants inside of its nodes lie in other files",
-              {}};
+      return Status::error(
+          CannotMeet,
+          "cannot export model '" + options.model +
+              "': constants inside of its nodes lie in other files");
     placeInside();
     const bool isBeside =
         std::any_of(model.graph.initializers.begin(),
@@ -86,7 +86,7 @@ public:
 private:
   /// Checks that the model has an initializer of the same type and shape for
   /// each weight to replace.
-  Outcome checkWeights() const {
+  Status checkWeights() const {
     std::map<std::string_view, const onnx::Tensor *> initializers;
     for (const onnx::Tensor &tensor : model.graph.initializers)
       initializers[tensor.name] = &tensor;
@@ -101,17 +101,18 @@ private:
                      textOf(tensor.dataType, tensor.dims) + ", trained was " +
                      textOf(dataTypeOf(weight->type), weight->shape));
     }
-    return {};
+    return Status::success();
   }
 
   /// Returns the error (exit code 6) for weights that do not fit the model.
-  Outcome unfit(const std::string &why) const {
-    return {6, "model '" + options.model + "' " + why, {}};
+  Status unfit(const std::string &why) const {
+    return Status::error(CannotMeet, "model '" + options.model + "' " + why);
   }
 
   /// Returns the error (exit code 7) for an output file that cannot be written.
-  Outcome cannotWrite(const std::string &why) const {
-    return {7, "cannot write '" + options.output + "': " + why, {}};
+  Status cannotWrite(const std::string &why) const {
+    return Status::error(InputOutput,
+                         "cannot write '" + options.output + "': " + why);
   }
 
   /// Returns the size of the elements of `tensor` in bytes.
@@ -130,25 +131,23 @@ private:
 
   /// Reads the original elements of `tensor` into `bytes`, from the model file
   /// or from external data.
-  Outcome readElements(const onnx::Tensor &tensor, std::string &bytes) {
+  Status readElements(const onnx::Tensor &tensor, std::string &bytes) {
     if (!tensor.external) {
       bytes = tensor.raw;
-      return {};
+      return Status::success();
     }
     const auto reference = data.resolve(model, tensor);
     if (!reference)
-      return outcomeOf(reference.error());
+      return statusOf(reference.error());
     const std::string path = data.root() + "/" + reference->path;
     runtime::MappedFile &file = files[path];
     if (file.bytes().empty() && reference->length > 0)
-      if (runtime::Status status = runtime::MappedFile::open(path, file);
-          status.failed())
-        return pcc::outcomeOf(status);
+      PCC_RETURN_IF_ERROR(runtime::MappedFile::open(path, file));
     const auto part =
         file.bytes().subspan(reference->offset, reference->length);
     bytes.assign(reinterpret_cast<const char *>(part.data()), part.size());
     file.release(reference->offset, reference->length);
-    return {};
+    return Status::success();
   }
 
   /// Writes the elements of `tensor` to `out`. If the tensor is to be replaced,
@@ -160,8 +159,7 @@ private:
       failure = readElements(tensor, bytes);
     const auto own = changed.find(std::string(tensor.name));
     if (failure.ok() && own != changed.end())
-      failure = pcc::outcomeOf(
-          own->second->change(std::as_writable_bytes(std::span(bytes))));
+      failure = own->second->change(std::as_writable_bytes(std::span(bytes)));
     if (failure.ok())
       out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
@@ -177,8 +175,8 @@ private:
 
   /// Writes the file `path` under a temporary name; `content` writes the bytes.
   /// When `guard` is destroyed, it deletes the file unless it has been renamed.
-  Outcome writeUnfinished(const std::string &path, runtime::ScopedFolder &guard,
-                          const std::function<void(std::ostream &)> &content) {
+  Status writeUnfinished(const std::string &path, runtime::ScopedFolder &guard,
+                         const std::function<void(std::ostream &)> &content) {
     std::ofstream file(unfinished(path), std::ios::binary);
     if (!file)
       return cannotWrite(std::strerror(errno));
@@ -191,45 +189,43 @@ private:
   }
 
   /// Gives the file that `guard` holds its final name `path`.
-  Outcome name(const std::string &path, runtime::ScopedFolder &guard) {
+  Status name(const std::string &path, runtime::ScopedFolder &guard) {
     std::error_code error;
     fs::rename(guard.path(), path, error);
     if (error)
       return cannotWrite(error.message());
     guard.keep();
-    return {};
+    return Status::success();
   }
 
   /// Writes the model file under a temporary name.
-  Outcome writeModelUnfinished(runtime::ScopedFolder &guard) {
+  Status writeModelUnfinished(runtime::ScopedFolder &guard) {
     return writeUnfinished(options.output, guard, [&](std::ostream &out) {
       onnx::replaceWeights(model, placed).write(out);
     });
   }
 
   /// Writes the model file only, without a data file.
-  Outcome writeModel() {
+  Status writeModel() {
     runtime::ScopedFolder guard;
-    Outcome outcome = writeModelUnfinished(guard);
-    return outcome.ok() ? name(options.output, guard) : outcome;
+    PCC_RETURN_IF_ERROR(writeModelUnfinished(guard));
+    return name(options.output, guard);
   }
 
   /// Writes the data file and the model file. The data file gets its final name
   /// first, so that the model finds its weights at any time.
-  Outcome writeBoth() {
+  Status writeBoth() {
     const std::string path = options.output + ".data";
     if (isOwnData(path))
       return cannotWrite("its weights would take the place of the model's own "
                          "in '" +
                          path + "'");
     runtime::ScopedFolder guardOfData, guard;
-    Outcome outcome = writeUnfinished(
-        path, guardOfData, [&](std::ostream &out) { writeBeside(path, out); });
-    if (outcome.ok())
-      outcome = writeModelUnfinished(guard);
-    if (outcome.ok())
-      outcome = name(path, guardOfData);
-    return outcome.ok() ? name(options.output, guard) : outcome;
+    PCC_RETURN_IF_ERROR(writeUnfinished(
+        path, guardOfData, [&](std::ostream &out) { writeBeside(path, out); }));
+    PCC_RETURN_IF_ERROR(writeModelUnfinished(guard));
+    PCC_RETURN_IF_ERROR(name(path, guardOfData));
+    return name(options.output, guard);
   }
 
   /// Returns whether the file at `path` holds weights of the original model.
@@ -279,17 +275,15 @@ private:
   /// an offset in the data file.
   onnx::ReplacedWeights placed;
   /// First error that occurred while elements were being written.
-  Outcome failure;
+  Status failure;
 };
 } // namespace
 
-Outcome pcc::writeModelWithWeights(const ModelWithWeightsOptions &options,
-                                   const std::vector<ReplacedWeight> &weights) {
-  if (Outcome outcome = checkModelOutput(options.output, options.model);
-      !outcome.ok())
-    return outcome;
+Status pcc::writeModelWithWeights(const ModelWithWeightsOptions &options,
+                                  const std::vector<ReplacedWeight> &weights) {
+  PCC_RETURN_IF_ERROR(checkModelOutput(options.output, options.model));
   auto model = onnx::readModelAsWritten(options.model);
   if (!model)
-    return ::outcomeOf(model.error());
+    return statusOf(model.error());
   return WeightReplacement(std::move(*model), options, weights).run();
 }

@@ -3,9 +3,8 @@
 #ifndef PCC_PASSES_ANNOTATE_MODELWITHWEIGHTS_H
 #define PCC_PASSES_ANNOTATE_MODELWITHWEIGHTS_H
 
-#include "passes/Outcome.h"
-#include "runtime/base/Status.h"
 #include "runtime/tensor/ElementType.h"
+#include "status/Status.h"
 
 #include <cstddef>
 #include <functional>
@@ -26,7 +25,7 @@ struct ReplacedWeight {
   /// Changes the elements in place. The bytes at first hold the model's
   /// elements, row-major and little-endian. Called at most once, while the copy
   /// is being written.
-  std::function<runtime::Status(std::span<std::byte>)> change;
+  std::function<Status(std::span<std::byte>)> change;
 };
 
 /// Paths that `pcc checkpoint export` reads and writes.
@@ -49,8 +48,8 @@ struct ModelWithWeightsOptions {
 /// Returns exit code 6 if a weight does not fit the model or the model cannot
 /// be exported, exit code 7 if a file cannot be written, or the error that a
 /// `change` function returns.
-Outcome writeModelWithWeights(const ModelWithWeightsOptions &options,
-                              const std::vector<ReplacedWeight> &weights);
+Status writeModelWithWeights(const ModelWithWeightsOptions &options,
+                             const std::vector<ReplacedWeight> &weights);
 
 } // namespace pcc
 

@@ -57,32 +57,26 @@ Compilation::Compilation(const CompileOptions &options, const Listener &outside)
   context.printOpOnDiagnostic(false);
 }
 
-Outcome Compilation::load() {
+Status Compilation::load() {
   bool isText = llvm::sys::path::extension(options.model) == ".mlir";
   current = Phase::Import;
   report.begin(current);
-  Outcome outcome =
-      runGuarded([&] { return isText ? loadText() : loadOnnx(); });
-  return outcome.ok() ? checkInstructionSets() : outcome;
+  Status status = runGuarded([&] { return isText ? loadText() : loadOnnx(); });
+  return status.ok() ? checkInstructionSets() : status;
 }
 
-Outcome Compilation::advanceTo(Phase last) {
+Status Compilation::advanceTo(Phase last) {
   for (Phase phase = after(phaseOf(*module)); phase <= last;
        phase = after(phase)) {
     if (listener.isGivenUp())
-      return {givenUpCode, "given up", {}};
+      return Status::error(givenUpCode, "given up");
     if (phase == Phase::Shard)
-      if (Outcome outcome = runGuarded([&] { return fitMemory(); });
-          !outcome.ok())
-        return outcome;
+      PCC_RETURN_IF_ERROR(runGuarded([&] { return fitMemory(); }));
     if (phase == Phase::Schedule)
-      if (Outcome outcome = runGuarded([&] { return fitRecompute(); });
-          !outcome.ok())
-        return outcome;
-    if (Outcome outcome = runPhase(phase); !outcome.ok())
-      return outcome;
+      PCC_RETURN_IF_ERROR(runGuarded([&] { return fitRecompute(); }));
+    PCC_RETURN_IF_ERROR(runPhase(phase));
   }
-  return {};
+  return Status::success();
 }
 
 /// Diagnostics of the trial are dropped: if a phase fails here, it fails again
@@ -95,35 +89,35 @@ bool Compilation::canRunRest(ModuleOp copy, Phase first) {
   return succeeded(manager.run(copy));
 }
 
-Outcome Compilation::fitMemory() {
+Status Compilation::fitMemory() {
   return pcc::fitMemory(
       *module, [&](ModuleOp copy) { return canRunRest(copy, Phase::Shard); },
       listener);
 }
 
-Outcome Compilation::fitRecompute() {
+Status Compilation::fitRecompute() {
   return pcc::fitRecompute(
       *module, [&](ModuleOp copy) { return canRunRest(copy, Phase::Schedule); },
       listener);
 }
 
-Outcome Compilation::writeBundle(const std::string &bundle) {
-  return runGuarded([&]() -> Outcome {
-    runtime::Status status =
+Status Compilation::writeBundle(const std::string &bundle) {
+  return runGuarded([&]() -> Status {
+    Status status =
         emit::writeBundle(*module, {bundle, options.packWeights,
                                     options.scheduleSvg, options.trace});
-    if (status.code() == runtime::Defect)
+    if (status.code() == Defect)
       return internalError(status.message());
-    return outcomeOf(status);
+    return status;
   });
 }
 
-Outcome Compilation::writeOnnx(const std::string &path) {
+Status Compilation::writeOnnx(const std::string &path) {
   if (phaseOf(*module) > Phase::Shard)
-    return {2,
-            "--emit onnx needs a model, or a dump of no later phase than "
-            "4-shard",
-            {}};
+    return Status::error(
+        WrongUsage,
+        "--emit onnx needs a model, or a dump of no later phase than "
+        "4-shard");
   return runGuarded(
       [&] { return writeAnnotatedModel(*module, path, listener); });
 }
@@ -141,11 +135,11 @@ Listener Compilation::keepNotes(const Listener &outside) {
   return both;
 }
 
-Outcome Compilation::runGuarded(llvm::function_ref<Outcome()> body) {
-  Outcome outcome;
+Status Compilation::runGuarded(llvm::function_ref<Status()> body) {
+  Status status;
   std::string why;
-  if (runsWithoutCrash([&] { outcome = body(); }, why))
-    return outcome;
+  if (runsWithoutCrash([&] { status = body(); }, why))
+    return status;
   crashed = true;
   runtime::ScopedFolder::removeAll();
   return internalError("pcc crashed: " + why);
@@ -153,7 +147,7 @@ Outcome Compilation::runGuarded(llvm::function_ref<Outcome()> body) {
 
 /// The module at the start of the current phase becomes the reproducer. While
 /// the model is being loaded, there is none.
-Outcome Compilation::internalError(const std::string &what) {
+Status Compilation::internalError(const std::string &what) {
   return reportInternalError(current, what, options,
                              before ? *before : ModuleOp());
 }
@@ -185,12 +179,12 @@ static ImportOptions::Dropout dropoutOf(const TrainingOptions &training) {
   return training.dropout == "on" ? Dropout::Always : Dropout::Never;
 }
 
-Outcome Compilation::loadOnnx() {
+Status Compilation::loadOnnx() {
   if (options.startAt.value_or(Phase::Import) != Phase::Import)
-    return {2,
-            "--start-at " + std::string(folderOf(*options.startAt)) +
-                " needs the dump of the phase before it, not an .onnx file",
-            {}};
+    return Status::error(
+        WrongUsage,
+        "--start-at " + std::string(folderOf(*options.startAt)) +
+            " needs the dump of the phase before it, not an .onnx file");
   ImportOptions import;
   import.dims = options.dims;
   import.shapes = options.shapes;
@@ -209,7 +203,8 @@ Outcome Compilation::loadOnnx() {
   auto imported = importOnnx(options.model, import, &context, error);
   if (failed(imported)) {
     report.unsupported = error.unsupported;
-    return {error.exitCode, error.message, error.notes};
+    return Status::error(static_cast<ExitCode>(error.exitCode), error.message,
+                         error.notes);
   }
   module = std::move(*imported);
   return recordOptions(*module, options);
@@ -218,33 +213,33 @@ Outcome Compilation::loadOnnx() {
 /// Loads a .mlir file: the dump of a phase, or a model in the graph dialect. A
 /// model must pass the verification gate of phase 1-import, as an imported one
 /// does.
-Outcome Compilation::loadText() {
+Status Compilation::loadText() {
   if (!llvm::sys::fs::exists(options.model))
-    return {3, "cannot read '" + options.model + "': no such file", {}};
+    return Status::error(CannotRead,
+                         "cannot read '" + options.model + "': no such file");
   module = readModule(options.model, &context);
   if (!module)
-    return diagnostics.outcome(3);
+    return diagnostics.status(CannotRead);
   return resumeFromDump(*module, options);
 }
 
 /// Reports an unknown --cpu right after the model is loaded, because kernels
 /// are compiled only at the end.
-Outcome Compilation::checkInstructionSets() {
+Status Compilation::checkInstructionSets() {
   std::vector<std::string> cpus;
-  runtime::Status known = emit::instructionSetsOf(*module, cpus);
+  Status known = emit::instructionSetsOf(*module, cpus);
   if (known.ok())
-    return {};
-  return {known.code(), "--cpu: " + known.message(), known.notes()};
+    return Status::success();
+  return Status::error(known.code(), "--cpu: " + known.message(),
+                       known.notes());
 }
 
-Outcome Compilation::runPhase(Phase phase) {
+Status Compilation::runPhase(Phase phase) {
   current = phase;
   listener.onPhase(phase);
   report.begin(phase);
   before = cast<ModuleOp>((*module)->clone());
-  if (Outcome outcome = runGuarded([&] { return runPasses(phase); });
-      !outcome.ok())
-    return outcome;
+  PCC_RETURN_IF_ERROR(runGuarded([&] { return runPasses(phase); }));
   setPhase(*module, phase);
   report.end();
   return dump(phase);
@@ -252,7 +247,7 @@ Outcome Compilation::runPhase(Phase phase) {
 
 /// A failed verification gate or a pass that leaves invalid IR is a defect of
 /// pcc: the result is an internal error (exit code 1) with a reproducer.
-Outcome Compilation::runPasses(Phase phase) {
+Status Compilation::runPasses(Phase phase) {
   std::string failedPass;
   bool leftInvalid = false;
   PassManager manager(&context);
@@ -260,30 +255,30 @@ Outcome Compilation::runPasses(Phase phase) {
       std::make_unique<FailedPass>(failedPass, leftInvalid));
   addPhase(manager, phase);
   if (succeeded(manager.run(*module)))
-    return {};
-  int exitCode = leftInvalid ? 1 : exitCodeOf(phase, failedPass);
-  Outcome outcome = diagnostics.outcome(exitCode);
-  return outcome.exitCode == 1 ? internalError(outcome.error) : outcome;
+    return Status::success();
+  Status status =
+      diagnostics.status(leftInvalid ? Defect : exitCodeOf(phase, failedPass));
+  return status.code() == Defect ? internalError(status.message()) : status;
 }
 
-Outcome Compilation::dump(Phase phase) {
+Status Compilation::dump(Phase phase) {
   if (options.dumpDirectory.empty())
-    return {};
+    return Status::success();
   llvm::SmallString<128> path(options.dumpDirectory);
   std::error_code error = llvm::sys::fs::create_directories(path);
   llvm::sys::path::append(path, std::string(folderOf(phase)) + ".mlir");
   if (error)
-    return {
-        7, "cannot write '" + path.str().str() + "': " + error.message(), {}};
+    return Status::error(InputOutput, "cannot write '" + path.str().str() +
+                                          "': " + error.message());
   return writeModule(*module, path.str().str());
 }
 
-Outcome pcc::withCompilation(const CompileOptions &options,
-                             const Listener &listener,
-                             llvm::function_ref<Outcome(Compilation &)> use) {
+Status pcc::withCompilation(const CompileOptions &options,
+                            const Listener &listener,
+                            llvm::function_ref<Status(Compilation &)> use) {
   auto compilation = std::make_unique<Compilation>(options, listener);
-  Outcome outcome = use(*compilation);
+  Status status = use(*compilation);
   if (compilation->hasCrashed())
     (void)compilation.release();
-  return outcome;
+  return status;
 }

@@ -5,8 +5,8 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "passes/Listener.h"
 #include "passes/Options.h"
-#include "passes/Outcome.h"
 #include "passes/driver/CompileReport.h"
 #include "passes/driver/Diagnostics.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -26,20 +26,20 @@ public:
   /// Loads the file `options.model`: a model or, if its name ends in .mlir, a
   /// dump. Records the options in the module. For a dump, checks that they
   /// equal the recorded ones. Must be called first.
-  Outcome load();
+  Status load();
   /// Runs the phases after the module's current phase, up to and including
   /// `last`. With a memory limit, chooses weights to shard before 4-shard, and
   /// activations to recompute before 6-schedule. Does not write the bundle.
-  Outcome advanceTo(Phase last);
+  Status advanceTo(Phase last);
   /// Writes the bundle, the directory that holds the compiled programs, to
   /// `bundle`. The module must have passed phase 7-emit.
-  Outcome writeBundle(const std::string &bundle);
+  Status writeBundle(const std::string &bundle);
   /// Writes the ONNX model to `path`, with the decided shardings as
   /// annotations. The module must have passed phase 4-shard and no later phase.
-  Outcome writeOnnx(const std::string &path);
-  /// Calls `body` inside the crash guard and returns its outcome. If it
+  Status writeOnnx(const std::string &path);
+  /// Calls `body` inside the crash guard and returns its status. If it
   /// crashes, returns an internal error that names the current phase.
-  Outcome runGuarded(llvm::function_ref<Outcome()> body);
+  Status runGuarded(llvm::function_ref<Status()> body);
 
   /// Returns the module that is being compiled. load() must have succeeded.
   mlir::ModuleOp getModule() { return *module; }
@@ -57,31 +57,31 @@ private:
   /// Writes a reproducer (the module at the start of the phase) and returns the
   /// error for a defect of pcc in the current phase. `what` describes the
   /// defect.
-  Outcome internalError(const std::string &what);
+  Status internalError(const std::string &what);
   /// Imports the .onnx file `options.model` as the module.
-  Outcome loadOnnx();
+  Status loadOnnx();
   /// Parses the .mlir file `options.model` as the module, and checks that the
   /// options fit the dump.
-  Outcome loadText();
+  Status loadText();
   /// Checks that the instruction sets named in --cpu exist.
-  Outcome checkInstructionSets();
+  Status checkInstructionSets();
   /// Calls pcc::fitMemory for the module, which chooses weights to shard under
   /// a memory limit.
-  Outcome fitMemory();
+  Status fitMemory();
   /// Calls pcc::fitRecompute for the module, which chooses activations to
   /// recompute under a memory limit.
-  Outcome fitRecompute();
+  Status fitRecompute();
   /// Runs all phases from `first` on on `copy`, and drops their diagnostics.
   /// Returns whether all succeed.
   bool canRunRest(mlir::ModuleOp copy, Phase first);
   /// Runs one phase, measures its time, and writes its dump if the user wants
   /// dumps.
-  Outcome runPhase(Phase phase);
+  Status runPhase(Phase phase);
   /// Runs the passes of one phase. Returns the error if a pass fails.
-  Outcome runPasses(Phase phase);
+  Status runPasses(Phase phase);
   /// Writes the module to the directory of --dump-ir, as the dump of `phase`.
   /// Does nothing if the user wants no dumps.
-  Outcome dump(Phase phase);
+  Status dump(Phase phase);
 
   /// The user's options.
   const CompileOptions &options;
@@ -103,10 +103,10 @@ private:
 };
 
 /// Creates a compilation with `options`, passes it to `use` and returns the
-/// outcome of `use`. Destroys the compilation afterwards, unless it has
+/// status of `use`. Destroys the compilation afterwards, unless it has
 /// crashed.
-Outcome withCompilation(const CompileOptions &options, const Listener &listener,
-                        llvm::function_ref<Outcome(Compilation &)> use);
+Status withCompilation(const CompileOptions &options, const Listener &listener,
+                       llvm::function_ref<Status(Compilation &)> use);
 
 } // namespace pcc
 

@@ -34,8 +34,8 @@ void CompileReport::end() {
                     peakMemory()});
 }
 
-Outcome CompileReport::write(const std::string &path,
-                             const Outcome &outcome) const {
+Status CompileReport::write(const std::string &path,
+                            const Status &status) const {
   llvm::json::Array phaseList, unsupportedList, noteList;
   for (const PhaseStats &phase : phases)
     phaseList.push_back(
@@ -55,8 +55,8 @@ Outcome CompileReport::write(const std::string &path,
                          {"peak_memory_bytes", peakMemory()},
                          {"unsupported", std::move(unsupportedList)},
                          {"notes", std::move(noteList)}};
-  if (!outcome.ok())
-    all["error"] = outcome.error;
+  if (!status.ok())
+    all["error"] = status.message();
   return writeFile(path, [&](llvm::raw_ostream &file) {
     file << llvm::formatv("{0:2}", llvm::json::Value(std::move(all))) << "\n";
   });

@@ -4,7 +4,8 @@
 #define PCC_PASSES_DRIVER_COMPILEREPORT_H
 
 #include "passes/1-import/build/ImportError.h"
-#include "passes/Outcome.h"
+#include "passes/Phase.h"
+#include "status/Status.h"
 
 #include <chrono>
 
@@ -30,10 +31,10 @@ public:
   void begin(Phase phase);
   /// Stops the clock of the current phase and adds the phase to the report.
   void end();
-  /// Writes the report as JSON to the file `path`. If `outcome` is an error,
+  /// Writes the report as JSON to the file `path`. If `status` is an error,
   /// the report contains its message. Returns exit code 7 if the file cannot be
   /// written.
-  Outcome write(const std::string &path, const Outcome &outcome) const;
+  Status write(const std::string &path, const Status &status) const;
 
   /// Ops of the model that the import does not support; empty if the import
   /// succeeded.

@@ -16,23 +16,21 @@ LogicalResult Diagnostics::take(Diagnostic &diagnostic) {
     listener.onNote(diagnostic.str());
     return success();
   }
-  if (!first.error.empty())
+  if (!message.empty())
     return success();
-  first.error = diagnostic.str();
+  message = diagnostic.str();
   if (StringRef node = graph::nodeName(diagnostic.getLocation()); !node.empty())
-    first.notes.push_back("at node '" + node.str() + "'");
+    notes.push_back("at node '" + node.str() + "'");
   if (std::string line = graph::sourceLine(diagnostic.getLocation());
       !line.empty())
-    first.notes.push_back("from " + line);
+    notes.push_back("from " + line);
   for (Diagnostic &note : diagnostic.getNotes())
-    first.notes.push_back(note.str());
+    notes.push_back(note.str());
   return success();
 }
 
-Outcome Diagnostics::outcome(int exitCode) const {
-  Outcome outcome = first;
-  outcome.exitCode = exitCode;
-  if (outcome.error.empty())
-    outcome = {1, "a pass failed without saying why", {}};
-  return outcome;
+Status Diagnostics::status(ExitCode code) const {
+  if (message.empty())
+    return Status::error(Defect, "a pass failed without saying why");
+  return Status::error(code, message, notes);
 }

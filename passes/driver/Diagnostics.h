@@ -4,7 +4,7 @@
 #define PCC_PASSES_DRIVER_DIAGNOSTICS_H
 
 #include "mlir/IR/Diagnostics.h"
-#include "passes/Outcome.h"
+#include "passes/Listener.h"
 
 namespace pcc {
 
@@ -18,9 +18,9 @@ public:
   /// this object.
   Diagnostics(mlir::MLIRContext *context, const Listener &listener);
 
-  /// Returns the first error, with the exit code `exitCode`. If there was no
-  /// error, returns an internal error (exit code 1).
-  Outcome outcome(int exitCode) const;
+  /// Returns the first error, with the exit code `code`. If there was no
+  /// error, returns an internal error.
+  Status status(ExitCode code) const;
 
 private:
   /// Receives one diagnostic. Always returns success, so that no other handler
@@ -29,9 +29,10 @@ private:
 
   /// Receives warnings and remarks as notes.
   const Listener &listener;
-  /// The first error, without an exit code. Its `error` is empty if there was
-  /// none.
-  Outcome first;
+  /// Message of the first error; empty if there was none.
+  std::string message;
+  /// Notes of the first error.
+  std::vector<std::string> notes;
   /// Registration of `take` with the context. The last member, so that it is
   /// destroyed first.
   mlir::ScopedDiagnosticHandler handler;

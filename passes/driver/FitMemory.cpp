@@ -43,18 +43,18 @@ public:
       names.push_back(weight.getSymName().str());
   }
 
-  Outcome run(const Listener &listener) {
+  Status run(const Listener &listener) {
     if (fitsWithoutRecomputation())
-      return {};
+      return Status::success();
     auto undivided = measure({});
     // If the trial fails, do nothing: the real run fails in the same way and
     // reports the error.
     if (!undivided || fits(*undivided))
-      return {};
+      return Status::success();
     if (holdsNothing(listener))
       undivided = measure({});
     if (!undivided || fits(*undivided))
-      return {};
+      return Status::success();
     Positions least = *undivided;
     for (int64_t size : sizesOf(*undivided)) {
       const Names small = namesUpTo(size, *undivided);
@@ -62,10 +62,10 @@ public:
         continue;
       auto divided = measure(small);
       if (!divided)
-        return {};
+        return Status::success();
       if (fits(*divided)) {
         divide(choose(small, *undivided, *divided), listener);
-        return {};
+        return Status::success();
       }
       if (largest(*divided) < largest(least))
         least = std::move(*divided);
@@ -233,13 +233,13 @@ private:
 
   /// Returns the error (exit code 6) for a memory limit that cannot be met.
   /// `positions` is the smallest memory that any attempt has reached.
-  Outcome refuse(const Positions &positions) const {
-    Outcome outcome = outcomeOf(emit::checkMemory(module, positions));
-    outcome.notes.push_back(
+  Status refuse(const Positions &positions) const {
+    Status status = emit::checkMemory(module, positions);
+    status.addNote(
         "no choice of weights that are stored in parts takes less; more ranks "
         "of "
         "--tp or --pp, more microbatches or a smaller batch do");
-    return outcome;
+    return status;
   }
 
   ModuleOp module;
@@ -254,11 +254,11 @@ private:
 };
 } // namespace
 
-Outcome pcc::fitMemory(ModuleOp module,
-                       llvm::function_ref<bool(ModuleOp)> runRest,
-                       const Listener &listener) {
+Status pcc::fitMemory(ModuleOp module,
+                      llvm::function_ref<bool(ModuleOp)> runRest,
+                      const Listener &listener) {
   auto limit = module->getAttrOfType<IntegerAttr>(rank::memoryLimitName);
   if (!limit)
-    return {};
+    return Status::success();
   return MemoryFitter(module, runRest, limit.getInt()).run(listener);
 }

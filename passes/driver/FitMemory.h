@@ -4,7 +4,7 @@
 #define PCC_PASSES_DRIVER_FITMEMORY_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "passes/Outcome.h"
+#include "passes/Listener.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace pcc {
@@ -22,9 +22,9 @@ namespace pcc {
 /// they fail, no weight is chosen: the real run reports the error. Returns exit
 /// code 6 if some rank exceeds the limit even with all weights sharded. Does
 /// nothing if there is no limit.
-Outcome fitMemory(mlir::ModuleOp module,
-                  llvm::function_ref<bool(mlir::ModuleOp)> runRest,
-                  const Listener &listener);
+Status fitMemory(mlir::ModuleOp module,
+                 llvm::function_ref<bool(mlir::ModuleOp)> runRest,
+                 const Listener &listener);
 
 } // namespace pcc
 

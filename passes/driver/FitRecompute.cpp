@@ -36,24 +36,23 @@ public:
                   int64_t limit)
       : module(module), runRest(runRest), limit(limit) {}
 
-  Outcome run(const Listener &listener) {
+  Status run(const Listener &listener) {
     auto nothing = measure({});
     // If the trial fails, do nothing: the real run fails in the same way and
     // reports the error.
     if (!nothing)
-      return {};
+      return Status::success();
     begin(*nothing);
     if (isDone())
-      return {};
+      return Status::success();
     auto least = measure(fits);
     if (!least)
-      return {};
-    if (Outcome outcome = refuse(*least); !outcome.ok())
-      return outcome;
+      return Status::success();
+    PCC_RETURN_IF_ERROR(refuse(*least));
     search();
     set(module, fits);
     listener.onNote("activations are recomputed to stay below --memory-limit");
-    return {};
+    return Status::success();
   }
 
 private:
@@ -133,13 +132,13 @@ private:
 
   /// Returns an error (exit code 6) if a position exceeds the limit with
   /// `least`, the memory when as much as possible is recomputed.
-  Outcome refuse(const Positions &least) const {
-    Outcome outcome = outcomeOf(emit::checkMemory(module, least));
-    if (!outcome.ok())
-      outcome.notes.push_back(
+  Status refuse(const Positions &least) const {
+    Status status = emit::checkMemory(module, least);
+    if (!status.ok())
+      status.addNote(
           "that is the least: all that can be is recomputed; more ranks of "
           "--tp or --pp, more microbatches or a smaller batch take less");
-    return outcome;
+    return status;
   }
 
   ModuleOp module;
@@ -152,19 +151,19 @@ private:
 };
 } // namespace
 
-Outcome pcc::fitRecompute(ModuleOp module,
-                          llvm::function_ref<bool(ModuleOp)> runRest,
-                          const Listener &listener) {
+Status pcc::fitRecompute(ModuleOp module,
+                         llvm::function_ref<bool(ModuleOp)> runRest,
+                         const Listener &listener) {
   auto mode = module->getAttrOfType<StringAttr>(pipe::recomputeName);
   if (!mode || mode.getValue() != "auto")
-    return {};
+    return Status::success();
   auto limit = module->getAttrOfType<IntegerAttr>(rank::memoryLimitName);
   if (!limit) {
     module->setAttr(pipe::recomputeName,
                     StringAttr::get(module.getContext(), "none"));
     listener.onNote(
         "--recompute auto recomputes nothing without a --memory-limit");
-    return {};
+    return Status::success();
   }
   return RecomputeFitter(module, runRest, limit.getInt()).run(listener);
 }

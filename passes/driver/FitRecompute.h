@@ -4,7 +4,7 @@
 #define PCC_PASSES_DRIVER_FITRECOMPUTE_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "passes/Outcome.h"
+#include "passes/Listener.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace pcc {
@@ -21,9 +21,9 @@ namespace pcc {
 /// 7-emit on a copy, without diagnostics, and returns whether they succeed.
 /// Returns exit code 6 if a position exceeds the limit even when as much as
 /// possible is recomputed.
-Outcome fitRecompute(mlir::ModuleOp module,
-                     llvm::function_ref<bool(mlir::ModuleOp)> runRest,
-                     const Listener &listener);
+Status fitRecompute(mlir::ModuleOp module,
+                    llvm::function_ref<bool(mlir::ModuleOp)> runRest,
+                    const Listener &listener);
 
 } // namespace pcc
 

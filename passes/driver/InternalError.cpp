@@ -10,7 +10,7 @@
 using namespace mlir;
 using namespace pcc;
 
-Outcome pcc::writeModule(ModuleOp module, const std::string &path) {
+Status pcc::writeModule(ModuleOp module, const std::string &path) {
   return writeFile(path, [&](llvm::raw_ostream &file) {
     module->print(file, OpPrintingFlags().enableDebugInfo());
   });
@@ -27,7 +27,7 @@ static std::string writeReproducer(Phase phase, ModuleOp before) {
   SmallString<128> unique;
   if (llvm::sys::fs::createUniqueFile(path, unique))
     return "";
-  Outcome written;
+  Status written;
   std::string why;
   bool survived = runsWithoutCrash(
       [&] { written = writeModule(before, unique.str().str()); }, why);
@@ -43,22 +43,21 @@ static std::string wholeCommand(const CompileOptions &options) {
   return command;
 }
 
-Outcome pcc::reportInternalError(Phase phase, const std::string &what,
-                                 const CompileOptions &options,
-                                 ModuleOp before) {
+Status pcc::reportInternalError(Phase phase, const std::string &what,
+                                const CompileOptions &options,
+                                ModuleOp before) {
   std::string reproducer = before ? writeReproducer(phase, before) : "";
   std::string name(folderOf(phase));
   const bool namesPhase = what.find("'" + name + "'") != std::string::npos;
-  Outcome outcome{1,
-                  "a defect of pcc" +
-                      (namesPhase ? "" : " in phase '" + name + "'") + ": " +
-                      what + "; please report this with '" +
-                      (reproducer.empty() ? options.model : reproducer) + "'",
-                  {}};
+  Status status = Status::error(
+      Defect, "a defect of pcc" +
+                  (namesPhase ? "" : " in phase '" + name + "'") + ": " + what +
+                  "; please report this with '" +
+                  (reproducer.empty() ? options.model : reproducer) + "'");
   if (!reproducer.empty())
-    outcome.notes.push_back("to see it again: pcc " + reproducer +
-                            " --start-at " + name);
+    status.addNote("to see it again: pcc " + reproducer + " --start-at " +
+                   name);
   else
-    outcome.notes.push_back("to see it again: " + wholeCommand(options));
-  return outcome;
+    status.addNote("to see it again: " + wholeCommand(options));
+  return status;
 }

@@ -5,22 +5,22 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/Options.h"
-#include "passes/Outcome.h"
+#include "status/Status.h"
 
 namespace pcc {
 
 /// Writes `module` with its locations to the file `path`, as a dump from which
 /// `pcc` can resume. Returns exit code 7 if the file cannot be written.
-Outcome writeModule(mlir::ModuleOp module, const std::string &path);
+Status writeModule(mlir::ModuleOp module, const std::string &path);
 
 /// Returns the error (exit code 1) for a defect of pcc in `phase`; `what`
 /// describes it in one line. Writes `before`, the module at the start of the
 /// phase, to a temporary file as reproducer. If `before` is null or cannot be
 /// written, the model itself is the reproducer. A note gives the command that
 /// shows the error again.
-Outcome reportInternalError(Phase phase, const std::string &what,
-                            const CompileOptions &options,
-                            mlir::ModuleOp before);
+Status reportInternalError(Phase phase, const std::string &what,
+                           const CompileOptions &options,
+                           mlir::ModuleOp before);
 
 } // namespace pcc
 

@@ -4,7 +4,7 @@
 #define PCC_PASSES_DRIVER_SCHEDULETABLE_H
 
 #include "passes/Options.h"
-#include "passes/Outcome.h"
+#include "status/Status.h"
 
 namespace pcc {
 
@@ -12,7 +12,7 @@ namespace pcc {
 /// `options.scheduleTable`, and sets `microbatches` and `virtualStages` to the
 /// numbers in the file. Returns exit code 7 if the file cannot be read, and
 /// exit code 6 if the schedule contradicts other options or deadlocks.
-Outcome readScheduleTable(CompileOptions &options);
+Status readScheduleTable(CompileOptions &options);
 
 } // namespace pcc
 

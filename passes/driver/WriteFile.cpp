@@ -4,8 +4,8 @@
 
 using namespace pcc;
 
-Outcome pcc::writeFile(const std::string &path,
-                       llvm::function_ref<void(llvm::raw_ostream &)> print) {
+Status pcc::writeFile(const std::string &path,
+                      llvm::function_ref<void(llvm::raw_ostream &)> print) {
   std::error_code error;
   llvm::raw_fd_ostream file(path, error);
   if (!error) {
@@ -15,6 +15,7 @@ Outcome pcc::writeFile(const std::string &path,
       error = file.error(), file.clear_error();
   }
   if (error)
-    return {7, "cannot write '" + path + "': " + error.message(), {}};
-  return {};
+    return Status::error(InputOutput,
+                         "cannot write '" + path + "': " + error.message());
+  return Status::success();
 }

@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_DRIVER_WRITEFILE_H
 #define PCC_PASSES_DRIVER_WRITEFILE_H
 
-#include "passes/Outcome.h"
+#include "status/Status.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -13,8 +13,8 @@ namespace pcc {
 
 /// Writes what `print` prints to the file at `path`, which is replaced. Returns
 /// exit code 7 if the file cannot be opened or written.
-Outcome writeFile(const std::string &path,
-                  llvm::function_ref<void(llvm::raw_ostream &)> print);
+Status writeFile(const std::string &path,
+                 llvm::function_ref<void(llvm::raw_ostream &)> print);
 
 } // namespace pcc
 

@@ -13,7 +13,6 @@ using namespace pcc;
 using namespace pcc::interpret;
 using graph::HostTensor;
 using graph::Numerics;
-using runtime::Status;
 
 Verification::Verification(ModuleOp whole, Numerics numerics)
     : whole(whole), model(whole.lookupSymbol<func::FuncOp>("main")) {
@@ -28,7 +27,7 @@ Status Verification::expectOutputs() {
   std::string error;
   auto tensors = runUnpartitioned(whole, inputs, found.numerics, {}, error);
   if (failed(tensors))
-    return Status::error(runtime::Defect,
+    return Status::error(Defect,
                          "the unpartitioned model cannot be run: " + error);
   for (auto [i, value, tensor] : llvm::enumerate(results(), *tensors)) {
     auto name = model.getResultAttrOfType<StringAttr>(i, graph::nameName);
@@ -56,8 +55,7 @@ void Verification::check(StringRef name, const StageValue &stageValue) {
 
 Status Verification::simulate(ModuleOp parts, ArrayRef<std::string> files) {
   if (!model)
-    return Status::error(runtime::UnboundDim,
-                         "the model has no function @main");
+    return Status::error(UnboundDim, "the model has no function @main");
   PCC_RETURN_IF_ERROR(makeInputs(model, files, inputs));
   if (isTraining(whole))
     return verifyTraining(whole, parts, inputs, /*numSteps=*/3, found);
@@ -68,11 +66,11 @@ Status Verification::simulate(ModuleOp parts, ArrayRef<std::string> files) {
   };
   std::string error;
   if (failed(PipelineRun(parts, found.numerics).run(inputs, listener, error)))
-    return Status::error(runtime::Defect,
+    return Status::error(Defect,
                          "the partitioned model cannot be run: " + error);
   for (auto [output, held] : llvm::zip_equal(found.outputs, shards))
     if (held.empty())
-      return Status::error(runtime::Defect,
+      return Status::error(Defect,
                            "no stage makes output '" + output.name + "'");
   if (found.simulatedDifference())
     found.first = findFirstDifference(whole, parts, inputs, found.numerics);
@@ -107,8 +105,8 @@ Status Verification::compareOutputs(const std::string &folder) {
     if (Status status =
             readNpy(folder + "/" + names[i], graph::tensorType(value), got);
         status.failed())
-      return Status::error(runtime::Defect, "output '" + found.outputs[i].name +
-                                                "': " + status.message());
+      return Status::error(Defect, "output '" + found.outputs[i].name +
+                                       "': " + status.message());
     VerifiedValue output = found.outputs[i];
     // Executables compute in the model's element types, even if simulate()
     // computed in f64. Compare with the tolerance for these types.
@@ -126,15 +124,14 @@ Status Verification::compareOutputs(const std::string &folder) {
 /// the simulated ranks agree with the model.
 Status Verification::verdict() const {
   if (const VerifiedValue *output = found.executedDifference())
-    return Status::error(runtime::ValuesDiffer,
-                         "output '" + output->name + "' of the executables " +
-                             describe(output->comparison));
+    return Status::error(ValuesDiffer, "output '" + output->name +
+                                           "' of the executables " +
+                                           describe(output->comparison));
   const VerifiedValue *output = found.simulatedDifference();
   if (!output)
     return Status::success();
-  Status status =
-      Status::error(runtime::ValuesDiffer, "output '" + output->name + "' " +
-                                               describe(output->comparison));
+  Status status = Status::error(ValuesDiffer, "output '" + output->name + "' " +
+                                                  describe(output->comparison));
   if (found.first)
     status.addNote("the first value that differs is '" + found.first->name +
                    "' of node '" + found.first->node + "': it " +

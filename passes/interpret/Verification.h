@@ -26,34 +26,33 @@ public:
   /// `inputs` are texts NAME=FILE.npy; all other inputs get seeded random
   /// values. An error means that a module could not be executed. A difference
   /// is no error here; findings() and verdict() tell it.
-  runtime::Status simulate(mlir::ModuleOp parts,
-                           llvm::ArrayRef<std::string> inputs);
+  Status simulate(mlir::ModuleOp parts, llvm::ArrayRef<std::string> inputs);
 
   /// Writes the inputs that simulate() has used as .npy files into the
   /// directory `folder`. Adds the path of each file to `files`, under the
   /// input's name.
-  runtime::Status writeInputs(const std::string &folder,
-                              std::map<std::string, std::string> &files) const;
+  Status writeInputs(const std::string &folder,
+                     std::map<std::string, std::string> &files) const;
   /// Compares output files that compiled executables have written into `folder`
   /// with the outputs of the unpartitioned model. A difference is attributed to
   /// the rank that held the element in simulate(). The tolerance is that of the
   /// model's element types, in which executables compute. Must not be called
   /// for a training step.
-  runtime::Status compareOutputs(const std::string &folder);
+  Status compareOutputs(const std::string &folder);
 
   /// Returns the results of all comparisons.
   const Findings &findings() const { return found; }
   /// Returns success if all compared values are equal within their tolerances.
   /// If not, returns an error with exit code 15 that names the first
   /// difference.
-  runtime::Status verdict() const;
+  Status verdict() const;
 
 private:
   /// Returns the operands of the return of @main in `whole`.
   mlir::OperandRange results();
   /// Executes the unpartitioned model and stores its outputs in `found` as the
   /// expected values.
-  runtime::Status expectOutputs();
+  Status expectOutputs();
   /// Compares the shards of the output `name` that all ranks hold for one
   /// microbatch, and records the shards' indices in `shards`.
   void check(llvm::StringRef name, const StageValue &value);

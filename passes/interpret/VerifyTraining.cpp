@@ -8,7 +8,6 @@
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::interpret;
-using runtime::Status;
 
 bool pcc::interpret::isTraining(ModuleOp module) {
   auto model = module.lookupSymbol<func::FuncOp>("main");
@@ -42,7 +41,7 @@ private:
     auto outputs = runUnpartitioned(whole, inputs, findings.numerics, {}, error,
                                     &parameters);
     if (failed(outputs))
-      return Status::error(runtime::Defect,
+      return Status::error(Defect,
                            "the unpartitioned step cannot be run: " + error);
     expect(step, *outputs, isLast);
     PipelineListener listener;
@@ -54,7 +53,7 @@ private:
         check(parametersOf, name, value);
     };
     if (failed(ranks.run(inputs, listener, error)))
-      return Status::error(runtime::Defect,
+      return Status::error(Defect,
                            "the partitioned step cannot be run: " + error);
     return Status::success();
   }

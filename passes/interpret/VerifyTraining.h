@@ -20,9 +20,8 @@ bool isTraining(mlir::ModuleOp module);
 /// Appends comparisons to `findings.outputs`: the results of every step, and
 /// every parameter and optimizer state after the last step. Returns an error if
 /// a module cannot be executed. A difference is no error.
-runtime::Status verifyTraining(mlir::ModuleOp whole, mlir::ModuleOp parts,
-                               const Inputs &inputs, int numSteps,
-                               Findings &findings);
+Status verifyTraining(mlir::ModuleOp whole, mlir::ModuleOp parts,
+                      const Inputs &inputs, int numSteps, Findings &findings);
 
 } // namespace pcc::interpret
 

@@ -39,78 +39,77 @@ static uint64_t worldOf(const CompileOptions &options) {
 
 /// Checks that --ep divides the ranks of dp and cp, because experts are divided
 /// over sub-axes of both.
-static Outcome checkExperts(const CompileOptions &options) {
+static Status checkExperts(const CompileOptions &options) {
   int64_t experts = options.axis("ep");
   int64_t lanes = options.axis("dp") * options.axis("cp");
   if (options.hasPreset("expert") && !options.mesh.empty())
-    return {2,
-            "--preset expert and --mesh exclude each other: experts lie on dp "
-            "and cp",
-            {}};
+    return Status::error(
+        WrongUsage,
+        "--preset expert and --mesh exclude each other: experts lie on dp "
+        "and cp");
   if (options.hasPreset("expert") && experts == 1)
-    return {6, "--preset expert needs ranks: give --ep, --dp or --cp", {}};
+    return Status::error(
+        CannotMeet, "--preset expert needs ranks: give --ep, --dp or --cp");
   if (lanes % experts != 0)
-    return {6,
-            "--ep " + std::to_string(experts) +
-                " does not divide dp times cp, which is " +
-                std::to_string(lanes),
-            {}};
-  return {};
+    return Status::error(CannotMeet,
+                         "--ep " + std::to_string(experts) +
+                             " does not divide dp times cp, which is " +
+                             std::to_string(lanes));
+  return Status::success();
 }
 
 /// Checks that options for GPUs come with --target cuda.
-static Outcome checkTarget(const CompileOptions &options) {
+static Status checkTarget(const CompileOptions &options) {
   if (options.target == "cpu" && !options.gpuArch.empty())
-    return {2, "--gpu-arch speaks of GPUs: give --target cuda", {}};
+    return Status::error(WrongUsage,
+                         "--gpu-arch speaks of GPUs: give --target cuda");
   if (options.target == "cpu" && options.tf32)
-    return {2, "--tf32 speaks of GPUs: give --target cuda", {}};
+    return Status::error(WrongUsage,
+                         "--tf32 speaks of GPUs: give --target cuda");
   if (options.tf32 && !options.dtype.empty() && options.dtype != "f32")
-    return {2,
-            "--tf32 speaks of products of f32, which --dtype " + options.dtype +
-                " leaves none of",
-            {}};
-  return {};
+    return Status::error(WrongUsage,
+                         "--tf32 speaks of products of f32, which --dtype " +
+                             options.dtype + " leaves none of");
+  return Status::success();
 }
 
 /// Checks that the cluster file can be parsed.
-static Outcome checkCluster(const CompileOptions &options) {
+static Status checkCluster(const CompileOptions &options) {
   auto read = plan::parseCluster(options.cluster,
                                  *plan::defaultCluster(options.target));
   if (!read.error.empty())
-    return {2, "--cluster '" + options.clusterFile + "': " + read.error, {}};
-  return {};
+    return Status::error(WrongUsage, "--cluster '" + options.clusterFile +
+                                         "': " + read.error);
+  return Status::success();
 }
 
-Outcome pcc::checkOptions(const CompileOptions &options) {
-  if (Outcome outcome = checkCluster(options); !outcome.ok())
-    return outcome;
-  if (Outcome outcome = checkTarget(options); !outcome.ok())
-    return outcome;
-  if (Outcome outcome = checkTraining(options); !outcome.ok())
-    return outcome;
+Status pcc::checkOptions(const CompileOptions &options) {
+  PCC_RETURN_IF_ERROR(checkCluster(options));
+  PCC_RETURN_IF_ERROR(checkTarget(options));
+  PCC_RETURN_IF_ERROR(checkTraining(options));
   constexpr uint64_t mostRanks = 65536;
   if (uint64_t world = worldOf(options); world > mostRanks)
-    return {2,
-            "a world of " + std::to_string(world) + " ranks is more than " +
-                std::to_string(mostRanks),
-            {}};
+    return Status::error(WrongUsage, "a world of " + std::to_string(world) +
+                                         " ranks is more than " +
+                                         std::to_string(mostRanks));
   llvm::StringSet<> names;
   for (auto &[name, size] : options.mesh) {
     if (!names.insert(name).second)
-      return {2, "--mesh names axis '" + name + "' twice", {}};
+      return Status::error(WrongUsage,
+                           "--mesh names axis '" + name + "' twice");
     if (name == "pp" || name == "mb")
-      return {2,
-              "--mesh names axis '" + name + "', which is taken: --pp gives " +
-                  "stages and --microbatches parts of the batch",
-              {}};
+      return Status::error(WrongUsage,
+                           "--mesh names axis '" + name +
+                               "', which is taken: --pp gives " +
+                               "stages and --microbatches parts of the batch");
   }
   if (!options.mesh.empty())
     for (const char *axis : {"tp", "dp", "cp", "ep"})
       if (options.axes.count(axis))
-        return {2,
-                std::string("--") + axis +
-                    " and --mesh exclude each other: --mesh names all axes",
-                {}};
+        return Status::error(
+            WrongUsage,
+            std::string("--") + axis +
+                " and --mesh exclude each other: --mesh names all axes");
   return checkExperts(options);
 }
 
@@ -154,25 +153,24 @@ static dist::Mesh meshOf(const CompileOptions &options,
 }
 
 /// Checks that every preset has an axis of more than one rank to split.
-static Outcome checkPresets(const CompileOptions &options,
-                            const dist::Mesh &mesh) {
+static Status checkPresets(const CompileOptions &options,
+                           const dist::Mesh &mesh) {
   const bool hasOwn = llvm::any_of(mesh.axes, [](const dist::Axis &axis) {
     return axis.size > 1 && axis.name != dist::timeAxis && axis.name != "tp";
   });
   for (const std::string &preset : options.presets) {
     const bool ofTensors = preset == "megatron" || preset == "sequence";
     if (preset != "expert" && !(ofTensors ? mesh.sizeOf("tp") > 1 : hasOwn))
-      return {6,
-              "--preset " + preset + " needs ranks: give " +
-                  (ofTensors ? "--tp" : "--dp or --cp"),
-              {}};
+      return Status::error(CannotMeet,
+                           "--preset " + preset + " needs ranks: give " +
+                               (ofTensors ? "--tp" : "--dp or --cp"));
   }
-  return {};
+  return Status::success();
 }
 
 /// Checks that every --batch-dim names an input of the model and one of its
 /// dims.
-static Outcome checkBatchDims(ModuleOp module, const CompileOptions &options) {
+static Status checkBatchDims(ModuleOp module, const CompileOptions &options) {
   auto model = module.lookupSymbol<func::FuncOp>("main");
   for (StringRef text : options.batchDims) {
     auto [name, number] = text.rsplit('=');
@@ -187,21 +185,21 @@ static Outcome checkBatchDims(ModuleOp module, const CompileOptions &options) {
         input = argument;
     std::string given = "--batch-dim '" + text.str() + "': ";
     if (!input)
-      return {2, given + "the model has no input '" + name.str() + "'", {}};
+      return Status::error(WrongUsage, given + "the model has no input '" +
+                                           name.str() + "'");
     auto type = dyn_cast<RankedTensorType>(input.getType());
     if (!type || dim >= type.getRank())
-      return {2,
-              given + "the input has " +
-                  std::to_string(type ? type.getRank() : 0) + " dims",
-              {}};
+      return Status::error(
+          WrongUsage, given + "the input has " +
+                          std::to_string(type ? type.getRank() : 0) + " dims");
   }
-  return {};
+  return Status::success();
 }
 
 /// Checks that --tf32 has an effect: some op of the model has f32 results.
-static Outcome checkTf32(ModuleOp module, const CompileOptions &options) {
+static Status checkTf32(ModuleOp module, const CompileOptions &options) {
   if (!options.tf32 || options.dtype == "f32")
-    return {};
+    return Status::success();
   const auto computes = module.walk([](Operation *op) {
     return llvm::any_of(
                op->getResultTypes(),
@@ -210,26 +208,26 @@ static Outcome checkTf32(ModuleOp module, const CompileOptions &options) {
                : WalkResult::advance();
   });
   return computes.wasInterrupted()
-             ? Outcome()
-             : Outcome{2,
-                       "--tf32 speaks of products of f32, and the model has no "
-                       "f32",
-                       {}};
+             ? Status::success()
+             : Status::error(
+                   WrongUsage,
+                   "--tf32 speaks of products of f32, and the model has no "
+                   "f32");
 }
 
 /// Records the numbers of stages and microbatches and the schedule. Stages that
 /// the model's annotations assign stay, and exclude --stage-at.
-static Outcome recordPipeline(ModuleOp module, const CompileOptions &options) {
+static Status recordPipeline(ModuleOp module, const CompileOptions &options) {
   Builder builder(module.getContext());
   const int64_t virtualStages = numVirtualStages(options);
   if (!module->hasAttr(pipe::stageOfNodesName))
     module->setAttr(pipe::stagesName, builder.getI64IntegerAttr(
                                           options.axis("pp") * virtualStages));
   else if (!options.stageAt.empty())
-    return {6,
-            "the model's annotations say which nodes are on which stage, so "
-            "--stage-at cannot",
-            {}};
+    return Status::error(
+        CannotMeet,
+        "the model's annotations say which nodes are on which stage, so "
+        "--stage-at cannot");
   module->setAttr(pipe::virtualStagesName,
                   builder.getI64IntegerAttr(virtualStages));
   module->setAttr(pipe::microbatchesName,
@@ -239,7 +237,7 @@ static Outcome recordPipeline(ModuleOp module, const CompileOptions &options) {
   if (!options.scheduleTable.empty())
     module->setAttr(pipe::tableName,
                     builder.getStringAttr(options.scheduleTable));
-  return {};
+  return Status::success();
 }
 
 /// Records the type of --dtype.
@@ -268,21 +266,16 @@ static void recordHeldBytes(ModuleOp module, const CompileOptions &options) {
                     Builder(module.getContext()).getI64IntegerAttr(0));
 }
 
-Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
-  if (Outcome outcome = checkBatchDims(module, options); !outcome.ok())
-    return outcome;
-  if (Outcome outcome = checkTf32(module, options); !outcome.ok())
-    return outcome;
+Status pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
+  PCC_RETURN_IF_ERROR(checkBatchDims(module, options));
+  PCC_RETURN_IF_ERROR(checkTf32(module, options));
   Builder builder(module.getContext());
   const dist::Mesh mesh = meshOf(options, dist::meshOf(module));
-  if (Outcome outcome = checkPresets(options, mesh); !outcome.ok())
-    return outcome;
+  PCC_RETURN_IF_ERROR(checkPresets(options, mesh));
   module->setAttr(dist::meshName,
                   dist::MeshAttr::get(module.getContext(), mesh));
-  if (Outcome outcome = recordPipeline(module, options); !outcome.ok())
-    return outcome;
-  if (Outcome outcome = checkLoss(module, options); !outcome.ok())
-    return outcome;
+  PCC_RETURN_IF_ERROR(recordPipeline(module, options));
+  PCC_RETURN_IF_ERROR(checkLoss(module, options));
   recordTraining(module, options);
   recordPrecision(module, options);
   recordExperts(module, options);
@@ -296,13 +289,13 @@ Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
     recorded.push_back(
         builder.getNamedAttr(name, builder.getStringAttr(value)));
   module->setAttr(optionsName, builder.getDictionaryAttr(recorded));
-  return {};
+  return Status::success();
 }
 
 /// Checks that every option that is given again for a dump is equal to the
 /// recorded one. An option that was not recorded is equal to 1, such as the
 /// size of an axis.
-static Outcome checkRepeated(ModuleOp module, const CompileOptions &options) {
+static Status checkRepeated(ModuleOp module, const CompileOptions &options) {
   auto recorded = module->getAttrOfType<DictionaryAttr>(optionsName);
   for (auto &[name, value] : recordedTextsOf(options)) {
     auto before = recorded ? recorded.getAs<StringAttr>(name) : StringAttr();
@@ -310,12 +303,12 @@ static Outcome checkRepeated(ModuleOp module, const CompileOptions &options) {
       continue;
     std::string had =
         before ? "'" + before.str() + "'" : std::string("nothing");
-    return {2,
-            "option " + name + " is '" + value +
-                "', but the phases before this dump were run with " + had,
-            {}};
+    return Status::error(
+        WrongUsage, "option " + name + " is '" + value +
+                        "', but the phases before this dump were run with " +
+                        had);
   }
-  return {};
+  return Status::success();
 }
 
 /// Sets `graph.root` to the folder of the model file, if it is absent: weight
@@ -329,32 +322,32 @@ static void recordRoot(ModuleOp module, StringRef model) {
   module->setAttr(graph::rootName, StringAttr::get(module.getContext(), root));
 }
 
-Outcome pcc::resumeFromDump(ModuleOp module, const CompileOptions &options) {
+Status pcc::resumeFromDump(ModuleOp module, const CompileOptions &options) {
   auto recorded = module->getAttrOfType<IntegerAttr>(phaseName);
   if (recorded && (recorded.getInt() < 1 ||
                    recorded.getInt() > static_cast<int64_t>(lastPhase)))
-    return {3,
-            "'" + options.model + "' says that it is a dump of phase " +
-                std::to_string(recorded.getInt()) + ", which does not exist",
-            {}};
+    return Status::error(CannotRead, "'" + options.model +
+                                         "' says that it is a dump of phase " +
+                                         std::to_string(recorded.getInt()) +
+                                         ", which does not exist");
   Phase passed = phaseOf(module);
   std::string dumpOf =
       "'" + options.model + "' is a dump of " +
       (passed == Phase::None ? "no phase" : std::string(folderOf(passed)));
   if (options.startAt && *options.startAt != after(passed))
-    return {2,
-            "--start-at " + std::string(folderOf(*options.startAt)) +
-                " does not fit: " + dumpOf,
-            {}};
+    return Status::error(
+        WrongUsage, "--start-at " + std::string(folderOf(*options.startAt)) +
+                        " does not fit: " + dumpOf);
   if (options.stopAfter && *options.stopAfter < passed)
-    return {2,
-            "--stop-after " + std::string(folderOf(*options.stopAfter)) +
-                " does not fit: " + dumpOf,
-            {}};
+    return Status::error(WrongUsage,
+                         "--stop-after " +
+                             std::string(folderOf(*options.stopAfter)) +
+                             " does not fit: " + dumpOf);
   if (passed != Phase::None)
     return checkRepeated(module, options);
   if (!options.dims.empty() || !options.shapes.empty())
-    return {2, "'" + options.model + "' has no dynamic dims to bind", {}};
+    return Status::error(WrongUsage,
+                         "'" + options.model + "' has no dynamic dims to bind");
   recordRoot(module, options.model);
   return recordOptions(module, options);
 }
@@ -370,11 +363,12 @@ static std::vector<int64_t> parseSizes(StringRef text) {
   return sizes;
 }
 
-Outcome pcc::restoreImportOptions(ModuleOp module, CompileOptions &options) {
+Status pcc::restoreImportOptions(ModuleOp module, CompileOptions &options) {
   auto file = module->getAttrOfType<StringAttr>(graph::modelName);
   auto root = module->getAttrOfType<StringAttr>(graph::rootName);
   if (!file || !root)
-    return {3, "the dump does not say which model it was made of", {}};
+    return Status::error(CannotRead,
+                         "the dump does not say which model it was made of");
   options.model = (root.getValue() + "/" + file.getValue()).str();
   // Without annotations, the model is imported for one device.
   options.configuration = "none";
@@ -385,7 +379,7 @@ Outcome pcc::restoreImportOptions(ModuleOp module, CompileOptions &options) {
     llvm::raw_string_ostream(options.dtype) << type.getValue();
   auto recorded = module->getAttrOfType<DictionaryAttr>(optionsName);
   if (!recorded)
-    return {};
+    return Status::success();
   for (NamedAttribute option : recorded) {
     StringRef name = option.getName(), value;
     if (auto text = dyn_cast<StringAttr>(option.getValue()))
@@ -395,7 +389,7 @@ Outcome pcc::restoreImportOptions(ModuleOp module, CompileOptions &options) {
     else if (name.consume_front("--shape "))
       options.shapes[name.str()] = parseSizes(value);
   }
-  return {};
+  return Status::success();
 }
 
 Phase pcc::phaseOf(ModuleOp module) {

@@ -5,7 +5,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/Options.h"
-#include "passes/Outcome.h"
+#include "status/Status.h"
 
 namespace pcc {
 
@@ -13,23 +13,23 @@ namespace pcc {
 /// stages, microbatches, seeds, …), and all of them in `pcc.options`. A dump
 /// can therefore be resumed without repeating the options. Returns exit code 2
 /// or 6 if an option does not fit the model.
-Outcome recordOptions(mlir::ModuleOp module, const CompileOptions &options);
+Status recordOptions(mlir::ModuleOp module, const CompileOptions &options);
 
 /// Checks the options that can be checked without the model: axes, target,
 /// cluster file, training and schedule. Returns exit code 2 for a contradiction
 /// and 6 for a request that cannot be met.
-Outcome checkOptions(const CompileOptions &options);
+Status checkOptions(const CompileOptions &options);
 
 /// Checks that `options` fit a dump, or records them on a model in the graph
 /// dialect. --start-at must name the phase after that of the dump. An option
 /// that is given again must be equal to the recorded one. Returns exit code 2
 /// if an option does not fit, and 3 if the dump names no valid phase.
-Outcome resumeFromDump(mlir::ModuleOp module, const CompileOptions &options);
+Status resumeFromDump(mlir::ModuleOp module, const CompileOptions &options);
 
 /// Changes `options` so that they import the ONNX model of `module` again, on
 /// one device: sets its file, the bound dims, the precision and the training
 /// options. Returns exit code 3 if the module does not name the file.
-Outcome restoreImportOptions(mlir::ModuleOp module, CompileOptions &options);
+Status restoreImportOptions(mlir::ModuleOp module, CompileOptions &options);
 
 /// Returns the last phase that the module has passed. A model in the graph
 /// dialect has passed `None`.

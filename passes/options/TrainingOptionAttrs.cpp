@@ -19,56 +19,56 @@ int64_t pcc::numVirtualStages(const CompileOptions &options) {
                                              : 1);
 }
 
-Outcome pcc::checkTraining(const CompileOptions &options) {
+Status pcc::checkTraining(const CompileOptions &options) {
   const TrainingOptions &training = options.training;
   OptionTexts given = trainingTextsOf(options);
   if (!options.schedule.empty())
     given["--schedule"] = options.schedule;
   if (!training.train && !given.empty())
-    return {2, "option " + given.begin()->first + " needs --train", {}};
+    return Status::error(WrongUsage,
+                         "option " + given.begin()->first + " needs --train");
   if (!training.train)
-    return {};
+    return Status::success();
   if (options.schedule.empty() || options.hasScheduleFile())
-    return {};
+    return Status::success();
   auto kind = plan::scheduleByName(options.schedule);
   if (!kind)
-    return {2,
-            "no schedule is called '" + options.schedule +
-                "', and it is no .csv file",
-            {}};
+    return Status::error(WrongUsage, "no schedule is called '" +
+                                         options.schedule +
+                                         "', and it is no .csv file");
   std::string error =
       plan::scheduleError({*kind, static_cast<int>(options.axis("pp")),
                            static_cast<int>(numVirtualStages(options)),
                            static_cast<int>(options.numMicrobatches())});
-  return error.empty() ? Outcome() : Outcome{6, error, {}};
+  return error.empty() ? Status::success() : Status::error(CannotMeet, error);
 }
 
 /// Checks that no option is given that has an effect only with --loss, because
 /// the model's own TrainingInfo fixes loss and optimizer.
-static Outcome checkOwnTraining(const CompileOptions &options) {
+static Status checkOwnTraining(const CompileOptions &options) {
   OptionTexts given = trainingTextsOf(options);
   for (const char *option : {"--train", "--dropout", "--seed", "--recompute",
                              "--loss-scale", "--reproducible"})
     given.erase(option);
   if (given.empty())
-    return {};
-  return {2,
-          "option " + given.begin()->first +
-              " needs a --loss: without one the model is trained as its "
-              "TrainingInfo says",
-          {}};
+    return Status::success();
+  return Status::error(
+      WrongUsage,
+      "option " + given.begin()->first +
+          " needs a --loss: without one the model is trained as its "
+          "TrainingInfo says");
 }
 
-Outcome pcc::checkLoss(ModuleOp module, const CompileOptions &options) {
+Status pcc::checkLoss(ModuleOp module, const CompileOptions &options) {
   if (!options.training.train || !options.training.loss.empty())
-    return {};
+    return Status::success();
   auto model = module.lookupSymbol<func::FuncOp>("main");
   if (model && graph::isTraining(model.front()))
     return checkOwnTraining(options);
-  return {2,
-          "--train needs a --loss",
-          {"for instance --loss 'cross_entropy(logits, labels)', or the name "
-           "of an output of one number"}};
+  return Status::error(
+      WrongUsage, "--train needs a --loss",
+      {"for instance --loss 'cross_entropy(logits, labels)', or the name "
+       "of an output of one number"});
 }
 
 void pcc::recordTraining(ModuleOp module, const CompileOptions &options) {

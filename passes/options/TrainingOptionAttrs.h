@@ -5,19 +5,19 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/Options.h"
-#include "passes/Outcome.h"
+#include "status/Status.h"
 
 namespace pcc {
 
 /// Checks the options of training: they need --train, and --schedule must name
 /// a known schedule that fits the numbers of positions, stages and
 /// microbatches. Returns exit code 2 or 6 otherwise.
-Outcome checkTraining(const CompileOptions &options);
+Status checkTraining(const CompileOptions &options);
 
 /// Checks that --train has a --loss, or that the module is a training step by
 /// the model's own TrainingInfo. In the second case, options that need a --loss
 /// are errors. Returns exit code 2 on an error.
-Outcome checkLoss(mlir::ModuleOp module, const CompileOptions &options);
+Status checkLoss(mlir::ModuleOp module, const CompileOptions &options);
 
 /// Returns the number of stages per position: --virtual-stages, or else the
 /// default of the schedule.

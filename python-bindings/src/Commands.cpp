@@ -45,11 +45,10 @@ private:
 /// Raises an error on wrong usage, and for options that only print, such as
 /// --help: they are for users of a terminal.
 static void check(const tool::ParsedArguments &reading) {
-  check(reading.outcome);
+  check(reading.status);
   if (!reading.text.empty())
-    check(Outcome{runtime::WrongUsage,
-                  "options that print and end are for the command line",
-                  {}});
+    check(Status::error(WrongUsage,
+                        "options that print and end are for the command line"));
 }
 
 /// Embedded ranks neither listen for signals nor print to stdout.
@@ -68,13 +67,13 @@ runtime::RunOptions python::readRunOptions(const std::string &bundle,
 /// Runs `work`, a call of the compiler, on another thread without the GIL, and
 /// raises its error. Meanwhile Ctrl-C is polled; it makes the compiler stop
 /// before its next phase. Calls are serialized, because lld has global state.
-static void runCompiler(const std::function<Outcome(const Listener &)> &work,
+static void runCompiler(const std::function<Status(const Listener &)> &work,
                         Listener listener) {
   static std::mutex compiler;
   std::atomic<bool> isGivenUp{false};
   listener.isGivenUp = [&] { return isGivenUp.load(); };
   Interruption interruption([&] { isGivenUp = true; });
-  Outcome outcome;
+  Status status;
   {
     const nb::gil_scoped_release unlocked;
     auto done = std::async(std::launch::async, [&] {
@@ -84,10 +83,10 @@ static void runCompiler(const std::function<Outcome(const Listener &)> &work,
     while (done.wait_for(std::chrono::milliseconds(50)) !=
            std::future_status::ready)
       interruption.poll();
-    outcome = done.get();
+    status = done.get();
   }
   interruption.rethrow();
-  check(outcome);
+  check(status);
 }
 
 /// Returns a listener that calls Python. nanobind acquires the GIL in each

@@ -9,13 +9,12 @@
 namespace nb = nanobind;
 using namespace pcc;
 
-void python::check(const Outcome &outcome) {
-  if (outcome.ok())
+void python::check(const Status &status) {
+  if (status.ok())
     return;
   const nb::object type = nb::module_::import_("pcc.error").attr("Error");
-  const nb::object error = type(outcome.error, outcome.notes, outcome.exitCode);
+  const nb::object error =
+      type(status.message(), status.notes(), int(status.code()));
   PyErr_SetObject(type.ptr(), error.ptr());
   throw nb::python_error();
 }
-
-void python::check(const runtime::Status &status) { check(outcomeOf(status)); }

@@ -7,11 +7,9 @@
 
 namespace pcc::python {
 
-/// Raises `pcc.Error` with the message, notes and exit code of `outcome`; does
+/// Raises `pcc.Error` with the message, notes and exit code of `status`; does
 /// nothing on success. The caller must hold the GIL.
-void check(const Outcome &outcome);
-/// Does the same for a status of the runtime.
-void check(const runtime::Status &status);
+void check(const Status &status);
 
 } // namespace pcc::python
 

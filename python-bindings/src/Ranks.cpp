@@ -15,11 +15,10 @@ namespace nb = nanobind;
 using namespace pcc;
 using namespace pcc::python;
 using runtime::Rank;
-using runtime::Status;
 
 /// Returns the error of ranks that Ctrl-C or abort() has ended.
 static Status interrupted() {
-  return Status::error(runtime::PeerLost, "the run was interrupted");
+  return Status::error(PeerLost, "the run was interrupted");
 }
 
 Ranks::Ranks(const std::string &bundle, const CommandWords &words) {

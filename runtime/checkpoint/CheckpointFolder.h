@@ -8,7 +8,7 @@
 #ifndef PCC_RUNTIME_CHECKPOINT_CHECKPOINTFOLDER_H
 #define PCC_RUNTIME_CHECKPOINT_CHECKPOINTFOLDER_H
 
-#include "runtime/base/Status.h"
+#include "status/Status.h"
 
 #include <cstdint>
 #include <string>

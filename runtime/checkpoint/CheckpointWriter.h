@@ -15,9 +15,9 @@
 #ifndef PCC_RUNTIME_CHECKPOINT_CHECKPOINTWRITER_H
 #define PCC_RUNTIME_CHECKPOINT_CHECKPOINTWRITER_H
 
-#include "runtime/base/Status.h"
 #include "runtime/checkpoint/TrainingState.h"
 #include "runtime/comm/Communicator.h"
+#include "status/Status.h"
 
 #include <functional>
 #include <memory>

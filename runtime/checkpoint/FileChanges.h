@@ -3,7 +3,7 @@
 #ifndef PCC_RUNTIME_CHECKPOINT_FILECHANGES_H
 #define PCC_RUNTIME_CHECKPOINT_FILECHANGES_H
 
-#include "runtime/base/Status.h"
+#include "status/Status.h"
 
 #include <cstddef>
 #include <functional>

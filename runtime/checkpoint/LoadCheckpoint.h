@@ -3,9 +3,9 @@
 #ifndef PCC_RUNTIME_CHECKPOINT_LOADCHECKPOINT_H
 #define PCC_RUNTIME_CHECKPOINT_LOADCHECKPOINT_H
 
-#include "runtime/base/Status.h"
 #include "runtime/checkpoint/TrainingState.h"
 #include "runtime/comm/Communicator.h"
+#include "status/Status.h"
 
 #include <span>
 #include <string>

@@ -9,8 +9,8 @@
 #ifndef PCC_RUNTIME_CHECKPOINT_MANIFEST_H
 #define PCC_RUNTIME_CHECKPOINT_MANIFEST_H
 
-#include "runtime/base/Status.h"
 #include "runtime/checkpoint/TrainingState.h"
+#include "status/Status.h"
 
 #include <string>
 #include <vector>

@@ -9,9 +9,9 @@
 #ifndef PCC_RUNTIME_COMM_COMMUNICATOR_H
 #define PCC_RUNTIME_COMM_COMMUNICATOR_H
 
-#include "runtime/base/Status.h"
 #include "runtime/tensor/ElementType.h"
 #include "sharding/ReductionKind.h"
+#include "status/Status.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,8 +3,8 @@
 #ifndef PCC_RUNTIME_LAUNCH_RUNBUNDLE_H
 #define PCC_RUNTIME_LAUNCH_RUNBUNDLE_H
 
-#include "runtime/base/Status.h"
 #include "runtime/engine/options/RunOptions.h"
+#include "status/Status.h"
 
 #include <string>
 #include <vector>

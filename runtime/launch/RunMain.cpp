@@ -22,6 +22,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+using namespace pcc;
 using namespace pcc::runtime;
 
 /// Returns the directory that contains this executable, which is the bundle.

@@ -3,7 +3,7 @@
 #ifndef PCC_RUNTIME_PROGRAM_INSPECT_H
 #define PCC_RUNTIME_PROGRAM_INSPECT_H
 
-#include "runtime/base/Status.h"
+#include "status/Status.h"
 
 #include <optional>
 #include <string>

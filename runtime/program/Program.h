@@ -12,12 +12,12 @@
 #ifndef PCC_RUNTIME_PROGRAM_PROGRAM_H
 #define PCC_RUNTIME_PROGRAM_PROGRAM_H
 
-#include "runtime/base/Status.h"
 #include "runtime/program/CollectivePlan.h"
 #include "runtime/program/Layout.h"
 #include "runtime/program/Program_generated.h"
 #include "runtime/tensor/ElementType.h"
 #include "sharding/ReductionKind.h"
+#include "status/Status.h"
 
 #include <cstddef>
 #include <memory>

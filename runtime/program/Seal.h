@@ -3,7 +3,7 @@
 #ifndef PCC_RUNTIME_PROGRAM_SEAL_H
 #define PCC_RUNTIME_PROGRAM_SEAL_H
 
-#include "runtime/base/Status.h"
+#include "status/Status.h"
 
 #include <string>
 

@@ -3,9 +3,9 @@
 #ifndef PCC_RUNTIME_PROGRAM_VERIFYPROGRAM_H
 #define PCC_RUNTIME_PROGRAM_VERIFYPROGRAM_H
 
-#include "runtime/base/Status.h"
 #include "runtime/program/Layout.h"
 #include "runtime/program/Program_generated.h"
+#include "status/Status.h"
 
 #include <cstdint>
 

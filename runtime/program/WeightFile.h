@@ -9,8 +9,8 @@
 #ifndef PCC_RUNTIME_PROGRAM_WEIGHTFILE_H
 #define PCC_RUNTIME_PROGRAM_WEIGHTFILE_H
 
-#include "runtime/base/Status.h"
 #include "runtime/program/Program_generated.h"
+#include "status/Status.h"
 
 #include <string>
 

@@ -3,8 +3,8 @@
 #ifndef PCC_RUNTIME_TIMELINE_TIMELINEFILES_H
 #define PCC_RUNTIME_TIMELINE_TIMELINEFILES_H
 
-#include "runtime/base/Status.h"
 #include "runtime/timeline/Timeline.h"
+#include "status/Status.h"
 
 namespace pcc::runtime {
 

@@ -47,6 +47,7 @@ static bool hasFailed(World &world) {
 } // namespace pcc::runtime
 
 int main(int argc, char **argv) {
+  using namespace pcc;
   using namespace pcc::runtime;
   testing::InitGoogleTest(&argc, argv);
   if (Status status = openMpiWorld(kRanks, backend.world); status.failed()) {

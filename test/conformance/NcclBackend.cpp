@@ -249,6 +249,7 @@ INSTANTIATE_TEST_SUITE_P(Nccl, CommunicatorFailure, testing::Values(&backend));
 } // namespace pcc::runtime
 
 int main(int argc, char **argv) {
+  using namespace pcc;
   using namespace pcc::runtime;
   if (const int code = launchRanks(kRanks); code >= 0)
     return code;

@@ -213,7 +213,7 @@ BOXES = {
     "runtime/program": (RIGHT + 76, 270, 2, 2, "runtime", "the program format"),
     "runtime/timeline": (RIGHT + 16, 152, 1, 1, "runtime", "a step over time"),
     "runtime/tensor": (RIGHT + 180, 138, 1, 1, "runtime", "types, npy, files"),
-    "runtime/base": (RIGHT + 16, 302, 0, 0, "runtime", "Status, files, clocks"),
+    "runtime/base": (RIGHT + 16, 302, 0, 0, "runtime", "files, clocks, shared libraries"),
     "sharding": (LEFT, RIGHT + RIGHT_WIDTH - LEFT, -1, -1, "ground", "meshes, shardings, kinds of collectives and reductions: plain C++"),
 }
 SHOWN = {"7-emit": "passes/7-emit", "tools/pcc-opt": "pcc-opt, pcc-lsp-server"}

@@ -58,15 +58,15 @@ static void addExport(CLI::App &app, ExportOptions &options) {
 
 /// Writes the model with the trained weights in place of its own. Exit code 6
 /// if neither the options nor the checkpoint name the model.
-static Outcome writeModel(runtime::TrainedWeights &trained,
-                          ModelWithWeightsOptions options) {
+static Status writeModel(runtime::TrainedWeights &trained,
+                         ModelWithWeightsOptions options) {
   if (options.model.empty())
     options.model = trained.model();
   if (options.model.empty())
-    return {6,
-            "checkpoint '" + trained.folder() +
-                "' does not say which model was trained",
-            {"--model FILE.onnx does"}};
+    return Status::error(CannotMeet,
+                         "checkpoint '" + trained.folder() +
+                             "' does not say which model was trained",
+                         {"--model FILE.onnx does"});
   std::vector<ReplacedWeight> weights;
   for (const runtime::TrainedWeight &weight : trained.list())
     weights.push_back({weight.name, weight.type, weight.shape,
@@ -78,17 +78,16 @@ static Outcome writeModel(runtime::TrainedWeights &trained,
 
 /// Opens the newest checkpoint and writes its weights in the format that the
 /// output file's name asks for.
-static Outcome exportCheckpoint(const ExportOptions &options) {
+static Status exportCheckpoint(const ExportOptions &options) {
   runtime::TrainedWeights trained;
-  if (runtime::Status status =
-          runtime::TrainedWeights::open(options.directory, trained);
+  if (Status status = runtime::TrainedWeights::open(options.directory, trained);
       status.failed())
-    return outcomeOf(status);
+    return status;
   if (!options.quiet)
     for (const std::string &note : trained.notes())
       printNote(note);
   if (endingOf(options.model.output) == ".safetensors")
-    return outcomeOf(trained.writeSafetensors(options.model.output));
+    return trained.writeSafetensors(options.model.output);
   return writeModel(trained, options.model);
 }
 
@@ -104,5 +103,5 @@ int tool::checkpointCommand(int argc, const char *const *argv) {
   if (auto code = finishEarly(parseArguments(app, argc, argv)))
     return *code;
   runtime::ScopedFolder::removeAllOnSignals();
-  return reportOutcome(exportCheckpoint(options));
+  return reportStatus(exportCheckpoint(options));
 }

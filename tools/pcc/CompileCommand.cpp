@@ -117,5 +117,5 @@ int tool::compileCommand(int argc, const char *const *argv) {
   if (auto code = finishEarly(parseCompile(argc, argv, options)))
     return *code;
   runtime::ScopedFolder::removeAllOnSignals();
-  return reportOutcome(compile(options, terminalListener(options.quiet)));
+  return reportStatus(compile(options, terminalListener(options.quiet)));
 }

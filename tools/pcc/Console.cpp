@@ -37,14 +37,14 @@ static std::string oneLine(std::string text) {
   return text;
 }
 
-int tool::reportOutcome(const Outcome &outcome) {
+int tool::reportStatus(const Status &status) {
   clearProgress();
-  if (outcome.ok())
-    return 0;
-  fprintf(stderr, "pcc: error: %s\n", oneLine(outcome.error).c_str());
-  for (const std::string &note : outcome.notes)
+  if (status.ok())
+    return Done;
+  fprintf(stderr, "pcc: error: %s\n", oneLine(status.message()).c_str());
+  for (const std::string &note : status.notes())
     fprintf(stderr, "note: %s\n", oneLine(note).c_str());
-  return outcome.exitCode;
+  return status.code();
 }
 
 /// Makes the first letter of a message of CLI11 lower-case. A message that
@@ -70,17 +70,19 @@ tool::ParsedArguments tool::parseArguments(CLI::App &app, int argc,
     return {.text = app.help()};
   } catch (const CLI::ParseError &error) {
     std::string text = inLowerCase(error.what());
-    if (error.get_exit_code() == unsupportedCode)
-      return {{unsupportedCode, text, {}}};
-    return {{2, text, {"'" + app.get_name() + " --help' lists the options"}}};
+    if (error.get_exit_code() == Unsupported)
+      return {Status::error(Unsupported, text)};
+    return {
+        Status::error(WrongUsage, text,
+                      {"'" + app.get_name() + " --help' lists the options"})};
   }
 }
 
 std::optional<int> tool::finishEarly(const ParsedArguments &reading) {
-  if (!reading.outcome.ok())
-    return reportOutcome(reading.outcome);
+  if (!reading.status.ok())
+    return reportStatus(reading.status);
   if (reading.text.empty())
     return std::nullopt;
   printf("%s", reading.text.c_str());
-  return 0;
+  return Done;
 }

@@ -16,7 +16,7 @@ namespace pcc::tool {
 
 /// Prints an error as one line `pcc: error: …` with one line per note; prints
 /// nothing on success. Returns the exit code.
-int reportOutcome(const Outcome &outcome);
+int reportStatus(const Status &status);
 /// Prints one line `pcc: note: …`.
 void printNote(const std::string &note);
 
@@ -26,21 +26,18 @@ bool isTerminal();
 /// removes. An empty text clears the line.
 void showProgress(const std::string &what);
 
-/// Exit code for requests that are possible but not implemented.
-/// parseArguments() reports a CLI::ParseError with this code as unsupported,
-/// all others as wrong usage.
-inline constexpr int unsupportedCode = 4;
-
 /// Result of parsing the arguments of a command.
 struct ParsedArguments {
   /// Success, or the error: wrong usage or an unsupported option.
-  Outcome outcome = {};
+  Status status = {};
   /// Text to print instead of executing the command: its help, its version or
   /// the list of phases. Empty if the command is to be executed.
   std::string text = {};
 };
 
-/// Parses the arguments of a command and adds `--version` to its options.
+/// Parses the arguments of a command and adds `--version` to its options. A
+/// CLI::ParseError with the exit code `Unsupported` is reported as unsupported,
+/// all others as wrong usage.
 /// argv[0] is ignored.
 ParsedArguments parseArguments(CLI::App &app, int argc,
                                const char *const *argv);

@@ -33,9 +33,9 @@ int tool::explainCommand(int argc, const char *const *argv) {
     return *code;
   options.command = commandLine(app.get_name(), argc, argv);
   std::string text;
-  const Outcome outcome = explainModel(options, explainOptions, text,
-                                       terminalListener(options.quiet));
-  const int code = reportOutcome(outcome);
+  const Status status = explainModel(options, explainOptions, text,
+                                     terminalListener(options.quiet));
+  const int code = reportStatus(status);
   fputs(text.c_str(), stdout);
   return code;
 }

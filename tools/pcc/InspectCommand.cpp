@@ -30,8 +30,8 @@ int tool::inspectCommand(int argc, const char *const *argv) {
   if (auto code = finishEarly(parseArguments(app, argc, argv)))
     return *code;
   std::string text;
-  runtime::Status status = runtime::inspectBundle(options, text);
+  Status status = runtime::inspectBundle(options, text);
   if (status.ok())
     fputs(text.c_str(), stdout);
-  return reportOutcome(outcomeOf(status));
+  return reportStatus(status);
 }

@@ -43,6 +43,6 @@ int tool::runCommand(int argc, const char *const *argv) {
       arguments.push_back(argv[i]);
   if (isTerminal() && !request.options.quiet)
     request.options.onProgress = showProgress;
-  return reportOutcome(outcomeOf(
-      runtime::runBundle(request.bundle, request.options, arguments)));
+  return reportStatus(
+      runtime::runBundle(request.bundle, request.options, arguments));
 }

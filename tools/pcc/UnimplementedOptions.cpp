@@ -32,7 +32,7 @@ static constexpr UnimplementedOption laterOptions[] = {
 /// Throws the error that an option is unsupported.
 static void refuse(const std::string &name) {
   throw CLI::ParseError("option " + name + " is unsupported in this build",
-                        tool::unsupportedCode);
+                        Unsupported);
 }
 
 /// Returns a check that a value matches `values`.

@@ -13,7 +13,7 @@ using namespace pcc::tool;
 
 /// Runs a bundle and writes its outputs: on threads of this process, or on
 /// processes if it is for GPUs.
-static Outcome runHere(const BundleRun &run) {
+static Status runHere(const BundleRun &run) {
   runtime::RunOptions options;
   options.inputs = run.inputs;
   options.outputDirectory = run.outputs;
@@ -23,7 +23,7 @@ static Outcome runHere(const BundleRun &run) {
   std::vector<std::string> words = {"--output", run.outputs, "-q"};
   for (const auto &[name, file] : run.inputs)
     words.insert(words.end(), {"--input", name + "=" + file});
-  return outcomeOf(runtime::runBundle(run.bundle, options, words));
+  return runtime::runBundle(run.bundle, options, words);
 }
 
 /// `--dtype` takes a type to compile for, a type to compare in, or both.
@@ -75,11 +75,11 @@ tool::ParsedArguments tool::parseVerify(int argc, const char *const *argv,
 }
 
 /// The destructor of `folder` removes the bundle, its inputs and its outputs.
-Outcome tool::runVerify(VerifyRequest request, const Listener &listener) {
+Status tool::runVerify(VerifyRequest request, const Listener &listener) {
   runtime::PrivateFolder folder;
   if (request.runs) {
-    if (runtime::Status status = folder.create(); status.failed())
-      return outcomeOf(status);
+    if (Status status = folder.create(); status.failed())
+      return status;
     request.verify.scratch = folder.path();
     request.verify.run = runHere;
   }
@@ -92,6 +92,6 @@ int tool::verifyCommand(int argc, const char *const *argv) {
   if (auto code = finishEarly(parseVerify(argc, argv, request)))
     return *code;
   runtime::ScopedFolder::removeAllOnSignals();
-  return reportOutcome(
+  return reportStatus(
       runVerify(request, terminalListener(request.compile.quiet)));
 }

@@ -41,9 +41,8 @@ int main(int argc, char **argv) {
   if (Command command = find(first))
     return command(argc - 1, argv + 1);
   if (isLater(first))
-    return pcc::tool::reportOutcome(
-        {pcc::tool::unsupportedCode,
-         "command " + first + " is unsupported in this build",
-         {}});
+    return pcc::tool::reportStatus(pcc::Status::error(
+        pcc::Unsupported,
+        "command " + first + " is unsupported in this build"));
   return pcc::tool::compileCommand(argc, argv);
 }

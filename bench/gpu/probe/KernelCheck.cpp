@@ -8,6 +8,7 @@
 
 namespace pcc::bench {
 
+using namespace pcc;
 using namespace pcc::runtime;
 
 /// Kernels may count on it.

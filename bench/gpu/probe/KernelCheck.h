@@ -25,9 +25,8 @@ public:
       : context(context), kernel(kernel), twin(twin) {}
 
   /// `launch` has the GPU do its part, and returns when that is done.
-  runtime::Status run(const runtime::RunContext &run,
-                      const std::function<runtime::Status()> &launch,
-                      Errors &errors);
+  Status run(const runtime::RunContext &run,
+             const std::function<Status()> &launch, Errors &errors);
 
 private:
   /// Host memory for all that one launch touches: buffers that share bytes on
@@ -37,10 +36,10 @@ private:
     std::vector<char> bytes;
   };
 
-  runtime::Status mirror(int64_t microbatch);
+  Status mirror(int64_t microbatch);
   char *find(const void *address);
   std::vector<int64_t> scalarsAt(const runtime::Coordinates &at) const;
-  runtime::Status compare(size_t buffer, int64_t microbatch, Errors &errors);
+  Status compare(size_t buffer, int64_t microbatch, Errors &errors);
   int64_t bytesOf(size_t buffer) const;
   runtime::ElementType typeOf(size_t buffer) const;
   bool isResult(size_t buffer) const;

@@ -33,46 +33,43 @@ public:
   }
   /// Instructions without operands on the GPU, or that the host does, are not
   /// looked at.
-  runtime::Status prepare(const runtime::LoadContext &context,
-                          const program::InstructionT &instruction,
-                          std::unique_ptr<runtime::Operation> &op) override;
+  Status prepare(const runtime::LoadContext &context,
+                 const program::InstructionT &instruction,
+                 std::unique_ptr<runtime::Operation> &op) override;
 
   bool sharesHostMemory() const override { return gpu.sharesHostMemory(); }
-  runtime::Status allocate(int64_t bytes, char *&data) override {
+  Status allocate(int64_t bytes, char *&data) override {
     return gpu.allocate(bytes, data);
   }
-  runtime::Status allocatePinned(int64_t bytes, char *&data) override {
+  Status allocatePinned(int64_t bytes, char *&data) override {
     return gpu.allocatePinned(bytes, data);
   }
-  runtime::Status upload(void *to, const void *from, size_t bytes) override {
+  Status upload(void *to, const void *from, size_t bytes) override {
     return gpu.upload(to, from, bytes);
   }
-  runtime::Status download(void *to, const void *from, size_t bytes) override {
+  Status download(void *to, const void *from, size_t bytes) override {
     return gpu.download(to, from, bytes);
   }
-  runtime::Status beginUpload(void *to, const void *from,
-                              size_t bytes) override {
+  Status beginUpload(void *to, const void *from, size_t bytes) override {
     return gpu.beginUpload(to, from, bytes);
   }
-  runtime::Status
-  copyWithin(std::span<const runtime::DeviceCopy> copies) override {
+  Status copyWithin(std::span<const runtime::DeviceCopy> copies) override {
     return gpu.copyWithin(copies);
   }
-  runtime::Status clear(void *data, size_t bytes) override {
+  Status clear(void *data, size_t bytes) override {
     return gpu.clear(data, bytes);
   }
-  runtime::Status copy(std::span<const runtime::StridedCopy> copies,
-                       const void *from, void *to, size_t size) override {
+  Status copy(std::span<const runtime::StridedCopy> copies, const void *from,
+              void *to, size_t size) override {
     return gpu.copy(copies, from, to, size);
   }
-  runtime::Status generate(const runtime::ProgramImage &image, int32_t kernel,
-                           uint64_t key,
-                           std::span<const runtime::StridedCopy> copies,
-                           void *to) override {
+  Status generate(const runtime::ProgramImage &image, int32_t kernel,
+                  uint64_t key, std::span<const runtime::StridedCopy> copies,
+                  void *to) override {
     return gpu.generate(image, kernel, key, copies, to);
   }
-  runtime::Status finishLoading() override { return gpu.finishLoading(); }
-  runtime::Status poll(bool &isDone) override { return gpu.poll(isDone); }
+  Status finishLoading() override { return gpu.finishLoading(); }
+  Status poll(bool &isDone) override { return gpu.poll(isDone); }
 
 private:
   runtime::Device &gpu;
@@ -81,11 +78,10 @@ private:
 };
 
 /// Until the GPU has done all that it was given.
-runtime::Status finish(runtime::Device &gpu);
+Status finish(runtime::Device &gpu);
 /// Seconds of `work`, done so often that its start does not count.
-runtime::Status time(runtime::Device &gpu,
-                     const std::function<runtime::Status()> &work,
-                     double &seconds);
+Status time(runtime::Device &gpu, const std::function<Status()> &work,
+            double &seconds);
 
 } // namespace pcc::bench
 

@@ -9,13 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+using namespace pcc;
 using namespace pcc::emit;
-using pcc::runtime::Status;
 namespace fs = std::filesystem;
 
 static Status failure(const std::string &what, const std::string &path,
                       const std::string &why) {
-  return Status::error(pcc::runtime::InputOutput,
+  return Status::error(InputOutput,
                        "cannot " + what + " '" + path + "': " + why);
 }
 

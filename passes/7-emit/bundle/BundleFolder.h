@@ -4,7 +4,7 @@
 #define PCC_PASSES_7_EMIT_BUNDLE_BUNDLEFOLDER_H
 
 #include "runtime/base/ScopedFolder.h"
-#include "runtime/base/Status.h"
+#include "status/Status.h"
 
 #include <string>
 #include <string_view>
@@ -21,29 +21,29 @@ public:
   /// Creates the temporary directory for the bundle with path `bundle`. Fails
   /// if this path exists and is neither a bundle nor an empty directory. Must
   /// be called before all other methods.
-  runtime::Status create(const std::string &bundle);
+  Status create(const std::string &bundle);
   /// Returns the path, within the temporary directory, of the file `name` of
   /// the bundle.
   std::string path(std::string_view name) const;
 
   /// Writes the file `name`. Replaces an existing file of that name.
-  runtime::Status write(std::string_view name, std::string_view bytes);
+  Status write(std::string_view name, std::string_view bytes);
   /// Copies the file at path `from` into the bundle, as file `name`.
-  runtime::Status copy(const std::string &from, std::string_view name);
+  Status copy(const std::string &from, std::string_view name);
   /// Makes `name` a second name (hard link) of the bundle's file `existing`. If
   /// the file system allows no further link, makes a copy.
-  runtime::Status link(std::string_view existing, std::string_view name);
+  Status link(std::string_view existing, std::string_view name);
   /// Creates the empty folder `name` in the bundle.
-  runtime::Status makeFolder(std::string_view name);
+  Status makeFolder(std::string_view name);
   /// Makes the file `name` readable, writable and executable for everyone,
   /// except for permissions that the umask denies.
-  runtime::Status makeExecutable(std::string_view name);
+  Status makeExecutable(std::string_view name);
   /// Erases the file `name`. If there is no such file, returns success.
-  runtime::Status remove(std::string_view name);
+  Status remove(std::string_view name);
 
   /// Renames the temporary directory to the path of the bundle. Replaces an old
   /// bundle at that path. If the renaming fails, puts the old bundle back.
-  runtime::Status finish();
+  Status finish();
 
 private:
   /// Path of the finished bundle, without trailing slashes.

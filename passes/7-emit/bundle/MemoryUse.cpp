@@ -7,7 +7,6 @@
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
-using runtime::Status;
 
 int64_t PositionMemory::weightBytes() const {
   int64_t bytes = 0;
@@ -67,7 +66,7 @@ Status emit::checkMemory(ModuleOp module, ArrayRef<PositionMemory> positions) {
   for (auto [position, memory] : llvm::enumerate(positions))
     if (memory.total() > limit.getInt())
       return Status::error(
-          runtime::CannotMeet,
+          CannotMeet,
           "--memory-limit of " + std::to_string(limit.getInt()) +
               " bytes cannot be met: a rank of position " +
               std::to_string(position) + " (" + stagesText(memory.stages) +

@@ -47,15 +47,14 @@ memoryOf(const ModelFacts &facts, const std::vector<PositionProgram> &programs);
 /// Sets `positions` to the memory that each rank of each position of `module`
 /// needs. Phase 7-emit must have processed `module`. Writes the programs in
 /// memory, only to measure them. Exit codes are those of writePrograms().
-runtime::Status memoryOf(mlir::ModuleOp module,
-                         std::vector<PositionMemory> &positions);
+Status memoryOf(mlir::ModuleOp module, std::vector<PositionMemory> &positions);
 
 /// Returns exit code 6 if a rank of any position holds more bytes than the
 /// attribute `rank.memory_limit` of `module` allows. The message names the
 /// position and its stages. Returns success for a module without that
 /// attribute.
-runtime::Status checkMemory(mlir::ModuleOp module,
-                            llvm::ArrayRef<PositionMemory> positions);
+Status checkMemory(mlir::ModuleOp module,
+                   llvm::ArrayRef<PositionMemory> positions);
 
 } // namespace pcc::emit
 

@@ -16,7 +16,6 @@
 
 using namespace pcc;
 using namespace pcc::emit;
-using runtime::Status;
 
 /// Returns the path of `file`, a weight file of `program`: relative to the
 /// program's root of weights if it has one.
@@ -52,7 +51,7 @@ static uint64_t hashInPieces(const std::string &path) {
 /// Returns exit code 3 if the file cannot be read.
 static Status describe(const std::string &path, program::WeightFileT &file) {
   if (Status status = runtime::describeWeightFile(path, file); status.failed())
-    return Status::error(runtime::CannotRead, status.message());
+    return Status::error(CannotRead, status.message());
   if (file.size <= wholeHashLimit)
     file.full_hash = hashInPieces(path);
   return Status::success();
@@ -146,7 +145,7 @@ private:
   }
 
   Status cannotWrite() const {
-    return Status::error(runtime::InputOutput,
+    return Status::error(InputOutput,
                          "cannot write '" + name +
                              "' of the bundle: " + std::strerror(errno));
   }

@@ -12,14 +12,14 @@ namespace pcc::emit {
 /// program lists: their size, modification time, and hashes of sampled pages.
 /// For files of up to 1 GiB, also a hash of all bytes. Returns exit code 3 for
 /// a file that cannot be read.
-runtime::Status describeWeightFiles(std::vector<PositionProgram> &programs);
+Status describeWeightFiles(std::vector<PositionProgram> &programs);
 
 /// Copies the weights that position N reads to the new file
 /// `weights/position-N.safetensors` of the bundle, and changes the position's
 /// program to read that file. Each weight has the type and shape in which the
 /// model's file stores it. Must be called after describeWeightFiles().
-runtime::Status packWeights(std::vector<PositionProgram> &programs,
-                            BundleFolder &folder);
+Status packWeights(std::vector<PositionProgram> &programs,
+                   BundleFolder &folder);
 
 } // namespace pcc::emit
 

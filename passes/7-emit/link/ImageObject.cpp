@@ -127,8 +127,7 @@ private:
 };
 } // namespace
 
-runtime::Status emit::makeImageObject(const Image &image,
-                                      std::vector<char> &object) {
+Status emit::makeImageObject(const Image &image, std::vector<char> &object) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   const llvm::Triple triple("x86_64-unknown-linux-gnu");
@@ -136,7 +135,7 @@ runtime::Status emit::makeImageObject(const Image &image,
   const llvm::Target *target =
       llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target)
-    return runtime::Status::error(runtime::Defect, error);
+    return Status::error(Defect, error);
   std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
       triple, "x86-64", "", llvm::TargetOptions(), llvm::Reloc::PIC_));
   ImageModule module(*machine);
@@ -146,8 +145,8 @@ runtime::Status emit::makeImageObject(const Image &image,
   llvm::legacy::PassManager passes;
   if (machine->addPassesToEmitFile(passes, stream, nullptr,
                                    llvm::CodeGenFileType::ObjectFile))
-    return runtime::Status::error(runtime::Defect, "cannot write ELF objects");
+    return Status::error(Defect, "cannot write ELF objects");
   passes.run(module.get());
   object.assign(bytes.begin(), bytes.end());
-  return runtime::Status::success();
+  return Status::success();
 }

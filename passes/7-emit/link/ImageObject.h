@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_7_EMIT_LINK_IMAGEOBJECT_H
 #define PCC_PASSES_7_EMIT_LINK_IMAGEOBJECT_H
 
-#include "runtime/base/Status.h"
+#include "status/Status.h"
 #include "llvm/ADT/ArrayRef.h"
 
 #include <cstddef>
@@ -49,7 +49,7 @@ struct Image {
 ///
 /// Stores the bytes of the object in `object`. Returns exit code 1 if LLVM
 /// cannot write ELF objects.
-runtime::Status makeImageObject(const Image &image, std::vector<char> &object);
+Status makeImageObject(const Image &image, std::vector<char> &object);
 
 } // namespace pcc::emit
 

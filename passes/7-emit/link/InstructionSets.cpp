@@ -13,7 +13,6 @@
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
-using runtime::Status;
 
 /// Instruction sets that `rank.cpus` may name: the microarchitecture levels of
 /// the x86-64 psABI.
@@ -55,7 +54,7 @@ Status emit::instructionSetsOf(ModuleOp module,
     std::string set =
         name.getValue() == "native" ? nativeSet() : name.getValue().str();
     if (!llvm::is_contained(levels, StringRef(set).split(',').first))
-      return Status::error(runtime::WrongUsage,
+      return Status::error(WrongUsage,
                            "no instruction set is called '" + set + "'",
                            {"known are x86-64-v2, x86-64-v3, x86-64-v4 and "
                             "native"});

@@ -4,7 +4,7 @@
 #define PCC_PASSES_7_EMIT_LINK_INSTRUCTIONSETS_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "runtime/base/Status.h"
+#include "status/Status.h"
 
 #include <string>
 #include <vector>
@@ -23,8 +23,7 @@ namespace pcc::emit {
 /// If the attribute is missing or empty, `cpus` becomes x86-64-v3 and x86-64-v4
 /// for the target `cpu`, and empty for other targets. Returns exit code 2 for
 /// an unknown instruction set. Does not check the names of features.
-runtime::Status instructionSetsOf(mlir::ModuleOp module,
-                                  std::vector<std::string> &cpus);
+Status instructionSetsOf(mlir::ModuleOp module, std::vector<std::string> &cpus);
 
 } // namespace pcc::emit
 

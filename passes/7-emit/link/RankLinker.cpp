@@ -16,7 +16,6 @@ LLD_HAS_DRIVER(elf)
 
 using namespace pcc;
 using namespace pcc::emit;
-using runtime::Status;
 
 namespace {
 /// Shared library that rank executables need on the machine that runs them.
@@ -75,8 +74,8 @@ Status emit::findSupportFolder(std::string &folder) {
   for (const char *target : {"cpu", "cuda"})
     if (std::string main = rankMain(folder, target);
         !llvm::sys::fs::exists(main))
-      return Status::error(runtime::Defect, "the installation is incomplete: " +
-                                                main + " is missing");
+      return Status::error(Defect, "the installation is incomplete: " + main +
+                                       " is missing");
   return Status::success();
 }
 
@@ -105,7 +104,7 @@ static Status addLibraries(const std::string &target,
     std::optional<std::string> path = findLibrary(library.soname);
     if (!path)
       return Status::error(
-          runtime::NoDevice,
+          NoDevice,
           std::string("the library ") + library.soname +
               ", which rank executables need, is not installed",
           {std::string("on Debian it is in the package ") + library.package});
@@ -161,7 +160,6 @@ Status emit::linkRank(const std::string &folder, const std::string &target,
   if (result.retCode == 0 && result.canRunAgain)
     return Status::success();
   return Status::error(
-      runtime::Defect,
-      "cannot link a rank executable: " +
-          llvm::StringRef(said).trim().split('\n').first.str());
+      Defect, "cannot link a rank executable: " +
+                  llvm::StringRef(said).trim().split('\n').first.str());
 }

@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_7_EMIT_LINK_RANKLINKER_H
 #define PCC_PASSES_7_EMIT_LINK_RANKLINKER_H
 
-#include "runtime/base/Status.h"
+#include "status/Status.h"
 
 #include <string>
 #include <vector>
@@ -16,7 +16,7 @@ namespace pcc::emit {
 /// of the file that contains this code: the pcc library, or a tool that is
 /// linked with pcc statically. Returns exit code 1 if the support folder lacks
 /// the object files of the runtime.
-runtime::Status findSupportFolder(std::string &folder);
+Status findSupportFolder(std::string &folder);
 
 /// Returns the path of the object file with the runtime and main() of rank
 /// executables for `target`. `folder` is the path of the support folder.
@@ -31,9 +31,9 @@ std::string rankMain(const std::string &folder, const std::string &target);
 /// compiler nor development files. Returns exit code 13 if a library is not
 /// installed; the message names the library and its package. Returns exit code
 /// 1 if lld fails. Equal inputs give equal bytes, whatever path `output` is.
-runtime::Status linkRank(const std::string &folder, const std::string &target,
-                         const std::vector<std::string> &objects,
-                         const std::string &output);
+Status linkRank(const std::string &folder, const std::string &target,
+                const std::vector<std::string> &objects,
+                const std::string &output);
 
 } // namespace pcc::emit
 

@@ -62,22 +62,21 @@ public:
       prefetchesOf[prefetch.collective->getParentOp()].push_back(&prefetch);
   }
 
-  runtime::Status run() {
+  Status run() {
     writeHead();
     buffers.addStages();
     for (func::FuncOp function : buffers.functions())
       writeFunction(function, nameOf(function));
     if (!unsupported.empty())
-      return runtime::Status::error(runtime::Unsupported,
-                                    "the " + program.target +
-                                        " device cannot run " +
-                                        llvm::join(unsupported, ", "));
+      return Status::error(Unsupported, "the " + program.target +
+                                            " device cannot run " +
+                                            llvm::join(unsupported, ", "));
     writePorts();
     writeTransfers();
     writeActions();
     if (std::string fault = buffers.place(); !fault.empty())
-      return runtime::Status::error(
-          runtime::Defect, "phase '7-emit' made a wrong arena: " + fault);
+      return Status::error(Defect,
+                           "phase '7-emit' made a wrong arena: " + fault);
     giveGenerators();
     program.num_kernels =
         static_cast<int32_t>(instructions.usedKernels().size());
@@ -85,7 +84,7 @@ public:
     written.constants = buffers.constants();
     written.gradientBytes = buffers.gradientBytes();
     writeStages();
-    return runtime::Status::success();
+    return Status::success();
   }
 
 private:
@@ -455,21 +454,20 @@ private:
 };
 } // namespace
 
-runtime::Status emit::writeProgram(const ModelFacts &facts, int position,
-                                   PositionProgram &written) {
+Status emit::writeProgram(const ModelFacts &facts, int position,
+                          PositionProgram &written) {
   return ProgramWriter(facts, position, written).run();
 }
 
-runtime::Status emit::writePrograms(ModuleOp module,
-                                    std::optional<ModelFacts> &facts,
-                                    std::vector<PositionProgram> &programs) {
+Status emit::writePrograms(ModuleOp module, std::optional<ModelFacts> &facts,
+                           std::vector<PositionProgram> &programs) {
   std::string missing;
   facts = readFacts(module, missing);
   if (!facts)
-    return runtime::Status::error(runtime::CannotRead,
-                                  "the module cannot be emitted: " + missing);
+    return Status::error(CannotRead,
+                         "the module cannot be emitted: " + missing);
   programs = std::vector<PositionProgram>(facts->numPositions());
   for (int position = 0; position < facts->numPositions(); ++position)
     PCC_RETURN_IF_ERROR(writeProgram(*facts, position, programs[position]));
-  return runtime::Status::success();
+  return Status::success();
 }

@@ -4,7 +4,7 @@
 #define PCC_PASSES_7_EMIT_PROGRAM_PROGRAMWRITER_H
 
 #include "passes/7-emit/program/ModelFacts.h"
-#include "runtime/base/Status.h"
+#include "status/Status.h"
 
 namespace pcc::emit {
 
@@ -29,16 +29,15 @@ struct PositionProgram {
 /// Leaves the descriptions of weight files and all hashes empty. Returns exit
 /// code 4 if the device cannot run some ops, which the message names. Returns
 /// exit code 1 if the check of the arena fails.
-runtime::Status writeProgram(const ModelFacts &facts, int position,
-                             PositionProgram &written);
+Status writeProgram(const ModelFacts &facts, int position,
+                    PositionProgram &written);
 
 /// Reads the facts of `module`, which phase 7-emit must have processed, and
 /// writes the programs of all positions to `programs`, in order. Returns exit
 /// code 3 if the module lacks a fact. Other exit codes are those of
 /// writeProgram().
-runtime::Status writePrograms(mlir::ModuleOp module,
-                              std::optional<ModelFacts> &facts,
-                              std::vector<PositionProgram> &programs);
+Status writePrograms(mlir::ModuleOp module, std::optional<ModelFacts> &facts,
+                     std::vector<PositionProgram> &programs);
 
 } // namespace pcc::emit
 

@@ -84,10 +84,10 @@ static json::Object toJson(const Findings &findings) {
   return object;
 }
 
-runtime::Status interpret::writeReport(const std::string &path,
-                                       const Findings &findings) {
+Status interpret::writeReport(const std::string &path,
+                              const Findings &findings) {
   if (path.empty())
-    return runtime::Status::success();
+    return Status::success();
   std::error_code error;
   llvm::raw_fd_ostream file(path, error);
   if (!error) {
@@ -96,8 +96,7 @@ runtime::Status interpret::writeReport(const std::string &path,
     error = file.error();
     file.clear_error();
   }
-  return error ? runtime::Status::error(runtime::InputOutput,
-                                        "cannot write '" + path +
-                                            "': " + error.message())
-               : runtime::Status::success();
+  return error ? Status::error(InputOutput, "cannot write '" + path +
+                                                "': " + error.message())
+               : Status::success();
 }

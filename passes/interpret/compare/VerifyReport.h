@@ -4,7 +4,7 @@
 #define PCC_PASSES_INTERPRET_COMPARE_VERIFYREPORT_H
 
 #include "passes/interpret/compare/VerifiedValue.h"
-#include "runtime/base/Status.h"
+#include "status/Status.h"
 
 namespace pcc::interpret {
 
@@ -32,7 +32,7 @@ struct Findings {
 
 /// Writes `findings` as JSON to the file `path`. Does nothing if `path` is
 /// empty. Returns an error if the file cannot be written.
-runtime::Status writeReport(const std::string &path, const Findings &findings);
+Status writeReport(const std::string &path, const Findings &findings);
 
 } // namespace pcc::interpret
 

@@ -10,7 +10,6 @@
 using namespace mlir;
 using namespace pcc;
 using graph::HostTensor;
-using runtime::Status;
 
 /// If `use` is the index operand of a gather or scatter, returns the size of
 /// the dim that the indices select from. Returns nullopt otherwise.
@@ -59,8 +58,7 @@ static Status drawInput(BlockArgument argument, StringRef name,
   RankedTensorType type = graph::tensorType(argument);
   auto stored = interpret::fileTypeOf(type.getElementType());
   if (!stored)
-    return Status::error(runtime::Unsupported,
-                         "no file holds elements of its type");
+    return Status::error(Unsupported, "no file holds elements of its type");
   tensor = interpret::randomElements(
       runtime::randomInput(inputSeed, name.str(), *stored,
                            interpret::tableSize(argument).value_or(2)),
@@ -90,9 +88,8 @@ Status interpret::makeInputs(func::FuncOp model, ArrayRef<std::string> files,
   }
   if (given.empty())
     return Status::success();
-  return Status::error(runtime::BadInput, "the model has no input '" +
-                                              given.begin()->first().str() +
-                                              "'");
+  return Status::error(BadInput, "the model has no input '" +
+                                     given.begin()->first().str() + "'");
 }
 
 StringRef interpret::inputName(func::FuncOp function, unsigned argument) {

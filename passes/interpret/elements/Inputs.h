@@ -5,7 +5,7 @@
 
 #include "dialects/graph/reference/HostTensor.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "runtime/base/Status.h"
+#include "status/Status.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace pcc::interpret {
@@ -21,8 +21,8 @@ using Inputs = llvm::StringMap<graph::HostTensor>;
 /// Returns an error if a file cannot be read or does not fit its input, or if
 /// `files` names no input of the model. Also returns an error if an input
 /// without a file has an element type that files cannot hold.
-runtime::Status makeInputs(mlir::func::FuncOp model,
-                           llvm::ArrayRef<std::string> files, Inputs &inputs);
+Status makeInputs(mlir::func::FuncOp model, llvm::ArrayRef<std::string> files,
+                  Inputs &inputs);
 
 /// Returns the name of the model input that argument number `argument` of
 /// `function` stands for. `function` is the model or the function of a stage.

@@ -9,7 +9,6 @@ using namespace mlir;
 using namespace pcc;
 using graph::HostTensor;
 using runtime::ElementType;
-using runtime::Status;
 
 /// Formats an element type and a shape, such as "f32 [2, 3]".
 static std::string describe(ElementType type, ArrayRef<int64_t> shape) {
@@ -21,8 +20,7 @@ static std::string describe(ElementType type, ArrayRef<int64_t> shape) {
 static Status npyTypeOf(Type type, ElementType &npyType) {
   std::optional<ElementType> stored = interpret::fileTypeOf(type);
   if (!stored)
-    return Status::error(runtime::Unsupported,
-                         "no file holds elements of this type");
+    return Status::error(Unsupported, "no file holds elements of this type");
   npyType = runtime::npyTypeOf(*stored);
   return Status::success();
 }
@@ -34,10 +32,10 @@ Status interpret::readNpy(const std::string &path, RankedTensorType type,
   PCC_RETURN_IF_ERROR(npyTypeOf(type.getElementType(), wanted));
   PCC_RETURN_IF_ERROR(runtime::NpyFile::open(path, file));
   if (file.type() != wanted || ArrayRef(file.shape()) != type.getShape())
-    return Status::error(
-        runtime::BadInput,
-        "'" + path + "' holds " + describe(file.type(), file.shape()) +
-            ", but this is " + describe(wanted, type.getShape()));
+    return Status::error(BadInput, "'" + path + "' holds " +
+                                       describe(file.type(), file.shape()) +
+                                       ", but this is " +
+                                       describe(wanted, type.getShape()));
   tensor = readElements(file.shape(), file.type(), file.data());
   return Status::success();
 }
@@ -56,8 +54,7 @@ Status interpret::writeNpy(const std::string &path, RankedTensorType type,
     error = file.error();
     file.clear_error();
   }
-  return error
-             ? Status::error(runtime::InputOutput,
-                             "cannot write '" + path + "': " + error.message())
-             : Status::success();
+  return error ? Status::error(InputOutput, "cannot write '" + path +
+                                                "': " + error.message())
+               : Status::success();
 }

@@ -4,7 +4,7 @@
 #define PCC_PASSES_INTERPRET_ELEMENTS_NPYFILES_H
 
 #include "dialects/graph/reference/HostTensor.h"
-#include "runtime/base/Status.h"
+#include "status/Status.h"
 
 namespace pcc::interpret {
 
@@ -12,13 +12,13 @@ namespace pcc::interpret {
 /// and its shape and element type those of `type`; bf16, which the format
 /// lacks, is stored as f32. Returns an error if the file cannot be read or does
 /// not fit `type`.
-runtime::Status readNpy(const std::string &path, mlir::RankedTensorType type,
-                        graph::HostTensor &tensor);
+Status readNpy(const std::string &path, mlir::RankedTensorType type,
+               graph::HostTensor &tensor);
 
 /// Writes `tensor`, rounded to the element type of `type`, as the .npy file
 /// `path`. The elements in the file have that type, or f32 for bf16.
-runtime::Status writeNpy(const std::string &path, mlir::RankedTensorType type,
-                         graph::HostTensor tensor);
+Status writeNpy(const std::string &path, mlir::RankedTensorType type,
+                graph::HostTensor tensor);
 
 } // namespace pcc::interpret
 

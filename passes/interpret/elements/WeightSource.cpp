@@ -14,7 +14,6 @@ using namespace pcc;
 using namespace pcc::graph;
 using namespace pcc::interpret;
 using runtime::ElementType;
-using runtime::Status;
 
 WeightSource::WeightSource(ModuleOp module) : module(module), root(".") {
   if (auto path = module->getAttrOfType<StringAttr>(graph::rootName))
@@ -82,10 +81,10 @@ static Status readFile(WeightAttr weight, ElementType type,
   auto buffer = llvm::MemoryBuffer::getFileSlice(path, size, weight.getOffset(),
                                                  /*IsVolatile=*/false);
   if (!buffer)
-    return Status::error(runtime::InputOutput, "cannot read '" + path + "': " +
-                                                   buffer.getError().message());
+    return Status::error(InputOutput, "cannot read '" + path +
+                                          "': " + buffer.getError().message());
   if (static_cast<int64_t>((*buffer)->getBufferSize()) < size)
-    return Status::error(runtime::CannotRead, "'" + path + "' ends within it");
+    return Status::error(CannotRead, "'" + path + "' ends within it");
   tensor = readElements(stored.getShape(), type, (*buffer)->getBufferStart());
   return Status::success();
 }
@@ -106,8 +105,7 @@ static HostTensor filled(RankedTensorType type, double number) {
 Status WeightSource::read(StringRef name, HostTensor &tensor) {
   auto parameter = module.lookupSymbol<ParameterOp>(name);
   if (!parameter)
-    return Status::error(runtime::Defect,
-                         "no weight is called '" + name.str() + "'");
+    return Status::error(Defect, "no weight is called '" + name.str() + "'");
   if (auto fill = parameter.getFill()) {
     tensor = filled(cast<RankedTensorType>(parameter.getType()),
                     fill->convertToDouble());
@@ -118,9 +116,8 @@ Status WeightSource::read(StringRef name, HostTensor &tensor) {
       weight ? weight.getStored() : cast<RankedTensorType>(parameter.getType());
   auto stored = fileTypeOf(type.getElementType());
   if (!stored)
-    return Status::error(runtime::Unsupported,
-                         "weight '" + name.str() +
-                             "' has elements that no file holds");
+    return Status::error(Unsupported, "weight '" + name.str() +
+                                          "' has elements that no file holds");
   if (!weight || weight.isAbsent())
     tensor = randomElements(runtime::randomWeight(seed, name.str(), *stored),
                             type.getShape());

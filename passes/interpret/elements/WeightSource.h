@@ -6,7 +6,7 @@
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/reference/HostTensor.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "runtime/base/Status.h"
+#include "status/Status.h"
 
 namespace pcc::interpret {
 
@@ -25,7 +25,7 @@ public:
   /// into `tensor`, and applies the parameter's transforms. Returns an error if
   /// there is no such parameter, if its file cannot be read, or if files cannot
   /// hold its element type.
-  runtime::Status read(llvm::StringRef parameter, graph::HostTensor &tensor);
+  Status read(llvm::StringRef parameter, graph::HostTensor &tensor);
 
 private:
   mlir::ModuleOp module;

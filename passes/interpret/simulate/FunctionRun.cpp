@@ -153,7 +153,7 @@ FunctionRun::Results FunctionRun::readWeight(Operation *op,
         !written.empty())
       return Results({std::move(written)});
   HostTensor whole;
-  if (runtime::Status status =
+  if (Status status =
           weights.read(cast<graph::GetParameterOp>(op).getParameter(), whole);
       status.failed()) {
     error = status.message();

@@ -3,8 +3,8 @@
 #ifndef PCC_RUNTIME_COMM_FLIGHT_FAILUREREPORT_H
 #define PCC_RUNTIME_COMM_FLIGHT_FAILUREREPORT_H
 
-#include "runtime/base/Status.h"
 #include "runtime/comm/flight/FlightLog.h"
+#include "status/Status.h"
 
 #include <optional>
 

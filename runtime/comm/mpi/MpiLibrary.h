@@ -10,7 +10,7 @@
 #ifndef PCC_RUNTIME_COMM_MPI_MPILIBRARY_H
 #define PCC_RUNTIME_COMM_MPI_MPILIBRARY_H
 
-#include "runtime/base/Status.h"
+#include "status/Status.h"
 
 // Omits the C++ bindings from mpi.h.
 #define OMPI_SKIP_MPICXX 1

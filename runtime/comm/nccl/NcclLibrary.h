@@ -3,7 +3,7 @@
 #ifndef PCC_RUNTIME_COMM_NCCL_NCCLLIBRARY_H
 #define PCC_RUNTIME_COMM_NCCL_NCCLLIBRARY_H
 
-#include "runtime/base/Status.h"
+#include "status/Status.h"
 
 #include <nccl.h>
 

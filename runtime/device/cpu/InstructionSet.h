@@ -3,8 +3,8 @@
 #ifndef PCC_RUNTIME_DEVICE_CPU_INSTRUCTIONSET_H
 #define PCC_RUNTIME_DEVICE_CPU_INSTRUCTIONSET_H
 
-#include "runtime/base/Status.h"
 #include "runtime/program/ProgramImage.h"
+#include "status/Status.h"
 
 #include <string_view>
 

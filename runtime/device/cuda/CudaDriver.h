@@ -8,7 +8,7 @@
 #ifndef PCC_RUNTIME_DEVICE_CUDA_CUDADRIVER_H
 #define PCC_RUNTIME_DEVICE_CUDA_CUDADRIVER_H
 
-#include "runtime/base/Status.h"
+#include "status/Status.h"
 
 #include <cuda.h>
 

@@ -3,7 +3,7 @@
 #ifndef PCC_RUNTIME_DEVICE_CUDA_CUDNNLIBRARY_H
 #define PCC_RUNTIME_DEVICE_CUDA_CUDNNLIBRARY_H
 
-#include "runtime/base/Status.h"
+#include "status/Status.h"
 
 #include <cudnn_graph.h>
 

@@ -8,7 +8,7 @@
 #ifndef PCC_RUNTIME_LAUNCH_JOB_BUNDLEFILES_H
 #define PCC_RUNTIME_LAUNCH_JOB_BUNDLEFILES_H
 
-#include "runtime/base/Status.h"
+#include "status/Status.h"
 
 #include <string>
 

@@ -4,7 +4,7 @@
 #define PCC_RUNTIME_LAUNCH_JOB_PRIVATEFOLDER_H
 
 #include "runtime/base/ScopedFolder.h"
-#include "runtime/base/Status.h"
+#include "status/Status.h"
 
 #include <string>
 

@@ -3,7 +3,7 @@
 #ifndef PCC_RUNTIME_LAUNCH_JOB_RANKIDENTITY_H
 #define PCC_RUNTIME_LAUNCH_JOB_RANKIDENTITY_H
 
-#include "runtime/base/Status.h"
+#include "status/Status.h"
 
 #include <map>
 #include <optional>

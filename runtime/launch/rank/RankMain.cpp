@@ -27,6 +27,7 @@
 
 extern "C" const pcc::runtime::PccProgramImage pcc_program_image;
 
+using namespace pcc;
 using namespace pcc::runtime;
 
 /// Parses the command line into `options`; exit code 2 if it is wrong.

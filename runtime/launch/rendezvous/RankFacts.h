@@ -3,8 +3,8 @@
 #ifndef PCC_RUNTIME_LAUNCH_RENDEZVOUS_RANKFACTS_H
 #define PCC_RUNTIME_LAUNCH_RENDEZVOUS_RANKFACTS_H
 
-#include "runtime/base/Status.h"
 #include "runtime/launch/rendezvous/Frame.h"
+#include "status/Status.h"
 
 #include <optional>
 #include <vector>

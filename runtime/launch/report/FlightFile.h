@@ -3,9 +3,9 @@
 #ifndef PCC_RUNTIME_LAUNCH_REPORT_FLIGHTFILE_H
 #define PCC_RUNTIME_LAUNCH_REPORT_FLIGHTFILE_H
 
-#include "runtime/base/Status.h"
 #include "runtime/comm/flight/FlightLog.h"
 #include "runtime/engine/options/RunOptions.h"
+#include "status/Status.h"
 
 #include <string>
 #include <vector>

@@ -3,8 +3,8 @@
 #ifndef PCC_RUNTIME_LAUNCH_REPORT_LAUNCHEROUTCOME_H
 #define PCC_RUNTIME_LAUNCH_REPORT_LAUNCHEROUTCOME_H
 
-#include "runtime/base/Status.h"
 #include "runtime/launch/report/LauncherOutput.h"
+#include "status/Status.h"
 
 #include <deque>
 #include <optional>

@@ -1,11 +1,11 @@
 //===- LocalLauncher.cpp - launcher for ranks on this host, without MPI ---===//
 
 #include "runtime/launch/spawn/LocalLauncher.h"
-#include "runtime/base/Status.h"
 #include "runtime/launch/job/CrashCleanup.h"
 #include "runtime/launch/job/PrivateFolder.h"
 #include "runtime/launch/rendezvous/Address.h"
 #include "runtime/launch/report/FirstFailure.h"
+#include "status/Status.h"
 
 #include <chrono>
 #include <csignal>

@@ -3,7 +3,7 @@
 #ifndef PCC_RUNTIME_LAUNCH_SPAWN_SPAWNRANKS_H
 #define PCC_RUNTIME_LAUNCH_SPAWN_SPAWNRANKS_H
 
-#include "runtime/base/Status.h"
+#include "status/Status.h"
 
 #include <functional>
 #include <string>

@@ -3,8 +3,8 @@
 #ifndef PCC_RUNTIME_LAUNCH_THREAD_LOADIMAGES_H
 #define PCC_RUNTIME_LAUNCH_THREAD_LOADIMAGES_H
 
-#include "runtime/base/Status.h"
 #include "runtime/program/ProgramImage.h"
+#include "status/Status.h"
 
 #include <string>
 #include <vector>

@@ -83,7 +83,7 @@ struct Verified {
   Parser parser;
   mlir::OwningOpRef<mlir::ModuleOp> model, ranks;
   Verification verification;
-  runtime::Status status = runtime::Status::success();
+  Status status = Status::success();
 };
 } // namespace
 
@@ -148,7 +148,7 @@ TEST(Verify, WhatFoldsIsRounded) {
 
 TEST(Verify, ADroppedCollectiveIsFound) {
   Verified different(filled("%m", dropped, inOrder));
-  EXPECT_EQ(different.status.code(), runtime::ValuesDiffer);
+  EXPECT_EQ(different.status.code(), ValuesDiffer);
   EXPECT_TRUE(different.status.message().starts_with(
       "output 'y' differs at [0] on rank 2: "))
       << different.status.message();
@@ -161,7 +161,7 @@ TEST(Verify, AnOutputThatLiesOtherwiseIsFound) {
   text.replace(text.find(declared), declared.size(),
                "{graph.name = \"y\", dist.sharding = "
                "#dist.sharding<\"[4@tp:2]\">})");
-  EXPECT_EQ(Verified(text).status.code(), runtime::ValuesDiffer);
+  EXPECT_EQ(Verified(text).status.code(), ValuesDiffer);
 }
 
 TEST(Verify, ADoubledCollectiveIsFound) {
@@ -171,17 +171,17 @@ TEST(Verify, ADoubledCollectiveIsFound) {
   second.replace(second.find("%p"), 2, "%t");
   EXPECT_EQ(
       Verified(filled("%m", twice + "\n" + second, inOrder)).status.code(),
-      runtime::ValuesDiffer);
+      ValuesDiffer);
 }
 
 TEST(Verify, PaddingThatCountsIsFound) {
   EXPECT_EQ(Verified(filled("%x", allReduce, inOrder)).status.code(),
-            runtime::ValuesDiffer);
+            ValuesDiffer);
 }
 
 TEST(Verify, AMissingActionIsNamed) {
   Verified stuck(filled("%m", allReduce, R"(["0F0"])"));
-  EXPECT_EQ(stuck.status.code(), runtime::Defect);
+  EXPECT_EQ(stuck.status.code(), Defect);
   EXPECT_EQ(stuck.status.message(),
             "the partitioned model cannot be run: position 1 "
             "waits forever before action 1F1");
@@ -253,15 +253,15 @@ TEST_F(Executed, AWrongElementIsNamedWithItsRank) {
       {4}, mlir::Float32Type::get(&equal.parser.context));
   ASSERT_TRUE(writeNpy(folder + "/y.npy", type, y).ok());
   ASSERT_TRUE(equal.verification.compareOutputs(folder).ok());
-  runtime::Status status = equal.verification.verdict();
-  EXPECT_EQ(status.code(), runtime::ValuesDiffer);
+  Status status = equal.verification.verdict();
+  EXPECT_EQ(status.code(), ValuesDiffer);
   EXPECT_TRUE(status.message().starts_with(
       "output 'y' of the executables differs at [2] on rank 2: "))
       << status.message();
 }
 
 TEST_F(Executed, AMissingFileIsADefect) {
-  EXPECT_EQ(equal.verification.compareOutputs(folder).code(), runtime::Defect);
+  EXPECT_EQ(equal.verification.compareOutputs(folder).code(), Defect);
 }
 
 TEST_F(Executed, InputsAreWrittenAsTheyWereUsed) {

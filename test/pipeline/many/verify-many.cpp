@@ -133,10 +133,10 @@ static int64_t receivedBytes(mlir::ModuleOp module) {
   return bytes;
 }
 
-static Outcome compare(mlir::ModuleOp whole, mlir::ModuleOp parts) {
+static Status compare(mlir::ModuleOp whole, mlir::ModuleOp parts) {
   interpret::Verification verification(whole, graph::Numerics::Exact);
-  runtime::Status status = verification.simulate(parts, {});
-  return outcomeOf(status.ok() ? verification.verdict() : status);
+  Status status = verification.simulate(parts, {});
+  return status.ok() ? verification.verdict() : status;
 }
 
 static json::Object heldParts(mlir::ModuleOp module,
@@ -150,45 +150,43 @@ static json::Object heldParts(mlir::ModuleOp module,
 
 /// Reads a model and decides its shardings, or reads the dump of a later phase,
 /// whose model `whole` is then.
-static Outcome begin(Compilation &parts, CompileOptions &whole,
-                     const json::Object &test, json::Object &facts) {
-  if (Outcome outcome = checkOptions(whole); !outcome.ok())
-    return outcome;
-  if (Outcome outcome = parts.load(); !outcome.ok())
-    return outcome;
+static Status begin(Compilation &parts, CompileOptions &whole,
+                    const json::Object &test, json::Object &facts) {
+  PCC_RETURN_IF_ERROR(checkOptions(whole));
+  PCC_RETURN_IF_ERROR(parts.load());
   if (phaseOf(parts.getModule()) >= Phase::Localize)
     return restoreImportOptions(parts.getModule(), whole);
-  Outcome outcome = parts.advanceTo(Phase::Shard);
-  if (outcome.ok())
+  Status status = parts.advanceTo(Phase::Shard);
+  if (status.ok())
     facts["held"] =
         heldParts(parts.getModule(), strings(test.getArray("held")));
-  return outcome;
+  return status;
 }
 
-static Outcome finish(Compilation &parts, Compilation &whole,
-                      json::Object &facts) {
-  Outcome outcome = whole.load();
-  if (outcome.ok())
-    outcome = whole.advanceTo(Phase::Import);
-  if (outcome.ok())
-    outcome = parts.advanceTo(Phase::Schedule);
-  if (!outcome.ok())
-    return outcome;
+static Status finish(Compilation &parts, Compilation &whole,
+                     json::Object &facts) {
+  Status status = whole.load();
+  if (status.ok())
+    status = whole.advanceTo(Phase::Import);
+  if (status.ok())
+    status = parts.advanceTo(Phase::Schedule);
+  if (!status.ok())
+    return status;
   facts["received"] = receivedBytes(parts.getModule());
   return parts.runGuarded(
       [&] { return compare(whole.getModule(), parts.getModule()); });
 }
 
 /// What `pcc verify` does, with a look at the modules on the way.
-static Outcome verifyCase(const json::Object &test, json::Object &facts) {
+static Status verifyCase(const json::Object &test, json::Object &facts) {
   const CompileOptions options = optionsOf(test);
   CompileOptions wholeOptions = options;
   wholeOptions.dumpDirectory.clear();
   const Listener silent;
   return withCompilation(options, silent, [&](Compilation &parts) {
-    Outcome outcome = begin(parts, wholeOptions, test, facts);
-    if (!outcome.ok())
-      return outcome;
+    Status status = begin(parts, wholeOptions, test, facts);
+    if (!status.ok())
+      return status;
     return withCompilation(wholeOptions, silent, [&](Compilation &whole) {
       return finish(parts, whole, facts);
     });
@@ -210,9 +208,9 @@ static void runCases(ArrayRef<json::Value> cases, int results) {
   for (const json::Value &test : cases) {
     alarm(deadline);
     json::Object facts;
-    Outcome outcome = verifyCase(*test.getAsObject(), facts);
-    facts["exit"] = outcome.exitCode;
-    facts["error"] = json::fixUTF8(outcome.error);
+    Status status = verifyCase(*test.getAsObject(), facts);
+    facts["exit"] = status.code();
+    facts["error"] = json::fixUTF8(status.message());
     writeLine(results, std::move(facts));
   }
 }

@@ -18,6 +18,7 @@
 #include <deque>
 #include <thread>
 
+using namespace pcc;
 using namespace pcc::runtime;
 
 namespace {

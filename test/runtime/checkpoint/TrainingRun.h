@@ -16,12 +16,10 @@ namespace pcc::test {
 
 /// Runs `body` on as many ranks as threads; their results by rank. A rank that
 /// fails ends the others.
-inline std::vector<runtime::Status>
-onRanks(int64_t numRanks,
-        const std::function<runtime::Status(runtime::World &)> &body) {
+inline std::vector<Status>
+onRanks(int64_t numRanks, const std::function<Status(runtime::World &)> &body) {
   const auto worlds = runtime::createThreadWorlds(int(numRanks));
-  std::vector<runtime::Status> results(worlds.size(),
-                                       runtime::Status::success());
+  std::vector<Status> results(worlds.size(), Status::success());
   std::vector<std::thread> threads;
   for (const auto &world : worlds)
     threads.emplace_back([&, world = world.get()] {
@@ -34,11 +32,11 @@ onRanks(int64_t numRanks,
 }
 
 /// The first error.
-inline runtime::Status firstOf(const std::vector<runtime::Status> &results) {
-  for (const runtime::Status &status : results)
+inline Status firstOf(const std::vector<Status> &results) {
+  for (const Status &status : results)
     if (status.failed())
       return status;
-  return runtime::Status::success();
+  return Status::success();
 }
 
 /// A tensor as a test declares it, with a layout for one mesh.
@@ -118,8 +116,8 @@ public:
     return testing::AssertionSuccess();
   }
 
-  runtime::Status save(const runtime::CheckpointOptions &options,
-                       runtime::World &world, int64_t step) {
+  Status save(const runtime::CheckpointOptions &options, runtime::World &world,
+              int64_t step) {
     runtime::CheckpointWriter writer;
     if (auto status = writer.open(options, tensors, mesh, at, world);
         status.failed())
@@ -131,8 +129,8 @@ public:
     return status.ok() ? writer.finish() : status;
   }
 
-  runtime::Status load(const std::string &directory, runtime::World &world,
-                       runtime::LoadedCheckpoint &loaded) {
+  Status load(const std::string &directory, runtime::World &world,
+              runtime::LoadedCheckpoint &loaded) {
     return runtime::loadCheckpoint(directory, tensors, mesh, at, world, loaded);
   }
 
@@ -156,10 +154,9 @@ private:
 };
 
 /// All ranks save the state after `step` steps.
-inline runtime::Status save(const std::vector<Declared> &declared,
-                            const runtime::Mesh &mesh,
-                            const runtime::CheckpointOptions &options,
-                            int64_t step) {
+inline Status save(const std::vector<Declared> &declared,
+                   const runtime::Mesh &mesh,
+                   const runtime::CheckpointOptions &options, int64_t step) {
   return firstOf(onRanks(runtime::numRanks(mesh), [&](runtime::World &world) {
     return RankState(declared, mesh, world.rank()).save(options, world, step);
   }));
@@ -167,7 +164,7 @@ inline runtime::Status save(const std::vector<Declared> &declared,
 
 /// What a load came to, on all ranks.
 struct LoadResult {
-  runtime::Status status = runtime::Status::success();
+  Status status = Status::success();
   runtime::LoadedCheckpoint loaded = {}; ///< of rank 0
   bool holdsWhatItSays = true;
 };

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+using namespace pcc;
 using namespace pcc::runtime;
 
 namespace {

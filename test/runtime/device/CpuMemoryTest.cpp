@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <gtest/gtest.h>
 
+using namespace pcc;
 using namespace pcc::runtime;
 
 TEST(CpuMemory, IsAlignedAndZeroed) {

@@ -17,9 +17,9 @@ namespace pcc::test {
 class MemoryParameters : public runtime::ParameterSource {
 public:
   bool isExclusive(int32_t parameter) const override { return exclusive; }
-  runtime::Status acquire(int32_t parameter, const void *&data) override {
+  Status acquire(int32_t parameter, const void *&data) override {
     data = pieces.at(parameter).data();
-    return runtime::Status::success();
+    return Status::success();
   }
   void drop(int32_t parameter) override { dropped.push_back(parameter); }
 
@@ -50,7 +50,7 @@ public:
     return values;
   }
 
-  runtime::Status run() {
+  Status run() {
     if (auto status = runtime::verifyProgram(builder.tables,
                                              int64_t(builder.constants.size()));
         status.failed())
@@ -77,12 +77,12 @@ public:
     return rerun();
   }
 
-  runtime::Status rerun() {
+  Status rerun() {
     static const std::string action = "0F0";
     for (auto &operation : operations)
       if (auto status = operation->run({at, 0, action}); status.failed())
         return status;
-    return runtime::Status::success();
+    return Status::success();
   }
 
   MemoryParameters parameters;

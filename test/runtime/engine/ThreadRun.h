@@ -37,18 +37,17 @@ public:
     variant = {"x86-64", kernels.data()};
   }
 
-  runtime::Status run(const runtime::RunOptions &options) {
+  Status run(const runtime::RunOptions &options) {
     return each(options, [](runtime::Rank &rank) { return rank.run(); });
   }
 
   /// What every rank does; the first error of any.
-  runtime::Status
-  each(const runtime::RunOptions &options,
-       const std::function<runtime::Status(runtime::Rank &)> &body) {
+  Status each(const runtime::RunOptions &options,
+              const std::function<Status(runtime::Rank &)> &body) {
     const auto worlds = runtime::createThreadWorlds(ranks);
     std::vector<std::thread> threads;
     std::mutex mutex;
-    runtime::Status first = runtime::Status::success();
+    Status first = Status::success();
     for (const auto &world : worlds)
       threads.emplace_back([&, worldOfRank = world.get()] {
         runtime::ProgramImage image =
@@ -56,7 +55,7 @@ public:
         image.variants = &variant;
         image.numVariants = kernels.empty() ? 0 : 1;
         const auto device = runtime::createCpuDevice(1);
-        runtime::Status status =
+        Status status =
             body(*runtime::createRank(image, options, *worldOfRank, *device));
         if (status.ok())
           return;
@@ -71,8 +70,8 @@ public:
     return first;
   }
 
-  runtime::Status run(const std::map<std::string, std::string> &inputs,
-                      const std::string &outputDirectory) {
+  Status run(const std::map<std::string, std::string> &inputs,
+             const std::string &outputDirectory) {
     runtime::RunOptions options;
     options.inputs = inputs;
     options.outputDirectory = outputDirectory;

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <unistd.h>
 
+using namespace pcc;
 using namespace pcc::runtime;
 
 namespace {

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <unistd.h>
 
+using namespace pcc;
 using namespace pcc::runtime;
 
 namespace {

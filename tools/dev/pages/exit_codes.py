@@ -1,10 +1,10 @@
-"""docs/exit-codes.md: the enum ExitCode of runtime/base/Status.h."""
+"""docs/exit-codes.md: the enum ExitCode of status/Status.h."""
 import re
 
 import tree
 from pages import markdown
 
-SOURCE = "runtime/base/Status.h"
+SOURCE = "status/Status.h"
 
 
 def codes(root=tree.ROOT):
@@ -29,7 +29,7 @@ def listed(help_text):
 
 INTRODUCTION = """Every command of pcc, and every rank that runs a bundle, ends with one of these codes. An error is one line on stderr,
 `pcc: error: …`, with `note:` lines after it. A process that a signal ends has no code of its own; shells report it as 128 and the number
-of the signal. In C++ the codes are `pcc::runtime::ExitCode`."""
+of the signal. In C++ the codes are `pcc::ExitCode`."""
 
 
 def render(tools):

@@ -9,7 +9,6 @@
 using namespace pcc;
 using namespace pcc::emit;
 using runtime::SharedLibrary;
-using runtime::Status;
 
 namespace {
 /// Pointers to the functions of libnvJitLink, with the signatures of CUDA 13.
@@ -105,8 +104,8 @@ Status emit::assemble(const std::string &ptx, const std::string &arch,
   if (assembly.run(ptx, cubin.emplace()))
     return Status::success();
   cubin.reset();
-  Status status = Status::error(
-      runtime::Defect, "NVIDIA's assembler refuses kernels for " + arch);
+  Status status =
+      Status::error(Defect, "NVIDIA's assembler refuses kernels for " + arch);
   if (std::string said = assembly.said(); !said.empty())
     status.addNote(std::move(said));
   return status;

@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_7_EMIT_GPU_KERNEL_CUBIN_H
 #define PCC_PASSES_7_EMIT_GPU_KERNEL_CUBIN_H
 
-#include "runtime/base/Status.h"
+#include "status/Status.h"
 
 #include <optional>
 #include <vector>
@@ -18,9 +18,9 @@ namespace pcc::emit {
 /// installed. The machine code is optional, because a GPU's driver can assemble
 /// the PTX when it loads it. Returns exit code 1, with the message of nvJitLink
 /// as a note, if nvJitLink rejects the PTX.
-runtime::Status assemble(const std::string &ptx, const std::string &arch,
-                         const std::vector<std::string> &folders,
-                         std::optional<std::vector<char>> &cubin);
+Status assemble(const std::string &ptx, const std::string &arch,
+                const std::vector<std::string> &folders,
+                std::optional<std::vector<char>> &cubin);
 
 } // namespace pcc::emit
 

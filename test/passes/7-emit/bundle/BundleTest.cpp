@@ -28,8 +28,7 @@ protected:
   }
   ~BundleTest() override { fs::remove_all(folder); }
 
-  runtime::Status write(const std::string &name,
-                        const std::string &text = twoStages) {
+  Status write(const std::string &name, const std::string &text = twoStages) {
     auto module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
     return emit::writeBundle(*module, {folder + "/" + name});
   }
@@ -52,7 +51,7 @@ protected:
 } // namespace
 
 TEST_F(BundleTest, RanksOfAPositionAreOneFile) {
-  runtime::Status status = write("b");
+  Status status = write("b");
   ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_TRUE(fs::equivalent(folder + "/b/rank-000", folder + "/b/rank-001"));
   EXPECT_FALSE(fs::equivalent(folder + "/b/rank-001", folder + "/b/rank-002"));
@@ -121,17 +120,17 @@ TEST_F(BundleTest, ABundleIsReplaced) {
 TEST_F(BundleTest, WhatIsNoBundleStays) {
   fs::create_directory(folder + "/data");
   std::ofstream(folder + "/data/file") << "x";
-  EXPECT_EQ(write("data").code(), runtime::InputOutput);
+  EXPECT_EQ(write("data").code(), InputOutput);
   EXPECT_TRUE(fs::exists(folder + "/data/file"));
   EXPECT_EQ(listing(), std::vector<std::string>{"data"});
 }
 
 TEST_F(BundleTest, FailureLeavesNothing) {
-  EXPECT_EQ(write("no/such/folder").code(), runtime::InputOutput);
+  EXPECT_EQ(write("no/such/folder").code(), InputOutput);
   EXPECT_EQ(
       write("b", oneRank("%y = graph.softmax %x over 1 : tensor<4x8xf32>"))
           .code(),
-      runtime::Unsupported);
+      Unsupported);
   EXPECT_TRUE(listing().empty());
 }
 
@@ -141,7 +140,7 @@ TEST_F(BundleTest, AReductionSaysItsTypeAndKind) {
   for (size_t at; (at = model.find("xf32>")) != std::string::npos;)
     model.replace(at, 5, "xbf16>");
   model.replace(model.find("partial sum"), 11, "partial max");
-  runtime::Status status = write("b", model);
+  Status status = write("b", model);
   ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_NE(contents(folder + "/b/bundle.json")
                 .find(R"("dtype":"bf16","reduction":"max","local_bytes":32,)"),
@@ -151,7 +150,7 @@ TEST_F(BundleTest, AReductionSaysItsTypeAndKind) {
 TEST_F(BundleTest, InspectSaysWhatEveryRankHolds) {
   ASSERT_TRUE(write("b").ok());
   std::string text;
-  runtime::Status status = runtime::inspectBundle(
+  Status status = runtime::inspectBundle(
       {.bundle = folder + "/b", .rank = 3, .json = true}, text);
   ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_NE(text.find(R"("coordinates":{"pp":1,"tp":1})"), std::string::npos);

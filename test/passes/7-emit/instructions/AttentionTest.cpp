@@ -101,7 +101,7 @@ protected:
     facts = readFacts(*module, error);
     EXPECT_TRUE(facts) << error;
     written = PositionProgram();
-    runtime::Status status = writeProgram(*facts, 0, written);
+    Status status = writeProgram(*facts, 0, written);
     EXPECT_TRUE(status.ok()) << status.message();
     status = runtime::verifyProgram(
         written.tables, static_cast<int64_t>(written.constants.size()));

@@ -18,7 +18,7 @@ static program::ProgramT programOf(const std::string &text) {
   const std::optional<ModelFacts> facts = readFacts(*module, error);
   EXPECT_TRUE(facts) << error;
   PositionProgram written;
-  const runtime::Status status = writeProgram(*facts, 0, written);
+  const Status status = writeProgram(*facts, 0, written);
   EXPECT_TRUE(status.ok()) << status.message();
   return std::move(written.tables);
 }

@@ -18,7 +18,7 @@ protected:
   CommunicatorOrderTest() {
     loadDialects(context);
     module = parseSourceString<ModuleOp>(twoStages, ParserConfig(&context));
-    runtime::Status status = writePrograms(*module, facts, programs);
+    Status status = writePrograms(*module, facts, programs);
     EXPECT_TRUE(status.ok()) << status.message();
   }
 

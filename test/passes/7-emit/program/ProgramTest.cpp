@@ -23,7 +23,7 @@ protected:
     facts = readFacts(*module, error);
     EXPECT_TRUE(facts) << error;
     written = PositionProgram();
-    runtime::Status status = writeProgram(*facts, position, written);
+    Status status = writeProgram(*facts, position, written);
     EXPECT_TRUE(status.ok()) << status.message();
     status = runtime::verifyProgram(
         written.tables, static_cast<int64_t>(written.constants.size()));
@@ -356,7 +356,7 @@ TEST_F(ProgramTest, ACallThatNoLibraryHasIsRefused) {
   std::string error;
   facts = readFacts(*module, error);
   ASSERT_TRUE(facts) << error;
-  runtime::Status status = writeProgram(*facts, 0, written);
+  Status status = writeProgram(*facts, 0, written);
   EXPECT_EQ(status.message(),
             "the cpu device cannot run rank.library_call (node \"bad\")");
 }
@@ -524,8 +524,8 @@ TEST_F(ProgramTest, ADeviceThatCannotRunAnOpSaysWhich) {
   std::string error;
   facts = readFacts(*module, error);
   ASSERT_TRUE(facts) << error;
-  runtime::Status status = writeProgram(*facts, 0, written);
-  EXPECT_EQ(status.code(), runtime::Unsupported);
+  Status status = writeProgram(*facts, 0, written);
+  EXPECT_EQ(status.code(), Unsupported);
   EXPECT_EQ(status.message(),
             "the cpu device cannot run graph.softmax (node \"bad\")");
 }

@@ -92,7 +92,7 @@ TEST_F(Files, WhatIsWrittenIsReadRounded) {
   ASSERT_TRUE(readNpy(path, brains, read).ok());
   EXPECT_EQ(read.floats, (std::vector<double>{0.10009765625, 1}));
   EXPECT_EQ(writeNpy(folder / "none" / "x.npy", floats, values).code(),
-            runtime::InputOutput);
+            InputOutput);
 }
 
 TEST_F(Files, WeightsAreTransformedInOrder) {
@@ -108,7 +108,7 @@ TEST_F(Files, WeightsAreTransformedInOrder) {
   HostTensor w;
   ASSERT_TRUE(weights.read("w", w).ok());
   EXPECT_EQ(w.floats, (std::vector<double>{4, 5, 6}));
-  EXPECT_EQ(weights.read("a", w).code(), runtime::InputOutput);
+  EXPECT_EQ(weights.read("a", w).code(), InputOutput);
 }
 
 TEST_F(Files, StandInsAreThoseOfExecutables) {
@@ -139,8 +139,8 @@ TEST_F(Files, SeededIndicesStayWithinTheirTable) {
       makeInputs(module->lookupSymbol<func::FuncOp>("main"), {}, inputs).ok());
   auto ids = inputs["ids"].ints;
   EXPECT_EQ(*std::max_element(ids.begin(), ids.end()), 4);
-  runtime::Status status = makeInputs(
-      module->lookupSymbol<func::FuncOp>("main"), {"idz=x.npy"}, inputs);
+  Status status = makeInputs(module->lookupSymbol<func::FuncOp>("main"),
+                             {"idz=x.npy"}, inputs);
   EXPECT_EQ(status.message(), "the model has no input 'idz'");
-  EXPECT_EQ(status.code(), runtime::BadInput);
+  EXPECT_EQ(status.code(), BadInput);
 }

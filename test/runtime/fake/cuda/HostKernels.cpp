@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <string_view>
 
+using namespace pcc;
 using namespace pcc::runtime;
 
 namespace pcc::fake {

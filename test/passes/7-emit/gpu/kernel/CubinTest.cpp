@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 using namespace pcc;
-using runtime::Status;
 using testing::HasSubstr;
 
 namespace {
@@ -42,7 +41,7 @@ TEST_F(Cubin, IsAnElfFileForTheDevice) {
 TEST_F(Cubin, WhatTheAssemblerRefusesIsADefectInItsOwnWords) {
   const Status status =
       emit::assemble(empty + "nonsense\n", "sm_80", folders, cubin);
-  EXPECT_EQ(status.code(), runtime::Defect);
+  EXPECT_EQ(status.code(), Defect);
   EXPECT_FALSE(cubin);
   ASSERT_EQ(status.notes().size(), 1U);
   EXPECT_THAT(status.notes()[0], HasSubstr("ptxas"));

@@ -1,13 +1,13 @@
 //===- Status.h - success, or an error with an exit code and notes --------===//
 
-#ifndef PCC_RUNTIME_BASE_STATUS_H
-#define PCC_RUNTIME_BASE_STATUS_H
+#ifndef PCC_STATUS_STATUS_H
+#define PCC_STATUS_STATUS_H
 
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace pcc::runtime {
+namespace pcc {
 
 /// Exit codes of pcc's command line, as `pcc --help` lists them. Codes 8 and 9
 /// are not used.
@@ -88,13 +88,14 @@ private:
 };
 
 /// Evaluates an expression that gives a Status. Returns that status from the
-/// enclosing function if it is an error.
+/// enclosing function, whose result is a Status or a StatusOr, if it is an
+/// error.
 #define PCC_RETURN_IF_ERROR(...)                                               \
   do {                                                                         \
-    if (::pcc::runtime::Status status_ = (__VA_ARGS__); status_.failed())      \
+    if (::pcc::Status status_ = (__VA_ARGS__); status_.failed())               \
       return status_;                                                          \
   } while (false)
 
-} // namespace pcc::runtime
+} // namespace pcc
 
-#endif // PCC_RUNTIME_BASE_STATUS_H
+#endif // PCC_STATUS_STATUS_H

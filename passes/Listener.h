@@ -1,0 +1,33 @@
+//===- Listener.h - callbacks of a command while it runs ------------------===//
+
+#ifndef PCC_PASSES_LISTENER_H
+#define PCC_PASSES_LISTENER_H
+
+#include "passes/Phase.h"
+#include "status/Status.h"
+
+#include <functional>
+#include <string>
+
+namespace pcc {
+
+/// Exit code of a command that ends because Listener::isGivenUp returned true.
+/// Only language bindings set this callback, so the command line tool never
+/// ends with this code.
+inline constexpr ExitCode givenUpCode{130};
+
+/// Callbacks that a command calls while it runs, on its own thread. By default
+/// they do nothing.
+struct Listener {
+  /// Called when a phase begins.
+  std::function<void(Phase)> onPhase = [](Phase) {};
+  /// Called with each note for the user.
+  std::function<void(const std::string &)> onNote = [](const std::string &) {};
+  /// Returns whether the command shall end before the next phase, with the exit
+  /// code `givenUpCode`. Called before each phase.
+  std::function<bool()> isGivenUp = [] { return false; };
+};
+
+} // namespace pcc
+
+#endif // PCC_PASSES_LISTENER_H
