@@ -75,6 +75,10 @@ public:
   /// Returns the error's message; empty on success.
   const std::string &message() const { return text; }
   const std::vector<std::string> &notes() const { return noteLines; }
+  /// Returns this error with `prefix` before its message.
+  Status prefixed(const std::string &prefix) const {
+    return error(exitCode, prefix + text, noteLines);
+  }
   /// Appends one note to an error and returns this status.
   Status &addNote(std::string note) {
     noteLines.push_back(std::move(note));

@@ -15,6 +15,7 @@
 #include "passes/1-import/devices/AnnotationImport.h"
 #include "passes/1-import/devices/ShardingAnnotations.h"
 #include "passes/1-import/onnx/ReadModel.h"
+#include "passes/1-import/onnx/model/MessageText.h"
 #include "llvm/Support/DebugLog.h"
 #include "llvm/Support/Path.h"
 
@@ -462,9 +463,9 @@ FailureOr<OwningOpRef<ModuleOp>> importOnnx(StringRef path,
                                             ImportError &error) {
   auto model = onnx::readModel(path.str(), {}, options.trainingInfo);
   if (!model) {
-    error.exitCode = model.error().exitCode;
-    error.message = model.error().message;
-    error.notes = model.error().notes;
+    error.exitCode = model.status().code();
+    error.message = model.status().message();
+    error.notes = model.status().notes();
     return failure();
   }
   // Register the reference evaluator of the graph ops. It folds values that

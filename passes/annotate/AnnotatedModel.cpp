@@ -230,8 +230,7 @@ Status pcc::writeAnnotatedModel(ModuleOp module, const std::string &path,
   auto model =
       onnx::readModelAsWritten((root.getValue() + "/" + file.getValue()).str());
   if (!model)
-    return Status::error(static_cast<ExitCode>(model.error().exitCode),
-                         model.error().message, model.error().notes);
+    return model.status();
   ModelAnnotation all(*model, module);
   PCC_RETURN_IF_ERROR(
       findPrefix(*model, root.str(), path, all.annotation.locationPrefix));

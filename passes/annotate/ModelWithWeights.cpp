@@ -3,6 +3,7 @@
 #include "passes/annotate/ModelWithWeights.h"
 #include "passes/1-import/onnx/ExternalData.h"
 #include "passes/1-import/onnx/ReadModel.h"
+#include "passes/1-import/onnx/model/MessageText.h"
 #include "passes/1-import/onnx/write/ReplaceWeights.h"
 #include "passes/OutputPaths.h"
 #include "runtime/base/MappedFile.h"
@@ -36,11 +37,6 @@ static onnx::DataType dataTypeOf(runtime::ElementType type) {
       Float, Double, Float16, BFloat16, Int8,   Int16, Int32,
       Int64, UInt8,  UInt16,  UInt32,   UInt64, Bool};
   return types[static_cast<size_t>(type)];
-}
-
-static Status statusOf(const onnx::Error &error) {
-  return Status::error(static_cast<ExitCode>(error.exitCode), error.message,
-                       error.notes);
 }
 
 /// Formats element type and shape for messages, such as "float[4,8]".
@@ -138,7 +134,7 @@ private:
     }
     const auto reference = data.resolve(model, tensor);
     if (!reference)
-      return statusOf(reference.error());
+      return reference.status();
     const std::string path = data.root() + "/" + reference->path;
     runtime::MappedFile &file = files[path];
     if (file.bytes().empty() && reference->length > 0)
@@ -284,6 +280,6 @@ Status pcc::writeModelWithWeights(const ModelWithWeightsOptions &options,
   PCC_RETURN_IF_ERROR(checkModelOutput(options.output, options.model));
   auto model = onnx::readModelAsWritten(options.model);
   if (!model)
-    return statusOf(model.error());
+    return model.status();
   return WeightReplacement(std::move(*model), options, weights).run();
 }

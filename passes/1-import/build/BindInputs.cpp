@@ -1,7 +1,7 @@
 //===- BindInputs.cpp - sizes for the dynamic dims of the inputs ----------===//
 
 #include "passes/1-import/build/BindInputs.h"
-#include "passes/1-import/onnx/model/Error.h"
+#include "passes/1-import/onnx/model/MessageText.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"

@@ -1,7 +1,7 @@
 //===- UnsupportedOps.cpp - collector of nodes that pcc cannot import -----===//
 
 #include "passes/1-import/build/UnsupportedOps.h"
-#include "passes/1-import/onnx/model/Error.h"
+#include "passes/1-import/onnx/model/MessageText.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace pcc::onnx_import {

@@ -2,6 +2,7 @@
 
 #include "passes/1-import/build/Weights.h"
 #include "passes/1-import/build/DenseElements.h"
+#include "passes/1-import/onnx/model/MessageText.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -149,7 +150,7 @@ DenseElementsAttr Weights::elementsOf(const onnx::Tensor &tensor,
     return elementsFromBytes(type, asRef(tensor.raw));
   auto reference = data.resolve(model, tensor);
   if (!reference) {
-    emitter.fail(reference.error().exitCode, reference.error().message);
+    emitter.fail(reference.status().code(), reference.status().message());
     return {};
   }
   auto buffer = readSlice(data.root(), *reference, emitter);
@@ -184,7 +185,8 @@ Value Weights::makeParameter(const onnx::Tensor &tensor, RankedTensorType type,
                              Emitter &emitter) {
   auto reference = data.resolve(model, tensor);
   if (!reference)
-    return emitter.fail(reference.error().exitCode, reference.error().message);
+    return emitter.fail(reference.status().code(),
+                        reference.status().message());
   auto file =
       StringAttr::get(context, reference->present ? reference->path : "");
   auto weight = WeightAttr::get(context, file, reference->offset,

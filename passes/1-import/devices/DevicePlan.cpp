@@ -2,7 +2,7 @@
 
 #include "passes/1-import/devices/DevicePlan.h"
 #include "passes/1-import/build/Locations.h"
-#include "passes/1-import/onnx/model/Error.h"
+#include "passes/1-import/onnx/model/MessageText.h"
 
 #include <algorithm>
 #include <charconv>

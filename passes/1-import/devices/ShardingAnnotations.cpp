@@ -1,7 +1,7 @@
 //===- ShardingAnnotations.cpp - shardings requested by a model -----------===//
 
 #include "passes/1-import/devices/ShardingAnnotations.h"
-#include "passes/1-import/onnx/model/Error.h"
+#include "passes/1-import/onnx/model/MessageText.h"
 #include "sharding/ShardingText.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 
 #include "passes/1-import/onnx/ExternalData.h"
 
+#include "passes/1-import/onnx/model/MessageText.h"
 #include "passes/1-import/onnx/model/ModelStorage.h"
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+using namespace pcc;
 using namespace pcc::onnx;
 namespace fs = std::filesystem;
 
@@ -125,8 +127,9 @@ bool ExternalData::permitted(const fs::path &canonical) const {
 ExternalData::File ExternalData::inspect(const fs::path &found,
                                          std::string_view location) const {
   File file;
-  const auto refuse = [&](const std::string &claim, int exitCode = 3) {
-    file.error = Error{exitCode, "file " + quoted(location) + " " + claim, {}};
+  const auto refuse = [&](const std::string &claim,
+                          ExitCode code = CannotRead) {
+    file.error = Status::error(code, "file " + quoted(location) + " " + claim);
     return file;
   };
   std::error_code code;
@@ -144,14 +147,13 @@ ExternalData::File ExternalData::inspect(const fs::path &found,
   if (access(canonical.c_str(), R_OK) != 0)
     return refuse("cannot be read: " +
                       std::error_code(errno, std::generic_category()).message(),
-                  /*exitCode=*/7);
+                  InputOutput);
   const bool trusted =
       !extraDirectory.empty() && isInside(canonical, extraDirectory);
   if (status.st_nlink > 1 && !trusted) {
     refuse("has " + std::to_string(status.st_nlink) + " hard links");
-    file.error->notes.push_back("another name of it may lie outside of the "
-                                "model's directory; --external-data-root "
-                                "permits such files");
+    file.error.addNote("another name of it may lie outside of the model's "
+                       "directory; --external-data-root permits such files");
     return file;
   }
   file.reference.path = found.lexically_relative(rootPath);
@@ -166,7 +168,8 @@ ExternalData::File ExternalData::inspect(const fs::path &found,
 ExternalData::File ExternalData::find(std::string_view location) const {
   File file;
   if (std::string mistake = locationMistake(location); !mistake.empty()) {
-    file.error = Error{3, "file " + quoted(location) + ": " + mistake, {}};
+    file.error =
+        Status::error(CannotRead, "file " + quoted(location) + ": " + mistake);
     return file;
   }
   const fs::path relative = fs::path(std::string(location)).lexically_normal();
@@ -180,7 +183,8 @@ ExternalData::File ExternalData::find(std::string_view location) const {
   file.reference.path = relative;
   file.reference.present = false;
   if (!options.allowAbsent)
-    file.error = Error{3, "file " + quoted(location) + " does not exist", {}};
+    file.error = Status::error(CannotRead,
+                               "file " + quoted(location) + " does not exist");
   return file;
 }
 
@@ -193,14 +197,13 @@ const ExternalData::File &ExternalData::lookUp(std::string_view location) {
 
 /// Returns where elements lie inside the model file. The reader has opened that
 /// file already, so the checks of `inspect` are not needed.
-Result<DataReference> ExternalData::resolveInModel(const Model &model,
-                                                   const Tensor &tensor) {
+StatusOr<DataReference> ExternalData::resolveInModel(const Model &model,
+                                                     const Tensor &tensor) {
   const std::optional<uint64_t> offset = model.fileOffset(tensor.raw);
   if (!offset)
-    return Error{3,
-                 "tensor " + quoted(tensor.name) +
-                     " is not stored as bytes in the model file",
-                 {}};
+    return Status::error(CannotRead,
+                         "tensor " + quoted(tensor.name) +
+                             " is not stored as bytes in the model file");
   if (!modelFile) {
     struct stat status = {};
     modelFile.emplace();
@@ -219,21 +222,20 @@ Result<DataReference> ExternalData::resolveInModel(const Model &model,
 /// Finds the bytes of a tensor and checks offset and length, which come from
 /// the untrusted model. The bounds check subtracts instead of adding, because a
 /// sum could overflow.
-Result<DataReference> ExternalData::resolve(const Model &model,
-                                            const Tensor &tensor) {
+StatusOr<DataReference> ExternalData::resolve(const Model &model,
+                                              const Tensor &tensor) {
   if (!tensor.external)
     return resolveInModel(model, tensor);
   const ExternalLocation &external = *tensor.external;
   const std::string subject = "external data of tensor " + quoted(tensor.name);
   const auto refuse = [&](const std::string &claim) {
-    return Error{3, subject + ": " + claim, {}};
+    return Status::error(CannotRead, subject + ": " + claim);
   };
   const File &file = lookUp(external.location);
-  if (file.error) {
-    Error error = *file.error;
-    error.message = subject + ": " + error.message;
-    return error;
-  }
+  if (file.error.failed())
+    return Status::error(file.error.code(),
+                         subject + ": " + file.error.message(),
+                         file.error.notes());
   const std::string name = "file " + quoted(external.location);
   const std::optional<uint64_t> needed = byteSize(tensor.dataType, tensor.dims);
   if (!needed)

@@ -9,8 +9,8 @@
 #ifndef PCC_PASSES_1_IMPORT_ONNX_EXTERNALDATA_H
 #define PCC_PASSES_1_IMPORT_ONNX_EXTERNALDATA_H
 
-#include "passes/1-import/onnx/model/Error.h"
 #include "passes/1-import/onnx/model/Model.h"
+#include "status/StatusOr.h"
 
 #include <filesystem>
 #include <map>
@@ -90,15 +90,16 @@ public:
   /// In external data an absent `offset` means 0, and an absent `length` means
   /// the byte size of the tensor. Any other `length` is an error.
   ///
-  /// Errors have exit code 3, or 7 if the system denies access to the file.
+  /// Errors have exit code CannotRead, or InputOutput if the system denies access
+  /// to the file.
   /// Each message names the tensor and, as the model writes it, the location.
-  Result<DataReference> resolve(const Model &model, const Tensor &tensor);
+  StatusOr<DataReference> resolve(const Model &model, const Tensor &tensor);
 
 private:
   /// Result of the search for the file at one location.
   struct File {
     /// Reason why the file must not be used; empty if it may be used.
-    MaybeError error;
+    Status error;
     /// Path, size and time of the file. Offset and length are not set. Not to
     /// be used if there is an `error`.
     DataReference reference;
@@ -114,8 +115,8 @@ private:
   File inspect(const std::filesystem::path &found,
                std::string_view location) const;
   /// Does the work of `resolve` for tensors without external data.
-  Result<DataReference> resolveInModel(const Model &model,
-                                       const Tensor &tensor);
+  StatusOr<DataReference> resolveInModel(const Model &model,
+                                         const Tensor &tensor);
   /// Returns whether the path `canonical` lies in a permitted directory.
   bool permitted(const std::filesystem::path &canonical) const;
 

@@ -4,6 +4,7 @@
 
 #include "passes/1-import/onnx/check/CheckDevices.h"
 #include "passes/1-import/onnx/check/ValidateModel.h"
+#include "passes/1-import/onnx/model/MessageText.h"
 #include "passes/1-import/onnx/model/ModelStorage.h"
 #include "passes/1-import/onnx/normalize/InlineFunctions.h"
 #include "passes/1-import/onnx/normalize/MergeTrainingInfo.h"
@@ -11,6 +12,7 @@
 
 #include <new>
 
+using namespace pcc;
 using namespace pcc::onnx;
 
 /// Returns how an error message describes a file that cannot be decoded: it is
@@ -25,9 +27,9 @@ static std::string verdict(const ModelParser &parser, const WireError &error) {
 
 /// Parses the file in `storage` into a Model. Turns exceptions of the parser,
 /// and those that mean exhausted memory, into errors.
-static Result<Model> parseModel(std::shared_ptr<ModelStorage> storage,
-                                const std::string &path,
-                                const ReadLimits &limits) {
+static StatusOr<Model> parseModel(std::shared_ptr<ModelStorage> storage,
+                                  const std::string &path,
+                                  const ReadLimits &limits) {
   Model model;
   model.path = path;
   model.storage = storage;
@@ -36,61 +38,57 @@ static Result<Model> parseModel(std::shared_ptr<ModelStorage> storage,
   try {
     parser.model(storage->file(), model);
   } catch (const WireError &error) {
-    return Error{3, subject + verdict(parser, error) + error.message, {}};
+    return Status::error(CannotRead,
+                         subject + verdict(parser, error) + error.message);
   } catch (const InvalidMessage &refusal) {
-    return Error{3, subject + " is not valid: " + refusal.message, {}};
+    return Status::error(CannotRead,
+                         subject + " is not valid: " + refusal.message);
   } catch (const std::bad_alloc &) {
-    return Error{7, "out of memory while reading " + subject, {}};
+    return Status::error(InputOutput, "out of memory while reading " + subject);
   } catch (const std::length_error &) {
-    return Error{7, "out of memory while reading " + subject, {}};
+    return Status::error(InputOutput, "out of memory while reading " + subject);
   }
   return model;
 }
 
 /// Parses, checks and normalizes the file in `storage`, as readModel describes.
 /// If `trains`, the graph becomes that of a training step.
-static Result<Model> readFrom(std::shared_ptr<ModelStorage> storage,
-                              const std::string &path, const ReadLimits &limits,
-                              bool trains = false) {
+static StatusOr<Model> readFrom(std::shared_ptr<ModelStorage> storage,
+                                const std::string &path,
+                                const ReadLimits &limits, bool trains = false) {
   if (storage->file().empty())
-    return Error{3, "model " + quoted(path) + " is an empty file", {}};
-  Result<Model> model = parseModel(std::move(storage), path, limits);
-  if (!model)
-    return model;
+    return Status::error(CannotRead,
+                         "model " + quoted(path) + " is an empty file");
+  PCC_ASSIGN_OR_RETURN(Model model,
+                       parseModel(std::move(storage), path, limits));
   if (trains)
-    if (MaybeError error = mergeTrainingInfo(*model))
-      return std::move(*error);
+    PCC_RETURN_IF_ERROR(mergeTrainingInfo(model));
   // Validate before functions are inlined: error messages then show names as
   // they are in the file, and the inliner needs function bodies in topological
   // order.
-  if (MaybeError error = validateModel(*model))
-    return std::move(*error);
-  if (MaybeError error = checkDevices(*model))
-    return std::move(*error);
-  if (MaybeError error = inlineFunctions(*model, limits))
-    return std::move(*error);
+  PCC_RETURN_IF_ERROR(validateModel(model));
+  PCC_RETURN_IF_ERROR(checkDevices(model));
+  PCC_RETURN_IF_ERROR(inlineFunctions(model, limits));
   return model;
 }
 
-Result<Model> pcc::onnx::readModel(const std::string &path,
-                                   const ReadLimits &limits, bool trains) {
+StatusOr<Model> pcc::onnx::readModel(const std::string &path,
+                                     const ReadLimits &limits, bool trains) {
   auto storage = std::make_shared<ModelStorage>();
-  if (MaybeError error = storage->map(path))
-    return std::move(*error);
+  PCC_RETURN_IF_ERROR(storage->map(path));
   return readFrom(std::move(storage), path, limits, trains);
 }
 
-Result<Model> pcc::onnx::readModelAsWritten(const std::string &path,
-                                            const ReadLimits &limits) {
+StatusOr<Model> pcc::onnx::readModelAsWritten(const std::string &path,
+                                              const ReadLimits &limits) {
   auto storage = std::make_shared<ModelStorage>();
-  if (MaybeError error = storage->map(path))
-    return std::move(*error);
+  PCC_RETURN_IF_ERROR(storage->map(path));
   return parseModel(std::move(storage), path, limits);
 }
 
-Result<Model> pcc::onnx::readModelFromBytes(std::string_view bytes,
-                                            const std::string &path,
-                                            const ReadLimits &limits) {
+StatusOr<Model> pcc::onnx::readModelFromBytes(std::string_view bytes,
+                                              const std::string &path,
+                                              const ReadLimits &limits) {
   auto storage = std::make_shared<ModelStorage>();
   storage->view(bytes);
   return readFrom(std::move(storage), path, limits);

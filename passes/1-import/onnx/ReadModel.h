@@ -3,9 +3,9 @@
 #ifndef PCC_PASSES_1_IMPORT_ONNX_READMODEL_H
 #define PCC_PASSES_1_IMPORT_ONNX_READMODEL_H
 
-#include "passes/1-import/onnx/model/Error.h"
 #include "passes/1-import/onnx/model/Model.h"
 #include "passes/1-import/onnx/model/ReadLimits.h"
+#include "status/StatusOr.h"
 
 #include <string>
 #include <string_view>
@@ -33,23 +33,26 @@ namespace pcc::onnx {
 /// one training step; see MergeTrainingInfo.h. Without a TrainingInfo, `trains`
 /// has no effect.
 ///
-/// Errors have the exit codes that Error::exitCode lists.
-Result<Model> readModel(const std::string &path, const ReadLimits &limits = {},
-                        bool trains = false);
+/// Errors have the exit code CannotRead if the model
+/// cannot be read, Unsupported if it uses a feature that pcc does not support,
+/// CannotMeet if its annotations cannot be met, and InputOutput if the operating
+/// system refuses access or memory.
+StatusOr<Model> readModel(const std::string &path,
+                          const ReadLimits &limits = {}, bool trains = false);
 
 /// Maps and parses the ONNX file at `path`, and returns the model as the file
 /// has it. Unlike readModel, it does not check how messages fit together, keeps
 /// the nodes in the order of the file, inlines no function calls and sets no
 /// opsets. Used to write a changed copy of a model; see the folder write/.
-Result<Model> readModelAsWritten(const std::string &path,
-                                 const ReadLimits &limits = {});
+StatusOr<Model> readModelAsWritten(const std::string &path,
+                                   const ReadLimits &limits = {});
 
 /// Reads a model from the bytes of an ONNX file. The result has the properties
 /// that readModel lists. The caller must keep `bytes` alive as long as the
 /// model. `path` is used in messages only.
-Result<Model> readModelFromBytes(std::string_view bytes,
-                                 const std::string &path,
-                                 const ReadLimits &limits = {});
+StatusOr<Model> readModelFromBytes(std::string_view bytes,
+                                   const std::string &path,
+                                   const ReadLimits &limits = {});
 
 } // namespace pcc::onnx
 

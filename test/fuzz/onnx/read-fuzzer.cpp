@@ -9,6 +9,7 @@
 
 #include <set>
 
+using namespace pcc;
 using namespace pcc::onnx;
 
 namespace {
@@ -73,10 +74,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char *>(data), size);
   ReadLimits limits;
   limits.messages = 1 << 14;
-  const Result<Model> model = readModelFromBytes(bytes, "fuzz.onnx", limits);
+  const StatusOr<Model> model = readModelFromBytes(bytes, "fuzz.onnx", limits);
   if (!model) {
-    require(!model.error().message.empty());
-    require(model.error().message.find('\n') == std::string::npos);
+    require(!model.status().message().empty());
+    require(model.status().message().find('\n') == std::string::npos);
     return 0;
   }
   requireGraph(model->graph, {});

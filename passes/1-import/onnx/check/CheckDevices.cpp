@@ -1,11 +1,13 @@
 //===- CheckDevices.cpp - checks of multi-device annotations --------------===//
 
 #include "passes/1-import/onnx/check/CheckDevices.h"
+#include "passes/1-import/onnx/model/MessageText.h"
 
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
+using namespace pcc;
 using namespace pcc::onnx;
 
 namespace {
@@ -21,7 +23,7 @@ public:
   /// Checks the annotations of `nodes` and of the nodes in their subgraphs.
   void visit(const std::vector<Node> &nodes);
 
-  MaybeError error;
+  Status error;
 
 private:
   void check(const Node &node);
@@ -61,14 +63,14 @@ static bool contains(const std::vector<std::string_view> &names,
 }
 
 void DeviceCheck::fail(const std::string &what) {
-  if (error)
+  if (error.failed())
     return;
   std::string where;
   if (current)
     where = "node " + current->label() + ": ";
   if (!tensor.empty())
     where += "the sharding of " + quoted(tensor) + " ";
-  error = Error{6, where + what, {}};
+  error = Status::error(CannotMeet, where + what);
 }
 
 /// Error messages about device configurations name no node, because `current`
@@ -94,7 +96,7 @@ DeviceCheck::DeviceCheck(const Model &model) {
 
 void DeviceCheck::visit(const std::vector<Node> &nodes) {
   for (const Node &node : nodes) {
-    if (error)
+    if (error.failed())
       return;
     current = &node;
     tensor = {};
@@ -214,7 +216,7 @@ int64_t pcc::onnx::numShards(const ShardingSpec &spec) {
   return shards;
 }
 
-MaybeError pcc::onnx::checkDevices(const Model &model) {
+Status pcc::onnx::checkDevices(const Model &model) {
   DeviceCheck check(model);
   check.visit(model.graph.nodes);
   for (const Function &function : model.functions)

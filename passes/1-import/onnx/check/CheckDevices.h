@@ -3,8 +3,8 @@
 #ifndef PCC_PASSES_1_IMPORT_ONNX_CHECK_CHECKDEVICES_H
 #define PCC_PASSES_1_IMPORT_ONNX_CHECK_CHECKDEVICES_H
 
-#include "passes/1-import/onnx/model/Error.h"
 #include "passes/1-import/onnx/model/Model.h"
+#include "status/Status.h"
 
 namespace pcc::onnx {
 
@@ -24,7 +24,7 @@ namespace pcc::onnx {
 ///    tensor with one shard, whose list may have any length: all listed devices
 ///    hold the whole tensor.
 /// Returns the first violation, with exit code 6 and the name of the node.
-MaybeError checkDevices(const Model &model);
+Status checkDevices(const Model &model);
 
 } // namespace pcc::onnx
 

@@ -3,9 +3,11 @@
 #include "passes/1-import/onnx/check/ValidateModel.h"
 
 #include "passes/1-import/onnx/check/TopologicalOrder.h"
+#include "passes/1-import/onnx/model/MessageText.h"
 
 #include <unordered_map>
 
+using namespace pcc;
 using namespace pcc::onnx;
 
 namespace {
@@ -46,8 +48,8 @@ public:
   void checkOutput(std::string_view name,
                    std::vector<std::string_view> &captures);
 
-  /// The first error; empty if there is none. Later errors are dropped.
-  MaybeError error;
+  /// The first error; success if there is none. Later errors are dropped.
+  Status error;
 
 private:
   /// Returns the definition of `name` in this graph, not in enclosing ones;
@@ -72,8 +74,8 @@ private:
                                     std::vector<std::string_view> &captures);
   void reportCycle(const std::vector<uint32_t> &cycle);
   void fail(std::string message, std::vector<std::string> notes = {}) {
-    if (!error)
-      error = Error{3, std::move(message), std::move(notes)};
+    if (error.ok())
+      error = Status::error(CannotRead, std::move(message), std::move(notes));
   }
 
   const Scope *outer;
@@ -86,8 +88,8 @@ private:
 /// Validates a graph and its subgraphs, and sorts their nodes. Appends the
 /// names that the graph uses from enclosing graphs to `captures`. Returns the
 /// first error, if any.
-static MaybeError validateGraph(Graph &graph, const Scope *outer,
-                                std::vector<std::string_view> &captures);
+static Status validateGraph(Graph &graph, const Scope *outer,
+                            std::vector<std::string_view> &captures);
 
 const Definition *Scope::find(std::string_view name) const {
   const auto found = definitions.find(name);
@@ -157,12 +159,10 @@ Scope::producersOf(Node &node, std::vector<std::string_view> &captures) {
   for (Attribute &attribute : node.attributes) {
     for (Graph &graph : attribute.graphs) {
       std::vector<std::string_view> captured;
-      if (MaybeError inner = validateGraph(graph, this, captured)) {
-        inner->notes.push_back("in attribute " + quoted(attribute.name) +
-                               " of node " + node.label());
-        if (!error)
-          error = std::move(inner);
-      }
+      Status inner = validateGraph(graph, this, captured);
+      if (inner.failed() && error.ok())
+        error = inner.addNote("in attribute " + quoted(attribute.name) +
+                              " of node " + node.label());
       for (std::string_view name : captured)
         use(name, node, producers, captures);
     }
@@ -187,7 +187,7 @@ void Scope::sortNodes(std::vector<std::string_view> &captures) {
   producers.reserve(nodes.size());
   for (Node &node : nodes) {
     producers.push_back(producersOf(node, captures));
-    if (error)
+    if (error.failed())
       return;
   }
   const TopologicalOrder order = sortTopologically(producers);
@@ -212,8 +212,8 @@ void Scope::checkOutput(std::string_view name,
 
 /// Defines all values of the graph before it checks uses. Inputs are defined
 /// first, because an initializer may have the name of an input.
-static MaybeError validateGraph(Graph &graph, const Scope *outer,
-                                std::vector<std::string_view> &captures) {
+static Status validateGraph(Graph &graph, const Scope *outer,
+                            std::vector<std::string_view> &captures) {
   Scope scope(outer, graph.nodes);
   for (const ValueInfo &input : graph.inputs)
     scope.define(input.name, "an input");
@@ -224,36 +224,35 @@ static MaybeError validateGraph(Graph &graph, const Scope *outer,
   for (const SparseTensor &tensor : graph.sparseInitializers)
     scope.define(tensor.values.name, "an initializer", "an input");
   scope.defineNodes();
-  if (!scope.error)
+  if (scope.error.ok())
     scope.sortNodes(captures);
   for (const ValueInfo &output : graph.outputs)
-    if (!scope.error)
+    if (scope.error.ok())
       scope.checkOutput(output.name, captures);
   return std::move(scope.error);
 }
 
 /// Validates the body of a function and sorts its nodes. A function body has no
 /// enclosing graph whose values it could use. Returns the first error, if any.
-static MaybeError validateFunction(Function &function) {
+static Status validateFunction(Function &function) {
   std::vector<std::string_view> captures;
   Scope scope(nullptr, function.nodes);
   for (std::string_view input : function.inputs)
     scope.define(input, "an input");
   scope.defineNodes();
-  if (!scope.error)
+  if (scope.error.ok())
     scope.sortNodes(captures);
   for (std::string_view output : function.outputs)
-    if (!scope.error)
+    if (scope.error.ok())
       scope.checkOutput(output, captures);
-  if (scope.error)
-    scope.error->notes.push_back("in function " + function.label());
+  if (scope.error.failed())
+    scope.error.addNote("in function " + function.label());
   return std::move(scope.error);
 }
 
-MaybeError pcc::onnx::validateModel(Model &model) {
+Status pcc::onnx::validateModel(Model &model) {
   for (Function &function : model.functions)
-    if (MaybeError error = validateFunction(function))
-      return error;
+    PCC_RETURN_IF_ERROR(validateFunction(function));
   std::vector<std::string_view> captures;
   return validateGraph(model.graph, nullptr, captures);
 }

@@ -3,8 +3,8 @@
 #ifndef PCC_PASSES_1_IMPORT_ONNX_CHECK_VALIDATEMODEL_H
 #define PCC_PASSES_1_IMPORT_ONNX_CHECK_VALIDATEMODEL_H
 
-#include "passes/1-import/onnx/model/Error.h"
 #include "passes/1-import/onnx/model/Model.h"
+#include "status/Status.h"
 
 namespace pcc::onnx {
 
@@ -19,7 +19,7 @@ namespace pcc::onnx {
 ///
 /// Returns the first violation, with exit code 3, or nothing. After an error
 /// only some nodes are sorted, and the model must not be used.
-MaybeError validateModel(Model &model);
+Status validateModel(Model &model);
 
 } // namespace pcc::onnx
 

@@ -2,7 +2,7 @@
 
 #include "passes/1-import/onnx/model/Model.h"
 
-#include "passes/1-import/onnx/model/Error.h"
+#include "passes/1-import/onnx/model/MessageText.h"
 #include "passes/1-import/onnx/model/ModelStorage.h"
 
 #include <algorithm>

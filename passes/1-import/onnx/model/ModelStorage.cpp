@@ -1,6 +1,7 @@
 //===- ModelStorage.cpp - memory that the views of a model refer to -------===//
 
 #include "passes/1-import/onnx/model/ModelStorage.h"
+#include "passes/1-import/onnx/model/MessageText.h"
 
 #include <cerrno>
 #include <cstring>
@@ -9,37 +10,37 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+using namespace pcc;
 using namespace pcc::onnx;
 
-/// Returns pcc's exit code for the system error `number` (an errno): 7 if the
-/// operating system refuses access or resources, otherwise 3.
-static int exitCodeOf(int number) {
+/// Returns pcc's exit code for the system error `number` (an errno): InputOutput
+/// if the operating system refuses access or resources, otherwise CannotRead.
+static ExitCode exitCodeOf(int number) {
   return number == EACCES || number == EPERM || number == EIO ||
                  number == EMFILE || number == ENFILE || number == ENOMEM
-             ? 7
-             : 3;
+             ? InputOutput
+             : CannotRead;
 }
 
-static Error systemError(const std::string &path, int number) {
-  return {exitCodeOf(number),
-          "cannot read " + quoted(path) + ": " + std::strerror(number),
-          {}};
+static Status systemError(const std::string &path, int number) {
+  return Status::error(exitCodeOf(number), "cannot read " + quoted(path) +
+                                               ": " + std::strerror(number));
 }
 
 /// The mapping of the file stays valid after the file descriptor is closed.
-MaybeError ModelStorage::map(const std::string &path) {
+Status ModelStorage::map(const std::string &path) {
   // O_NONBLOCK: without it, open() of a named pipe waits until someone writes
   // to it.
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     return systemError(path, errno);
   struct stat status;
-  MaybeError error;
+  Status error;
   if (fstat(fd, &status) != 0)
     error = systemError(path, errno);
   else if (!S_ISREG(status.st_mode))
-    error =
-        Error{3, "cannot read " + quoted(path) + ": not a regular file", {}};
+    error = Status::error(CannotRead, "cannot read " + quoted(path) +
+                                          ": not a regular file");
   else if (status.st_size != 0) {
     const auto size = static_cast<size_t>(status.st_size);
     void *address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);

@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_1_IMPORT_ONNX_MODEL_MODELSTORAGE_H
 #define PCC_PASSES_1_IMPORT_ONNX_MODEL_MODELSTORAGE_H
 
-#include "passes/1-import/onnx/model/Error.h"
+#include "status/Status.h"
 
 #include <deque>
 #include <string>
@@ -18,9 +18,9 @@ namespace pcc::onnx {
 class ModelStorage {
 public:
   /// Maps the regular file at `path` into memory, read-only. An empty file is
-  /// no error and has no bytes. The exit code of an error is 7 if the operating
-  /// system refuses access or memory, otherwise 3.
-  MaybeError map(const std::string &path);
+  /// no error and has no bytes. The exit code of an error is InputOutput if
+  /// the operating system refuses access or memory, otherwise CannotRead.
+  Status map(const std::string &path);
   /// Uses `bytes` as the contents of the model file. The caller must keep
   /// `bytes` alive as long as the storage.
   void view(std::string_view bytes) { content = bytes; }

@@ -11,7 +11,7 @@
 namespace pcc::onnx {
 
 /// Exception that the decoder throws if the bytes are not a protocol buffer
-/// message. parseModel (ReadModel.cpp) turns it into an Error.
+/// message. parseModel (ReadModel.cpp) turns it into a Status.
 struct WireError {
   /// Description of the fault, without the name of the file.
   std::string message;

@@ -1,7 +1,9 @@
 //===- BindOpsets.cpp - opset versions of the nodes of a model ------------===//
 
 #include "passes/1-import/onnx/normalize/BindOpsets.h"
+#include "passes/1-import/onnx/model/MessageText.h"
 
+using namespace pcc;
 using namespace pcc::onnx;
 
 namespace {
@@ -14,10 +16,10 @@ public:
               const Function *function)
       : model(model), table(table), function(function) {}
 
-  MaybeError bind(std::vector<Node> &nodes) const;
+  Status bind(std::vector<Node> &nodes) const;
 
 private:
-  MaybeError bindAttribute(Attribute &attribute, const Node &node) const;
+  Status bindAttribute(Attribute &attribute, const Node &node) const;
 
   const Model &model;
   const FunctionTable &table;
@@ -27,24 +29,23 @@ private:
 
 } // namespace
 
-MaybeError OpsetBinder::bindAttribute(Attribute &attribute,
-                                      const Node &node) const {
+Status OpsetBinder::bindAttribute(Attribute &attribute,
+                                  const Node &node) const {
   if (!function && !attribute.refAttrName.empty())
-    return Error{3,
-                 "attribute " + quoted(attribute.name) + " of node " +
-                     node.label() + " takes the value of parameter " +
-                     quoted(attribute.refAttrName) + ", but is in no function",
-                 {}};
+    return Status::error(CannotRead, "attribute " + quoted(attribute.name) +
+                                         " of node " + node.label() +
+                                         " takes the value of parameter " +
+                                         quoted(attribute.refAttrName) +
+                                         ", but is in no function");
   for (Graph &graph : attribute.graphs)
-    if (MaybeError error = bind(graph.nodes))
-      return error;
-  return std::nullopt;
+    PCC_RETURN_IF_ERROR(bind(graph.nodes));
+  return Status::success();
 }
 
 /// Sets the opset version of each node: the one that the function imports for
 /// the node's domain, else the one that the model imports. A call of a function
 /// of the model gets none.
-MaybeError OpsetBinder::bind(std::vector<Node> &nodes) const {
+Status OpsetBinder::bind(std::vector<Node> &nodes) const {
   for (Node &node : nodes) {
     if (!table.calledBy(node)) {
       if (function)
@@ -52,23 +53,20 @@ MaybeError OpsetBinder::bind(std::vector<Node> &nodes) const {
       if (node.opset == 0)
         node.opset = opsetVersion(model.opsets, node.domain);
       if (node.opset == 0)
-        return Error{3,
-                     "node " + node.label() + " is of domain " +
-                         quoted(node.domain) +
-                         ", which the model does not import",
-                     {}};
+        return Status::error(CannotRead,
+                             "node " + node.label() + " is of domain " +
+                                 quoted(node.domain) +
+                                 ", which the model does not import");
     }
     for (Attribute &attribute : node.attributes)
-      if (MaybeError error = bindAttribute(attribute, node))
-        return error;
+      PCC_RETURN_IF_ERROR(bindAttribute(attribute, node));
   }
-  return std::nullopt;
+  return Status::success();
 }
 
-MaybeError pcc::onnx::bindOpsets(Model &model, const FunctionTable &table) {
+Status pcc::onnx::bindOpsets(Model &model, const FunctionTable &table) {
   for (Function &function : model.functions)
-    if (MaybeError error =
-            OpsetBinder(model, table, &function).bind(function.nodes))
-      return error;
+    PCC_RETURN_IF_ERROR(
+        OpsetBinder(model, table, &function).bind(function.nodes));
   return OpsetBinder(model, table, nullptr).bind(model.graph.nodes);
 }

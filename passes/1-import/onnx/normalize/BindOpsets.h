@@ -4,6 +4,7 @@
 #define PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_BINDOPSETS_H
 
 #include "passes/1-import/onnx/normalize/FunctionTable.h"
+#include "status/Status.h"
 
 namespace pcc::onnx {
 
@@ -14,7 +15,7 @@ namespace pcc::onnx {
 ///
 /// Returns an error with exit code 3 if a node's domain is not imported, or if
 /// an attribute outside of a function refers to a function parameter.
-MaybeError bindOpsets(Model &model, const FunctionTable &table);
+Status bindOpsets(Model &model, const FunctionTable &table);
 
 } // namespace pcc::onnx
 

@@ -1,9 +1,11 @@
 //===- CallInliner.cpp - inlining of one ONNX function call ---------------===//
 
 #include "passes/1-import/onnx/normalize/CallInliner.h"
+#include "passes/1-import/onnx/model/MessageText.h"
 
 #include <algorithm>
 
+using namespace pcc;
 using namespace pcc::onnx;
 
 //===----------------------------------------------------------------------===//
@@ -89,10 +91,9 @@ CallInliner::CallInliner(const Node &call, const Function &function,
   prefix += "/";
 }
 
-bool CallInliner::fail(std::string message, int exitCode) {
-  if (!error)
-    error = Error{exitCode, std::move(message), {}};
-  return false;
+void CallInliner::fail(std::string message, ExitCode code) {
+  if (error.ok())
+    error = Status::error(code, std::move(message));
 }
 
 void CallInliner::bindInputs() {
@@ -152,7 +153,7 @@ void CallInliner::bindAttribute(Attribute &attribute) {
   const std::string what = "parameter " + quoted(attribute.refAttrName) +
                            " of function " + function.label();
   if (!value->graphs.empty()) {
-    fail(what + " is a graph, which is not supported", /*exitCode=*/4);
+    fail(what + " is a graph, which is not supported", Unsupported);
   } else if (attribute.type != AttributeType::Undefined &&
              attribute.type != value->type) {
     fail(what + " needs type " +
@@ -217,7 +218,7 @@ void CallInliner::renameNode(Node &node, bool inBody) {
               : std::string(node.name);
   if (!source.spend(2 + name.size() / 16))
     fail("the functions of the model are too large when inlined");
-  if (error)
+  if (error.failed())
     return;
   node.name = source.keep(std::move(name));
   node.index = call.index;
@@ -286,7 +287,7 @@ void CallInliner::forward(std::string_view from, std::string_view to) {
 /// Copies and renames the nodes of the function. The size of each node is
 /// deducted from the budget before the node is copied, so that a function that
 /// grows too large fails early.
-Result<std::vector<Node>> CallInliner::make() {
+StatusOr<std::vector<Node>> CallInliner::make() {
   if (call.inputs.size() > function.inputs.size() ||
       call.outputs.size() > function.outputs.size())
     fail("node " + call.label() + " has " + std::to_string(call.inputs.size()) +
@@ -294,20 +295,20 @@ Result<std::vector<Node>> CallInliner::make() {
          " outputs, its function has " +
          std::to_string(function.inputs.size()) + " and " +
          std::to_string(function.outputs.size()));
-  if (!error) {
+  if (error.ok()) {
     bindInputs();
     bindOutputs();
   }
   for (const Node &original : function.nodes) {
-    if (!error && !source.spend(costOf(original)))
+    if (error.ok() && !source.spend(costOf(original)))
       fail("the functions of the model are too large when inlined");
-    if (error)
-      return std::move(*error);
+    if (error.failed())
+      return error;
     nodes.push_back(original);
     renameNode(nodes.back(), /*inBody=*/true);
   }
-  if (error)
-    return std::move(*error);
+  if (error.failed())
+    return error;
   for (const auto &[inside, outside] : forwarded)
     forward(names[inside], outside);
   return std::move(nodes);

@@ -3,8 +3,8 @@
 #ifndef PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_CALLINLINER_H
 #define PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_CALLINLINER_H
 
-#include "passes/1-import/onnx/model/Error.h"
 #include "passes/1-import/onnx/model/Model.h"
+#include "status/StatusOr.h"
 
 #include <string>
 #include <unordered_map>
@@ -62,7 +62,7 @@ public:
   /// Returns the nodes that replace the call, in topological order. They may
   /// contain further calls. May only be called once. Errors have exit code 3,
   /// or 4 if the call passes a graph as an attribute.
-  Result<std::vector<Node>> make();
+  StatusOr<std::vector<Node>> make();
 
 private:
   /// Maps each input name of the function to the operand of the call; to "" if
@@ -103,7 +103,7 @@ private:
   void forward(std::string_view from, std::string_view to);
   /// Records `message` with pcc's exit code `exitCode`, unless an error is
   /// already recorded. Always returns false.
-  bool fail(std::string message, int exitCode = 3);
+  void fail(std::string message, ExitCode code = CannotRead);
 
   const Node &call;
   const Function &function;
@@ -119,7 +119,7 @@ private:
   std::vector<std::pair<std::string_view, std::string_view>> forwarded;
   /// Nodes created so far.
   std::vector<Node> nodes;
-  MaybeError error;
+  Status error;
 };
 
 } // namespace pcc::onnx

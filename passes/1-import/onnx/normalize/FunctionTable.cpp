@@ -4,15 +4,17 @@
 
 #include <algorithm>
 
+using namespace pcc;
 using namespace pcc::onnx;
 
-MaybeError FunctionTable::fill(const std::vector<Function> &functions) {
+Status FunctionTable::fill(const std::vector<Function> &functions) {
   for (const Function &function : functions) {
     const Key key{function.domain, function.name, function.overload};
     if (!byKey.emplace(key, &function).second)
-      return Error{3, "function " + function.label() + " is defined twice", {}};
+      return Status::error(CannotRead, "function " + function.label() +
+                                           " is defined twice");
   }
-  return std::nullopt;
+  return Status::success();
 }
 
 const Function *FunctionTable::calledBy(const Node &node) const {
@@ -36,7 +38,7 @@ public:
   /// Visits `function`, which is called by the last function of `path` or, if
   /// `path` is empty, begins the walk. Returns an error for recursion or too
   /// long a chain.
-  MaybeError enter(const Function &function);
+  Status enter(const Function &function);
 
 private:
   /// Appends the functions that `nodes` and the nodes of their subgraphs call
@@ -45,10 +47,10 @@ private:
                std::vector<const Function *> &callees) const;
   /// Returns the error for a recursive call: `function` is called while it is
   /// on `path`.
-  Error circle(const Function &function) const;
+  Status circle(const Function &function) const;
   /// Returns an error if `path` and `below` more functions are a chain of more
   /// than `depth` functions.
-  MaybeError checkDepth(int below) const;
+  Status checkDepth(int below) const;
 
   const FunctionTable &table;
   const int depth;
@@ -72,54 +74,51 @@ void CallGraphWalk::collect(const std::vector<Node> &nodes,
   }
 }
 
-Error CallGraphWalk::circle(const Function &function) const {
+Status CallGraphWalk::circle(const Function &function) const {
   std::string text = "function " + function.label() + " calls itself";
   auto step = std::find(path.begin(), path.end(), &function) + 1;
   for (; step != path.end(); ++step)
     text += ", through " + (*step)->label();
-  return {3, std::move(text), {}};
+  return Status::error(CannotRead, std::move(text));
 }
 
-MaybeError CallGraphWalk::checkDepth(int below) const {
+Status CallGraphWalk::checkDepth(int below) const {
   if (static_cast<int>(path.size()) + below <= depth)
-    return std::nullopt;
-  return Error{3,
-               "functions call each other more than " + std::to_string(depth) +
-                   " deep, beginning with " + path.front()->label(),
-               {}};
+    return Status::success();
+  return Status::error(CannotRead, "functions call each other more than " +
+                                       std::to_string(depth) +
+                                       " deep, beginning with " +
+                                       path.front()->label());
 }
 
 /// Visits `function` and the functions that it calls. A function that was
 /// visited before is not visited again, because `height` has the length of the
 /// longest chain below it. The time is therefore linear in the number of calls.
-MaybeError CallGraphWalk::enter(const Function &function) {
+Status CallGraphWalk::enter(const Function &function) {
   if (std::find(path.begin(), path.end(), &function) != path.end())
     return circle(function);
   if (const auto known = height.find(&function); known != height.end())
-    return path.empty() ? std::nullopt : checkDepth(known->second);
+    return path.empty() ? Status::success() : checkDepth(known->second);
   path.push_back(&function);
-  if (MaybeError error = checkDepth(0))
-    return error;
+  PCC_RETURN_IF_ERROR(checkDepth(0));
   std::vector<const Function *> callees;
   collect(function.nodes, callees);
   std::sort(callees.begin(), callees.end());
   callees.erase(std::unique(callees.begin(), callees.end()), callees.end());
   int longest = 0;
   for (const Function *callee : callees) {
-    if (MaybeError error = enter(*callee))
-      return error;
+    PCC_RETURN_IF_ERROR(enter(*callee));
     longest = std::max(longest, height[callee]);
   }
   path.pop_back();
   height[&function] = longest + 1;
-  return std::nullopt;
+  return Status::success();
 }
 
-MaybeError pcc::onnx::checkCalls(const std::vector<Function> &functions,
-                                 const FunctionTable &table, int depth) {
+Status pcc::onnx::checkCalls(const std::vector<Function> &functions,
+                             const FunctionTable &table, int depth) {
   CallGraphWalk walk(table, depth);
   for (const Function &function : functions)
-    if (MaybeError error = walk.enter(function))
-      return error;
-  return std::nullopt;
+    PCC_RETURN_IF_ERROR(walk.enter(function));
+  return Status::success();
 }

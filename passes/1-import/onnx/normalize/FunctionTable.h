@@ -3,8 +3,8 @@
 #ifndef PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_FUNCTIONTABLE_H
 #define PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_FUNCTIONTABLE_H
 
-#include "passes/1-import/onnx/model/Error.h"
 #include "passes/1-import/onnx/model/Model.h"
+#include "status/Status.h"
 
 #include <map>
 #include <string_view>
@@ -20,7 +20,7 @@ public:
   /// Adds all of `functions`, which must outlive the table and must not be
   /// resized. Returns an error if two functions have the same domain, name and
   /// overload.
-  MaybeError fill(const std::vector<Function> &functions);
+  Status fill(const std::vector<Function> &functions);
   /// Returns the function that `node` calls; null if the node is an op. If a
   /// function and an op have the same name, the node calls the function.
   const Function *calledBy(const Node &node) const;
@@ -34,8 +34,8 @@ private:
 /// Returns an error with exit code 3 if a function calls itself, directly or
 /// through others, or if a chain of calls has more than `depth` functions.
 /// Calls in subgraphs are included.
-MaybeError checkCalls(const std::vector<Function> &functions,
-                      const FunctionTable &table, int depth);
+Status checkCalls(const std::vector<Function> &functions,
+                  const FunctionTable &table, int depth);
 
 } // namespace pcc::onnx
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+using namespace pcc;
 using namespace pcc::onnx;
 
 namespace {
@@ -25,16 +26,16 @@ public:
 
   /// Replaces all calls in `nodes`, including those in subgraphs and in inlined
   /// bodies.
-  MaybeError inlineList(std::vector<Node> &nodes, int level);
+  Status inlineList(std::vector<Node> &nodes, int level);
 
 private:
   /// If `node` is a call, appends the nodes of the function's body to `out`.
   /// Otherwise inlines the calls in the node's subgraphs and appends the node.
-  MaybeError inlineNode(Node node, std::vector<Node> &out, int level);
+  Status inlineNode(Node node, std::vector<Node> &out, int level);
   /// Appends the nodes of the body of `function`, which `call` calls, to `out`.
   /// Calls in the body are inlined, too.
-  MaybeError expand(const Node &call, const Function &function,
-                    std::vector<Node> &out, int level);
+  Status expand(const Node &call, const Function &function,
+                std::vector<Node> &out, int level);
 
   Model &model;
   const FunctionTable &table;
@@ -45,71 +46,61 @@ private:
 } // namespace
 
 /// First copies the body for this call, then inlines the calls inside the copy.
-MaybeError FunctionInliner::expand(const Node &call, const Function &function,
-                                   std::vector<Node> &out, int level) {
+Status FunctionInliner::expand(const Node &call, const Function &function,
+                               std::vector<Node> &out, int level) {
   // The inliner may add Identity nodes, which need a version of the standard
   // opset. If neither the function nor the model imports that opset, version 1
   // is enough for Identity.
   int64_t opset = opsetVersion(function.opsets, "");
   if (opset == 0)
     opset = std::max<int64_t>(1, opsetVersion(model.opsets, ""));
-  Result<std::vector<Node>> body =
-      CallInliner(call, function, opset, source).make();
-  if (!body)
-    return std::move(body.error());
-  for (Node &node : *body)
-    if (MaybeError error = inlineNode(std::move(node), out, level + 1))
-      return error;
-  return std::nullopt;
+  PCC_ASSIGN_OR_RETURN(std::vector<Node> body,
+                       CallInliner(call, function, opset, source).make());
+  for (Node &node : body)
+    PCC_RETURN_IF_ERROR(inlineNode(std::move(node), out, level + 1));
+  return Status::success();
 }
 
 /// Chains of calls and nested subgraphs are each limited to ReadLimits::depth,
 /// and they may alternate. The limit for both together is therefore twice as
 /// high.
-MaybeError FunctionInliner::inlineNode(Node node, std::vector<Node> &out,
-                                       int level) {
+Status FunctionInliner::inlineNode(Node node, std::vector<Node> &out,
+                                   int level) {
   if (level > 2 * limits.depth)
-    return Error{3,
-                 "calls and subgraphs are nested more than " +
-                     std::to_string(2 * limits.depth) + " deep at node " +
-                     node.label(),
-                 {}};
+    return Status::error(CannotRead,
+                         "calls and subgraphs are nested more than " +
+                             std::to_string(2 * limits.depth) +
+                             " deep at node " + node.label());
   if (const Function *function = table.calledBy(node))
     return expand(node, *function, out, level);
   for (Attribute &attribute : node.attributes)
     for (Graph &graph : attribute.graphs)
-      if (MaybeError error = inlineList(graph.nodes, level + 1))
-        return error;
+      PCC_RETURN_IF_ERROR(inlineList(graph.nodes, level + 1));
   out.push_back(std::move(node));
-  return std::nullopt;
+  return Status::success();
 }
 
-MaybeError FunctionInliner::inlineList(std::vector<Node> &nodes, int level) {
+Status FunctionInliner::inlineList(std::vector<Node> &nodes, int level) {
   std::vector<Node> out;
   out.reserve(nodes.size());
   for (Node &node : nodes)
-    if (MaybeError error = inlineNode(std::move(node), out, level))
-      return error;
+    PCC_RETURN_IF_ERROR(inlineNode(std::move(node), out, level));
   nodes = std::move(out);
-  return std::nullopt;
+  return Status::success();
 }
 
 /// Rejects recursion, sets opset versions, then inlines all calls. Opset
 /// versions are set in the function bodies before they are copied, so that
 /// every copy of a node has its version.
-MaybeError pcc::onnx::inlineFunctions(Model &model, const ReadLimits &limits) {
+Status pcc::onnx::inlineFunctions(Model &model, const ReadLimits &limits) {
   FunctionTable table;
-  if (MaybeError error = table.fill(model.functions))
-    return error;
-  if (MaybeError error = checkCalls(model.functions, table, limits.depth))
-    return error;
-  if (MaybeError error = bindOpsets(model, table))
-    return error;
+  PCC_RETURN_IF_ERROR(table.fill(model.functions));
+  PCC_RETURN_IF_ERROR(checkCalls(model.functions, table, limits.depth));
+  PCC_RETURN_IF_ERROR(bindOpsets(model, table));
   if (model.functions.empty())
-    return std::nullopt;
+    return Status::success();
   FunctionInliner inliner(model, table, limits);
-  if (MaybeError error = inliner.inlineList(model.graph.nodes, 0))
-    return error;
+  PCC_RETURN_IF_ERROR(inliner.inlineList(model.graph.nodes, 0));
   model.functions.clear();
-  return std::nullopt;
+  return Status::success();
 }

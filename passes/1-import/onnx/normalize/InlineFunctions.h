@@ -3,9 +3,9 @@
 #ifndef PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_INLINEFUNCTIONS_H
 #define PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_INLINEFUNCTIONS_H
 
-#include "passes/1-import/onnx/model/Error.h"
 #include "passes/1-import/onnx/model/Model.h"
 #include "passes/1-import/onnx/model/ReadLimits.h"
+#include "status/Status.h"
 
 namespace pcc::onnx {
 
@@ -31,7 +31,7 @@ namespace pcc::onnx {
 /// `model` must have passed validateModel, and would still pass it after this
 /// call. Returns an error if the depth of calls or the size of the inlined
 /// nodes exceeds `limits`.
-MaybeError inlineFunctions(Model &model, const ReadLimits &limits);
+Status inlineFunctions(Model &model, const ReadLimits &limits);
 
 } // namespace pcc::onnx
 

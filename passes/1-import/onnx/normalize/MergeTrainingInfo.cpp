@@ -2,6 +2,7 @@
 
 #include "passes/1-import/onnx/normalize/MergeTrainingInfo.h"
 
+using namespace pcc;
 using namespace pcc::onnx;
 
 std::string pcc::onnx::initializationName(std::string_view output) {
@@ -34,18 +35,17 @@ static void append(std::vector<T> &to, const std::vector<T> &from) {
 /// Merges the graphs and sets Node::index, which identifies unnamed nodes, to
 /// the index in the merged graph. Outputs of the initialization do not become
 /// outputs of the merged graph; importers look them up by name.
-MaybeError pcc::onnx::mergeTrainingInfo(Model &model) {
+Status pcc::onnx::mergeTrainingInfo(Model &model) {
   if (model.training.empty())
-    return {};
+    return Status::success();
   if (model.training.size() > 1)
-    return Error{4,
-                 "the model has " + std::to_string(model.training.size()) +
-                     " TrainingInfos, of which only one can be followed",
-                 {}};
+    return Status::error(
+        Unsupported, "the model has " + std::to_string(model.training.size()) +
+                         " TrainingInfos, of which only one can be followed");
   Graph first = model.training[0].initialization;
   if (!first.inputs.empty())
-    return Error{
-        3, "the initialization of the model's training has inputs", {}};
+    return Status::error(
+        CannotRead, "the initialization of the model's training has inputs");
   rename(model, first);
   const Graph &step = model.training[0].algorithm;
   Graph &graph = model.graph;
@@ -61,5 +61,5 @@ MaybeError pcc::onnx::mergeTrainingInfo(Model &model) {
   append(graph.inputs, step.inputs);
   append(graph.outputs, step.outputs);
   append(graph.valueInfos, step.valueInfos);
-  return {};
+  return Status::success();
 }

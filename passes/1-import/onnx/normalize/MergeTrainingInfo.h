@@ -3,8 +3,8 @@
 #ifndef PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_MERGETRAININGINFO_H
 #define PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_MERGETRAININGINFO_H
 
-#include "passes/1-import/onnx/model/Error.h"
 #include "passes/1-import/onnx/model/Model.h"
+#include "status/Status.h"
 
 namespace pcc::onnx {
 
@@ -22,7 +22,7 @@ namespace pcc::onnx {
 ///
 /// Returns an error with exit code 4 if there are several TrainingInfos, and
 /// with exit code 3 if the initialization has inputs.
-MaybeError mergeTrainingInfo(Model &model);
+Status mergeTrainingInfo(Model &model);
 
 /// Returns the name in the merged graph of the value that the initialization
 /// graph calls `output`: "initialization/" followed by `output`.

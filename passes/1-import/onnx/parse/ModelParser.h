@@ -15,7 +15,7 @@
 namespace pcc::onnx {
 
 /// Exception that the parser throws for a protobuf message that can be decoded
-/// but is not valid ONNX. parseModel (ReadModel.cpp) turns it into an Error.
+/// but is not valid ONNX. parseModel (ReadModel.cpp) turns it into a Status.
 struct InvalidMessage {
   std::string message;
 };

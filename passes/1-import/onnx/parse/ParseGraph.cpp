@@ -2,7 +2,7 @@
 
 #include "passes/1-import/onnx/parse/ModelParser.h"
 
-#include "passes/1-import/onnx/model/Error.h"
+#include "passes/1-import/onnx/model/MessageText.h"
 
 using namespace pcc::onnx;
 

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+using namespace pcc;
 using namespace pcc::onnx;
 using namespace pcc::onnx::build;
 namespace fs = std::filesystem;
@@ -40,32 +41,32 @@ protected:
                        {external("w", {10, 10}, entries)}));
   }
 
-  Result<DataReference> resolveIn(const fs::path &modelName,
-                                  const ExternalDataOptions &options = {}) {
+  StatusOr<DataReference> resolveIn(const fs::path &modelName,
+                                    const ExternalDataOptions &options = {}) {
     const std::string path = folder / modelName;
-    const Result<Model> model = readModel(path);
+    const StatusOr<Model> model = readModel(path);
     if (!model)
-      return model.error();
+      return model.status();
     ExternalData data(path, options);
     root = data.root();
     return data.resolve(*model, model->graph.initializers.at(0));
   }
 
-  Result<DataReference> resolve(const Entries &entries,
-                                const ExternalDataOptions &options = {}) {
+  StatusOr<DataReference> resolve(const Entries &entries,
+                                  const ExternalDataOptions &options = {}) {
     writeModel(entries, "m/model.onnx");
     return resolveIn("m/model.onnx", options);
   }
 
   /// Fails with exit code 3 and a message that has all of `parts`.
-  void refused(const Result<DataReference> &result,
+  void refused(const StatusOr<DataReference> &result,
                std::vector<std::string> parts) {
     ASSERT_FALSE(result);
-    EXPECT_EQ(result.error().exitCode, 3);
+    EXPECT_EQ(result.status().code(), CannotRead);
     parts.push_back("'w'");
     for (const std::string &part : parts)
-      EXPECT_NE(result.error().message.find(part), std::string::npos)
-          << result.error().message;
+      EXPECT_NE(result.status().message().find(part), std::string::npos)
+          << result.status().message();
   }
 
   fs::path folder;
@@ -78,7 +79,7 @@ TEST_F(ExternalDataTest, FindsAFileBesideTheModel) {
   file("m/w.bin", 500);
   const auto found =
       resolve({{"location", "w.bin"}, {"offset", "100"}, {"length", "400"}});
-  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_TRUE(found) << found.status().message();
   EXPECT_EQ(root, folder / "m");
   EXPECT_EQ(found->path, "w.bin");
   EXPECT_EQ(found->offset, 100u);
@@ -91,7 +92,7 @@ TEST_F(ExternalDataTest, FindsAFileBesideTheModel) {
 TEST_F(ExternalDataTest, OffsetAndLengthHaveDefaults) {
   file("m/sub/w.bin");
   const auto found = resolve({{"location", "./sub//w.bin"}, {"checksum", "0"}});
-  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_TRUE(found) << found.status().message();
   EXPECT_EQ(found->path, "sub/w.bin");
   EXPECT_EQ(found->length, 400u);
 }
@@ -155,7 +156,7 @@ TEST_F(ExternalDataTest, ALinkInsideTheDirectoryIsFollowed) {
   file("m/blobs/1");
   fs::create_symlink("blobs/1", folder / "m/w.bin");
   const auto found = resolve({{"location", "w.bin"}});
-  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_TRUE(found) << found.status().message();
   EXPECT_EQ(found->path, "w.bin");
 }
 
@@ -164,7 +165,7 @@ TEST_F(ExternalDataTest, ASecondHardLinkIsRefused) {
   fs::create_hard_link(folder / "secret", folder / "m/w.bin");
   const auto result = resolve({{"location", "w.bin"}});
   refused(result, {"w.bin", "2 hard links"});
-  EXPECT_EQ(result.error().notes.size(), 1u);
+  EXPECT_EQ(result.status().notes().size(), 1u);
   // The user vouches for what is below the extra root.
   EXPECT_TRUE(resolve({{"location", "w.bin"}}, {.extraRoot = folder / "m"}));
 }
@@ -183,7 +184,7 @@ TEST_F(ExternalDataTest, ModelAndDataAsLinksIntoBlobs) {
   fs::create_symlink("../../blobs/model", snapshot / "model.onnx");
   fs::create_symlink("../../blobs/data", snapshot / "w.bin");
   const auto found = resolveIn("snapshots/1/model.onnx");
-  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_TRUE(found) << found.status().message();
   EXPECT_EQ(root, snapshot);
   EXPECT_EQ(found->path, "w.bin");
 }
@@ -193,7 +194,7 @@ TEST_F(ExternalDataTest, OnlyTheModelIsALink) {
   writeModel({{"location", "w.bin"}}, "real/model.onnx");
   fs::create_symlink(folder / "real/model.onnx", folder / "m/model.onnx");
   const auto found = resolveIn("m/model.onnx");
-  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_TRUE(found) << found.status().message();
   EXPECT_EQ(found->path, "../real/w.bin");
 }
 
@@ -201,7 +202,7 @@ TEST_F(ExternalDataTest, AnExtraRootWidens) {
   file("else/w.bin");
   const ExternalDataOptions options{.extraRoot = folder / "else"};
   const auto found = resolve({{"location", "w.bin"}}, options);
-  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_TRUE(found) << found.status().message();
   EXPECT_EQ(found->path, "../else/w.bin");
   fs::create_symlink(folder / "else/w.bin", folder / "m/w.bin");
   EXPECT_FALSE(resolve({{"location", "w.bin"}}));
@@ -211,7 +212,7 @@ TEST_F(ExternalDataTest, AnExtraRootWidens) {
 TEST_F(ExternalDataTest, AbsentFilesWhereTheyAreAllowed) {
   const ExternalDataOptions options{.extraRoot = {}, .allowAbsent = true};
   const auto found = resolve({{"location", "w.bin"}}, options);
-  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_TRUE(found) << found.status().message();
   EXPECT_FALSE(found->present);
   EXPECT_EQ(found->length, 400u);
   refused(resolve({{"location", "../w.bin"}}, options), {"w.bin"});
@@ -222,7 +223,7 @@ TEST_F(ExternalDataTest, DataInsideTheModel) {
       graph({node("Relu", {"w"}, {"y"})}, {}, {"y"}, {zeros("w", {10, 10})}));
   std::ofstream(folder / "m/model.onnx", std::ios::binary) << bytes;
   const auto found = resolveIn("m/model.onnx");
-  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_TRUE(found) << found.status().message();
   EXPECT_EQ(found->path, "model.onnx");
   EXPECT_EQ(found->length, 400u);
   EXPECT_EQ(found->fileSize, bytes.size());

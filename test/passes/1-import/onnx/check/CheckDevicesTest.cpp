@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+using namespace pcc;
 using namespace pcc::onnx;
 using namespace pcc::onnx::build;
 
@@ -35,11 +36,11 @@ std::string errorOf(const Messages &specs, const std::string &id = "c",
       node("Relu", {"x"}, {"y"}, "n") + std::string(Message().text(10, own));
   const std::string bytes =
       model(graph({annotated}, {"x"}, {"y"})) + configurations;
-  const Result<Model> read = readModelFromBytes(bytes, "x.onnx");
+  const StatusOr<Model> read = readModelFromBytes(bytes, "x.onnx");
   if (read)
     return "";
-  EXPECT_EQ(read.error().exitCode, 6);
-  return read.error().message;
+  EXPECT_EQ(read.status().code(), CannotMeet);
+  return read.status().message();
 }
 
 } // namespace
@@ -125,8 +126,8 @@ TEST(CheckDevices, SubgraphsAndFunctions) {
   const std::string bytes = model(
       graph({node("If", {"c"}, {"y"}, "n", {graphAttribute("then", branch)})},
             {"x", "c"}, {"y"}));
-  const Result<Model> read = readModelFromBytes(bytes, "x.onnx");
+  const StatusOr<Model> read = readModelFromBytes(bytes, "x.onnx");
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.error().message, "node 'inner' (Relu): the model has no "
-                                  "device configuration 'nowhere'");
+  EXPECT_EQ(read.status().message(), "node 'inner' (Relu): the model has no "
+                                     "device configuration 'nowhere'");
 }

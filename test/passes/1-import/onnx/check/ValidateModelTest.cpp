@@ -6,23 +6,24 @@
 
 #include <gtest/gtest.h>
 
+using namespace pcc;
 using namespace pcc::onnx;
 using namespace pcc::onnx::build;
 
 namespace {
 
-Error errorOf(const std::string &graph) {
+Status errorOf(const std::string &graph) {
   const std::string bytes = model(graph);
-  const Result<Model> model = readModelFromBytes(bytes, "x.onnx");
-  return model ? Error{0, "", {}} : model.error();
+  const StatusOr<Model> model = readModelFromBytes(bytes, "x.onnx");
+  return model.status();
 }
 
 std::vector<std::string> orderOf(const std::string &graph) {
   const std::string bytes = model(graph);
-  const Result<Model> model = readModelFromBytes(bytes, "x.onnx");
+  const StatusOr<Model> model = readModelFromBytes(bytes, "x.onnx");
   std::vector<std::string> names;
   if (!model)
-    return {model.error().message};
+    return {model.status().message()};
   for (const Node &node : model->graph.nodes)
     names.emplace_back(node.name);
   return names;
@@ -37,23 +38,24 @@ std::string branch(const std::string &name, const std::string &inner,
 } // namespace
 
 TEST(Validate, ACycleNamesItsNodes) {
-  const Error error = errorOf(graph({node("Add", {"x", "b"}, {"a"}, "n1"),
-                                     node("Relu", {"a"}, {"b"}, "n2"),
-                                     node("Relu", {"b"}, {"y"}, "n3")},
-                                    {"x"}, {"y"}));
-  EXPECT_EQ(error.exitCode, 3);
-  EXPECT_EQ(error.message, "the graph has a cycle: 'n1' (Add) -> 'n2' (Relu) "
-                           "-> 'n1' (Add)");
+  const Status error = errorOf(graph({node("Add", {"x", "b"}, {"a"}, "n1"),
+                                      node("Relu", {"a"}, {"b"}, "n2"),
+                                      node("Relu", {"b"}, {"y"}, "n3")},
+                                     {"x"}, {"y"}));
+  EXPECT_EQ(error.code(), CannotRead);
+  EXPECT_EQ(error.message(), "the graph has a cycle: 'n1' (Add) -> 'n2' (Relu) "
+                             "-> 'n1' (Add)");
 }
 
 TEST(Validate, ANodeThatNeedsItselfIsACycle) {
   EXPECT_EQ(errorOf(graph({node("Add", {"x", "y"}, {"y"}, "n")}, {"x"}, {"y"}))
-                .message,
+                .message(),
             "the graph has a cycle: 'n' (Add) -> 'n' (Add)");
   // Through a subgraph: the branch takes what its own node yields.
   const std::string inner = graph({node("Relu", {"y"}, {"t"})}, {}, {"t"});
   EXPECT_NE(errorOf(graph({branch("n", inner, "y")}, {"c"}, {"y"}))
-                .message.find("cycle: 'n' (If) -> 'n' (If)"),
+                .message()
+                .find("cycle: 'n' (If) -> 'n' (If)"),
             std::string::npos);
 }
 
@@ -62,7 +64,7 @@ TEST(Validate, ALongCycleIsCutInTheMessage) {
   for (int i = 0; i < 100000; ++i)
     nodes.push_back(node("Relu", {"v" + std::to_string(i)},
                          {"v" + std::to_string((i + 1) % 100000)}));
-  const std::string message = errorOf(graph(nodes, {}, {"v0"})).message;
+  const std::string message = errorOf(graph(nodes, {}, {"v0"})).message();
   EXPECT_NE(message.find("(100000 nodes)"), std::string::npos);
   EXPECT_LT(message.size(), 400u);
 }
@@ -86,62 +88,62 @@ TEST(Validate, WhatASubgraphTakesComesBeforeItsNode) {
 }
 
 TEST(Validate, EachValueIsDefinedOnce) {
-  const Error twice = errorOf(graph(
+  const Status twice = errorOf(graph(
       {node("Relu", {"x"}, {"y"}, "n1"), node("Relu", {"x"}, {"y"}, "n2")},
       {"x"}, {"y"}));
-  EXPECT_EQ(twice.message, "value 'y' is defined twice");
-  EXPECT_EQ(twice.notes,
+  EXPECT_EQ(twice.message(), "value 'y' is defined twice");
+  EXPECT_EQ(twice.notes(),
             std::vector<std::string>(
                 {"first by node 'n1' (Relu)", "again by node 'n2' (Relu)"}));
-  EXPECT_NE(errorOf(graph({}, {"x", "x"}, {})).message, "");
-  EXPECT_NE(errorOf(graph({node("Relu", {"x"}, {"x"})}, {"x"}, {})).message,
+  EXPECT_NE(errorOf(graph({}, {"x", "x"}, {})).message(), "");
+  EXPECT_NE(errorOf(graph({node("Relu", {"x"}, {"x"})}, {"x"}, {})).message(),
             "");
   const std::string w = zeros("w", {1});
-  EXPECT_NE(errorOf(graph({}, {}, {"w"}, {w, w})).message, "");
+  EXPECT_NE(errorOf(graph({}, {}, {"w"}, {w, w})).message(), "");
   // An initializer that is an input is its default value.
-  EXPECT_EQ(errorOf(graph({}, {"w"}, {"w"}, {w})).message, "");
+  EXPECT_EQ(errorOf(graph({}, {"w"}, {"w"}, {w})).message(), "");
 }
 
 TEST(Validate, ASubgraphMayNotShadow) {
   const std::string inner = graph({node("Relu", {"x"}, {"x2"})}, {}, {"x2"});
   EXPECT_EQ(errorOf(graph({branch("a", inner, "y"), branch("b", inner, "z")},
                           {"x", "c"}, {"y", "z"}))
-                .message,
+                .message(),
             "");
   EXPECT_EQ(
       errorOf(graph({branch("a", inner, "y"), node("Relu", {"x"}, {"x2"})},
                     {"x", "c"}, {"y"}))
-          .message,
+          .message(),
       "value 'x2' is defined twice");
 }
 
 TEST(Validate, EachUseHasADefinition) {
   EXPECT_EQ(
-      errorOf(graph({node("Relu", {"q"}, {"y"}, "n")}, {}, {"y"})).message,
+      errorOf(graph({node("Relu", {"q"}, {"y"}, "n")}, {}, {"y"})).message(),
       "value 'q' is used by node 'n' (Relu) but never defined");
-  EXPECT_EQ(errorOf(graph({}, {"x"}, {"y"})).message,
+  EXPECT_EQ(errorOf(graph({}, {"x"}, {"y"})).message(),
             "output 'y' is never defined");
   // Omitted inputs and outputs are no uses.
   EXPECT_EQ(errorOf(graph({node("Op", {"", "x", ""}, {"", "y"})}, {"x"}, {"y"}))
-                .message,
+                .message(),
             "");
   // What is inside a subgraph is not seen outside.
   const std::string inner = graph({node("Relu", {"x"}, {"t"})}, {}, {"t"});
   EXPECT_NE(errorOf(graph({branch("n", inner, "y"), node("Relu", {"t"}, {"z"})},
                           {"x", "c"}, {"y"}))
-                .message,
+                .message(),
             "");
 }
 
 TEST(Validate, ANodeHasAnOp) {
-  EXPECT_EQ(errorOf(graph({node("", {}, {"y"}, "n")}, {}, {"y"})).message,
+  EXPECT_EQ(errorOf(graph({node("", {}, {"y"}, "n")}, {}, {"y"})).message(),
             "node 'n' () has no op type");
 }
 
 TEST(Validate, DomainsAreImported) {
   EXPECT_EQ(
       errorOf(graph({node("Op", {}, {"y"}, "n", {}, "org.else")}, {}, {"y"}))
-          .message,
+          .message(),
       "node 'n' (Op) is of domain 'org.else', which the model does not "
       "import");
 }

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+using namespace pcc;
 using namespace pcc::onnx;
 using namespace pcc::onnx::build;
 
@@ -15,9 +16,9 @@ struct Loaded {
   explicit Loaded(std::string content)
       : bytes(std::move(content)), model(readModelFromBytes(bytes, "x.onnx")) {}
   std::string bytes;
-  Result<Model> model;
+  StatusOr<Model> model;
 
-  std::string error() const { return model ? "" : model.error().message; }
+  std::string error() const { return model ? "" : model.status().message(); }
   const Node &node(size_t i) const { return model->graph.nodes.at(i); }
 };
 
@@ -284,5 +285,5 @@ TEST(InlineFunctions, BodiesAreValidated) {
   const Loaded loaded(model(graph({}, {}, {}), {function(bad)}));
   EXPECT_EQ(loaded.error(),
             "value 'q' is used by node 'n' (Relu) but never defined");
-  EXPECT_EQ(loaded.model.error().notes.at(0), "in function 'my.F'");
+  EXPECT_EQ(loaded.model.status().notes().at(0), "in function 'my.F'");
 }

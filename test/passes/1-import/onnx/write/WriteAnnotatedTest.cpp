@@ -8,13 +8,14 @@
 
 #include <sstream>
 
+using namespace pcc;
 using namespace pcc::onnx;
 using namespace pcc::onnx::build;
 
 namespace {
 
 std::string annotated(const std::string &bytes, const Annotation &annotation) {
-  const Result<Model> model = readModelFromBytes(bytes, "x.onnx");
+  const StatusOr<Model> model = readModelFromBytes(bytes, "x.onnx");
   EXPECT_TRUE(model);
   std::ostringstream out;
   writeAnnotated(*model, annotation, out);
@@ -44,8 +45,8 @@ Annotation onTwo() {
 
 TEST(Annotate, WhatIsWrittenIsRead) {
   const std::string bytes = annotated(plain, onTwo());
-  const Result<Model> model = readModelFromBytes(bytes, "x.onnx");
-  ASSERT_TRUE(model) << model.error().message;
+  const StatusOr<Model> model = readModelFromBytes(bytes, "x.onnx");
+  ASSERT_TRUE(model) << model.status().message();
   EXPECT_EQ(model->irVersion, 11);
   EXPECT_EQ(model->configurations.at(0).numDevices, 2);
   EXPECT_EQ(model->metadata.at(0).value, "tp=2");
@@ -77,8 +78,8 @@ TEST(Annotate, OtherAnnotationsStay) {
   annotation.configuration = {"pcc", 2, {}};
   annotation.nodes[0] = {"pcc", {}, 1};
   const std::string both = annotated(bytes, annotation);
-  const Result<Model> model = readModelFromBytes(both, "x.onnx");
-  ASSERT_TRUE(model) << model.error().message;
+  const StatusOr<Model> model = readModelFromBytes(both, "x.onnx");
+  ASSERT_TRUE(model) << model.status().message();
   EXPECT_EQ(model->configurations.size(), 2u);
   const auto &read = model->graph.nodes[0].deviceConfigurations;
   ASSERT_EQ(read.size(), 2u);
@@ -94,8 +95,8 @@ TEST(Annotate, LocationsTakeAPrefix) {
   annotation.configuration = {"pcc", 1, {}};
   annotation.locationPrefix = "models/";
   const std::string moved = annotated(bytes, annotation);
-  const Result<Model> model = readModelFromBytes(moved, "x.onnx");
-  ASSERT_TRUE(model) << model.error().message;
+  const StatusOr<Model> model = readModelFromBytes(moved, "x.onnx");
+  ASSERT_TRUE(model) << model.status().message();
   EXPECT_EQ(model->graph.initializers[0].external->location, "models/w.bin");
   EXPECT_EQ(model->graph.initializers[0].external->offset, "8");
 }

@@ -1,6 +1,6 @@
-//===- Error.cpp - text from model files in messages ----------------------===//
+//===- MessageText.cpp - text from model files in messages ----------------===//
 
-#include "passes/1-import/onnx/model/Error.h"
+#include "passes/1-import/onnx/model/MessageText.h"
 
 std::string pcc::onnx::escaped(std::string_view text) {
   constexpr char digits[] = "0123456789abcdef";
