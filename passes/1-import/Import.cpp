@@ -41,58 +41,55 @@ namespace {
 class ModelImport {
 public:
   ModelImport(const onnx::Model &model, const ImportOptions &options,
-              ModuleOp module, ImportError &error)
-      : model(model), options(options), module(module), error(error),
+              ModuleOp module)
+      : model(model), options(options), module(module),
         weights(model, options, module), values(weights),
         builder(module.getContext()), annotations(model, binding.dims),
-        annotated(annotations, values, builder, error) {}
+        annotated(annotations, values, builder) {}
 
-  /// Performs all steps of the import. Returns false, with `error` filled, if
-  /// the model cannot be imported; the module is then incomplete.
-  bool run() {
+  /// Performs all steps of the import. After an error the module is incomplete.
+  Status run() {
     if (trains())
       trainingInfo().markWrittenWeights(weights);
-    auto bound = bindInputs(model.graph, options, error);
-    if (!bound)
-      return false;
-    binding = std::move(*bound);
-    if (!annotations.read(options, error) || !makeFunction() ||
-        !makeGraph(model.graph) || unsupported.report(error))
-      return false;
-    if (!makeReturn())
-      return false;
+    PCC_ASSIGN_OR_RETURN(binding, bindInputs(model.graph, options));
+    PCC_RETURN_IF_ERROR(annotations.read(options));
+    PCC_RETURN_IF_ERROR(makeFunction());
+    PCC_RETURN_IF_ERROR(makeGraph(model.graph));
+    PCC_RETURN_IF_ERROR(reportUnsupported());
+    PCC_RETURN_IF_ERROR(makeReturn());
     eraseUnused();
     describeModule();
     return annotated.markWeights(module);
   }
 
+  /// Ops that the import does not support, if they are the error of `run`.
+  std::vector<UnsupportedOp> unsupportedOps;
+
 private:
-  /// Fills `error` with the exit code and message of `mistake`. The text
-  /// `where`, such as "node 'a': ", is prepended to the message. Always returns
-  /// false.
-  bool fail(const EmitError &mistake, const Twine &where) {
-    error.exitCode = mistake.exitCode;
-    error.message = (where + mistake.message).str();
-    return false;
+  /// Returns an error if nodes are unsupported, and lists their ops.
+  Status reportUnsupported() {
+    unsupportedOps = unsupported.list();
+    return unsupported.status();
   }
 
   /// Returns pcc's exit code for an error about shapes that contradict each
-  /// other: 5 if the user gave --dim or --shape, which may be the cause, else 3
-  /// (the model is invalid).
-  int mismatchExitCode() const {
-    return options.dims.empty() && options.shapes.empty() ? 3 : 5;
+  /// other: UnboundDim if the user gave --dim or --shape, which may be the
+  /// cause, else CannotRead (the model is invalid).
+  ExitCode mismatchExitCode() const {
+    return options.dims.empty() && options.shapes.empty() ? CannotRead
+                                                          : UnboundDim;
   }
 
-  bool checkNodes(const onnx::Graph &graph);
-  bool checkNode(const onnx::Node &node);
-  bool makeFunction();
-  bool checkOutputs(ValueRange results);
-  bool makeGraph(const onnx::Graph &graph);
-  bool makeNode(const onnx::Node &node);
-  bool makeBranch(const onnx::Node &node, Emitter &emitter);
+  Status checkNodes(const onnx::Graph &graph);
+  Status checkNode(const onnx::Node &node);
+  Status makeFunction();
+  Status checkOutputs(ValueRange results);
+  Status makeGraph(const onnx::Graph &graph);
+  Status makeNode(const onnx::Node &node);
+  Status makeBranch(const onnx::Node &node, Emitter &emitter);
   void normalize(const onnx::Node &node, NodeImport &import);
-  bool makeReturn();
-  bool makeTrainingReturn(Emitter &emitter);
+  Status makeReturn();
+  Status makeTrainingReturn(Emitter &emitter);
   /// Returns whether the import creates a training step: the user asked for it
   /// (`options.trainingInfo`) and the ONNX model has a TrainingInfo.
   bool trains() const {
@@ -106,7 +103,6 @@ private:
   const onnx::Model &model;
   const ImportOptions &options;
   ModuleOp module;
-  ImportError &error;
   UnsupportedOps unsupported;
   Weights weights;
   ValueTable values;
@@ -131,47 +127,45 @@ static bool isConditional(const onnx::Node &node) {
 
 /// Checks the nodes and initializers of `graph` before any op is created.
 /// First, one error reports all nodes with unknown ops together. If all ops are
-/// known, checkNode checks each node, up to the first error. Returns false
-/// after an error.
-bool ModelImport::checkNodes(const onnx::Graph &graph) {
+/// known, checkNode checks each node, up to the first error.
+Status ModelImport::checkNodes(const onnx::Graph &graph) {
   for (const onnx::SparseTensor &tensor : graph.sparseInitializers)
-    return fail({4, "is sparse, which is not supported"},
-                "initializer " + onnx::quoted(tensor.values.name) + " ");
+    return Status::error(Unsupported, "initializer " +
+                                          onnx::quoted(tensor.values.name) +
+                                          " is sparse, which is not supported");
   for (const onnx::Node &node : graph.nodes)
     if (!OpTable::get().knows(node) && !isConditional(node))
       unsupported.add(node);
-  if (unsupported.report(error))
-    return false;
-  return llvm::all_of(graph.nodes, [&](const onnx::Node &node) {
-    return isConditional(node) || checkNode(node);
-  });
+  PCC_RETURN_IF_ERROR(reportUnsupported());
+  for (const onnx::Node &node : graph.nodes)
+    if (!isConditional(node))
+      PCC_RETURN_IF_ERROR(checkNode(node));
+  return Status::success();
 }
 
 /// Checks `node` against the op table, which lists the forms of each ONNX op by
 /// opset version. The op must have a form in the opset version that the model
 /// declares, and the number of operands must lie within that form's limits.
-/// Returns false after an error.
-bool ModelImport::checkNode(const onnx::Node &node) {
+Status ModelImport::checkNode(const onnx::Node &node) {
   const OpForm *form = OpTable::get().find(node);
   std::string where = "node " + node.label() + ": ";
-  if (!form) {
-    error.notes.push_back(
-        "the exporter mixed versions; export again with a newer opset");
-    return fail({3, "the model imports version " + std::to_string(node.opset) +
-                        " of its ops, but this op exists since version " +
-                        std::to_string(OpTable::get().firstVersion(node))},
-                where);
-  }
+  if (!form)
+    return Status::error(
+        CannotRead,
+        where + "the model imports version " + std::to_string(node.opset) +
+            " of its ops, but this op exists since version " +
+            std::to_string(OpTable::get().firstVersion(node)),
+        {"the exporter mixed versions; export again with a newer opset"});
   size_t given = node.inputs.size();
   for (size_t i = 0; i < form->minOperands; ++i)
     if (i >= given || node.inputs[i].empty())
-      return fail({3, "lacks operand " + std::to_string(i)}, where);
+      return Status::error(CannotRead,
+                           where + "lacks operand " + std::to_string(i));
   if (given > form->maxOperands)
-    return fail({3, "has " + std::to_string(given) +
-                        " operands, which is more than " +
-                        std::to_string(form->maxOperands)},
-                where);
-  return true;
+    return Status::error(CannotRead, where + "has " + std::to_string(given) +
+                                         " operands, which is more than " +
+                                         std::to_string(form->maxOperands));
+  return Status::success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -181,18 +175,18 @@ bool ModelImport::checkNode(const onnx::Node &node) {
 /// Creates the function @main with one argument per model input, whose dims all
 /// have sizes, and without results, which makeReturn adds later. Each argument
 /// carries `graph.name`, `graph.dims` and, if the model annotates the input,
-/// `dist.sharding`. Returns false after an error.
-bool ModelImport::makeFunction() {
+/// `dist.sharding`.
+Status ModelImport::makeFunction() {
   SmallVector<Type> types;
   for (const BoundInput &input : binding.inputs) {
     onnx::DataType dataType = input.info->type.elementType;
     Type element = builtinType(dataType, module.getContext());
+    const std::string who = "input " + onnx::quoted(input.info->name);
     if (!element)
-      return fail({4, "has elements of type " + onnx::typeName(dataType)},
-                  "input " + onnx::quoted(input.info->name) + " ");
+      return Status::error(Unsupported, who + " has elements of type " +
+                                            onnx::typeName(dataType));
     if (std::string mistake = describeShapeError(input.shape); !mistake.empty())
-      return fail({mismatchExitCode(), "has " + mistake},
-                  "input " + onnx::quoted(input.info->name) + " ");
+      return Status::error(mismatchExitCode(), who + " has " + mistake);
     types.push_back(RankedTensorType::get(input.shape, element));
   }
   builder.setInsertionPointToEnd(module.getBody());
@@ -207,30 +201,28 @@ bool ModelImport::makeFunction() {
     body->getArgument(i).setLoc(
         NameLoc::get(builder.getStringAttr(asRef(input.info->name))));
     values.define(asRef(input.info->name), body->getArgument(i));
-    if (!annotated.markInput(function, i, input.info->name))
-      return false;
+    PCC_RETURN_IF_ERROR(annotated.markInput(function, i, input.info->name));
   }
   builder.setInsertionPointToEnd(body);
-  return true;
+  return Status::success();
 }
 
 /// Imports the nodes of `graph`, which is the model's main graph or a branch of
 /// an If. A node that pcc does not support is added to `unsupported`, and nodes
 /// that read its outputs are skipped; `run` then reports all unsupported nodes
-/// in one error. Returns false after any other error.
-bool ModelImport::makeGraph(const onnx::Graph &graph) {
-  if (!checkNodes(graph))
-    return false;
+/// in one error. Any other error is returned at once.
+Status ModelImport::makeGraph(const onnx::Graph &graph) {
+  PCC_RETURN_IF_ERROR(checkNodes(graph));
   for (const onnx::Tensor &tensor : graph.initializers)
     values.defineWeight(tensor);
   for (const onnx::Node &node : graph.nodes) {
     bool reachable = llvm::all_of(node.inputs, [&](std::string_view name) {
       return name.empty() || values.has(asRef(name));
     });
-    if (reachable && !makeNode(node))
-      return false;
+    if (reachable)
+      PCC_RETURN_IF_ERROR(makeNode(node));
   }
-  return true;
+  return Status::success();
 }
 
 /// Returns the branch (then_branch or else_branch) that the condition of the If
@@ -259,47 +251,44 @@ static const onnx::Graph *takenBranch(const onnx::Node &node,
 /// node becomes an alias of the branch's output. Names of the branch need no
 /// renaming, because a branch cannot redefine a name of an enclosing graph. An
 /// error about the If itself is only recorded in `emitter`, and the function
-/// then returns true. Returns false if the import of the branch's nodes failed.
-bool ModelImport::makeBranch(const onnx::Node &node, Emitter &emitter) {
+/// then returns success. An error of the branch's nodes is returned.
+Status ModelImport::makeBranch(const onnx::Node &node, Emitter &emitter) {
   const onnx::Graph *graph = takenBranch(node, values, emitter);
   if (!graph)
-    return true;
-  if (!makeGraph(*graph))
-    return false;
+    return Status::success();
+  PCC_RETURN_IF_ERROR(makeGraph(*graph));
   for (auto [outer, inner] : llvm::zip(node.outputs, graph->outputs))
     if (values.has(asRef(inner.name)) && !outer.empty())
       values.define(asRef(outer), values.get(asRef(inner.name), emitter));
-  return true;
+  return Status::success();
 }
 
 /// Imports one node. If annotations shard its operands or results, the imported
 /// op lies between the `dist.pin` ops that fix those shardings. A node that pcc
-/// does not support (exit code 4) is added to `unsupported`, and the function
-/// returns true. Any other error returns false and ends the import.
-bool ModelImport::makeNode(const onnx::Node &node) {
+/// does not support is added to `unsupported`, and the function returns success.
+/// Any other error ends the import.
+Status ModelImport::makeNode(const onnx::Node &node) {
   NodeImport import(node, options, values, builder,
                     locationOf(node, module.getContext()), mismatchExitCode());
-  if (!annotated.pinOperands(node, import))
-    return false;
+  PCC_RETURN_IF_ERROR(annotated.pinOperands(node, import));
   if (isConditional(node)) {
-    if (!makeBranch(node, import))
-      return false;
+    PCC_RETURN_IF_ERROR(makeBranch(node, import));
   } else {
     normalize(node, import);
   }
-  if (!annotated.pinResults(node))
-    return false;
+  PCC_RETURN_IF_ERROR(annotated.pinResults(node));
   if (!import.failed())
-    return true;
-  const EmitError &mistake = import.getError();
-  if (mistake.exitCode == 4) {
-    unsupported.add(node, mistake.message);
-    return true;
+    return Status::success();
+  const Status &mistake = import.status();
+  if (mistake.code() == Unsupported) {
+    unsupported.add(node, mistake.message());
+    return Status::success();
   }
+  Status error = mistake.prefixed("node " + node.label() + ": ");
   if (auto line = pythonLine(node))
-    error.notes.push_back("the node was exported from " + line->file + ":" +
-                          std::to_string(line->line));
-  return fail(mistake, "node " + node.label() + ": ");
+    error.addNote("the node was exported from " + line->file + ":" +
+                  std::to_string(line->line));
+  return error;
 }
 
 /// Calls the normalizer of `node`, the function of the op table that creates
@@ -341,27 +330,26 @@ static std::string shapeText(ArrayRef<int64_t> shape) {
 /// Checks that the model's outputs have the shapes that the model declares. If
 /// the user gave sizes for dims, the check is skipped and the result is true:
 /// the declared shapes may then be those of other sizes.
-bool ModelImport::checkOutputs(ValueRange results) {
+Status ModelImport::checkOutputs(ValueRange results) {
   if (!binding.dims.empty())
-    return true;
+    return Status::success();
   for (auto [output, value] : llvm::zip_equal(model.graph.outputs, results)) {
     auto type = graph::tensorType(value);
     if (!contradicts(output.type, type.getShape()))
       continue;
     std::string node = graph::nodeName(value.getLoc()).str();
-    return fail({5, "output " + onnx::quoted(output.name) + " of node " +
-                        onnx::quoted(node) + " has the shape " +
-                        shapeText(type.getShape()) +
-                        ", but the model declares another"},
-                "");
+    return Status::error(UnboundDim, "output " + onnx::quoted(output.name) +
+                                         " of node " + onnx::quoted(node) +
+                                         " has the shape " +
+                                         shapeText(type.getShape()) +
+                                         ", but the model declares another");
   }
-  return true;
+  return Status::success();
 }
 
 /// Creates the return of @main and adds the results to the function's type.
-/// Each result carries `graph.name` and, if annotated, `dist.sharding`. Returns
-/// false after an error.
-bool ModelImport::makeReturn() {
+/// Each result carries `graph.name` and, if annotated, `dist.sharding`.
+Status ModelImport::makeReturn() {
   SmallVector<Value> results;
   SmallVector<Attribute> names;
   Emitter emitter(builder, module.getLoc());
@@ -372,35 +360,33 @@ bool ModelImport::makeReturn() {
     names.push_back(builder.getStringAttr(asRef(output.name)));
   }
   if (emitter.failed())
-    return fail(emitter.getError(), "the graph's outputs: ");
-  if (!checkOutputs(results))
-    return false;
+    return emitter.status().prefixed("the graph's outputs: ");
+  PCC_RETURN_IF_ERROR(checkOutputs(results));
   func::ReturnOp::create(builder, module.getLoc(), results);
   function.setFunctionType(builder.getFunctionType(
       function.getArgumentTypes(), ValueRange(results).getTypes()));
   for (auto [i, name] : llvm::enumerate(names)) {
     function.setResultAttr(i, graph::nameName, name);
-    if (!annotated.markOutput(function, i, model.graph.outputs[i].name))
-      return false;
+    PCC_RETURN_IF_ERROR(
+        annotated.markOutput(function, i, model.graph.outputs[i].name));
   }
-  return true;
+  return Status::success();
 }
 
 /// Creates the weight updates that the model's TrainingInfo describes, and a
-/// return of @main whose only operand is the loss. Returns false after an
-/// error.
-bool ModelImport::makeTrainingReturn(Emitter &emitter) {
+/// return of @main whose only operand is the loss.
+Status ModelImport::makeTrainingReturn(Emitter &emitter) {
   StringRef loss = trainingInfo().findLoss(emitter);
   if (!emitter.failed())
     trainingInfo().makeWrites(emitter);
   if (emitter.failed())
-    return fail(emitter.getError(), "the model's TrainingInfo ");
+    return emitter.status().prefixed("the model's TrainingInfo ");
   Value value = values.get(loss, emitter);
   func::ReturnOp::create(builder, module.getLoc(), value);
   function.setFunctionType(
       builder.getFunctionType(function.getArgumentTypes(), value.getType()));
   function.setResultAttr(0, graph::nameName, builder.getStringAttr(loss));
-  return true;
+  return Status::success();
 }
 
 /// Erases dead ops, such as shape computations whose results were folded to
@@ -457,17 +443,20 @@ void ModelImport::describePlacement() {
 // Entry point
 //===----------------------------------------------------------------------===//
 
-FailureOr<OwningOpRef<ModuleOp>> importOnnx(StringRef path,
-                                            const ImportOptions &options,
-                                            MLIRContext *context,
-                                            ImportError &error) {
-  auto model = onnx::readModel(path.str(), {}, options.trainingInfo);
-  if (!model) {
-    error.exitCode = model.status().code();
-    error.message = model.status().message();
-    error.notes = model.status().notes();
-    return failure();
-  }
+/// Returns `status` with the names and strings of the model in its texts
+/// escaped: an error message must be one line, but they may contain line breaks.
+static Status escaped(const Status &status) {
+  std::vector<std::string> notes;
+  for (const std::string &note : status.notes())
+    notes.push_back(onnx::escaped(note));
+  return Status::error(status.code(), onnx::escaped(status.message()), notes);
+}
+
+StatusOr<OwningOpRef<ModuleOp>>
+importOnnx(StringRef path, const ImportOptions &options, MLIRContext *context,
+           std::vector<UnsupportedOp> *unsupported) {
+  PCC_ASSIGN_OR_RETURN(onnx::Model model,
+                       onnx::readModel(path.str(), {}, options.trainingInfo));
   // Register the reference evaluator of the graph ops. It folds values that
   // depend only on shapes.
   DialectRegistry registry;
@@ -477,14 +466,13 @@ FailureOr<OwningOpRef<ModuleOp>> importOnnx(StringRef path,
                        dist::DistDialect>();
   auto name = StringAttr::get(context, llvm::sys::path::filename(path));
   OwningOpRef<ModuleOp> module = ModuleOp::create(NameLoc::get(name));
-  if (ModelImport(*model, options, *module, error).run())
-    return module;
-  // The error message must be one line, but names and strings of the model may
-  // contain line breaks: escape them.
-  error.message = onnx::escaped(error.message);
-  for (std::string &note : error.notes)
-    note = onnx::escaped(note);
-  return failure();
+  ModelImport import(model, options, *module);
+  Status status = import.run();
+  if (unsupported)
+    *unsupported = std::move(import.unsupportedOps);
+  if (status.failed())
+    return escaped(status);
+  return module;
 }
 
 } // namespace pcc

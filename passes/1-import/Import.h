@@ -5,8 +5,9 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "passes/1-import/build/ImportError.h"
 #include "passes/1-import/build/ImportOptions.h"
+#include "passes/1-import/build/UnsupportedOp.h"
+#include "status/StatusOr.h"
 
 namespace pcc {
 
@@ -26,10 +27,23 @@ namespace pcc {
 ///
 /// The import loads the dialects that it needs into `context`. The model file
 /// is memory-mapped during the import only; the module keeps no reference to
-/// it. On failure the function fills `error` and emits no diagnostic.
-mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+/// it. The function emits no diagnostic. An error has one of these exit codes:
+///
+///   WrongUsage    options do not fit the model
+///   CannotRead    the file is not a valid ONNX model
+///   Unsupported   pcc does not support an op, a form of an op, or a type
+///   UnboundDim    a dim is unbound, or shapes contradict each other after
+///                 binding
+///   CannotMeet    an annotation cannot be met
+///   InputOutput   the operating system refuses an operation
+///
+/// If ops of the model are unsupported, `unsupported` becomes the list of all of
+/// them, unless it is null. The list stays empty if the error Unsupported is due
+/// to an input or an initializer, which the message then names.
+StatusOr<mlir::OwningOpRef<mlir::ModuleOp>>
 importOnnx(llvm::StringRef path, const ImportOptions &options,
-           mlir::MLIRContext *context, ImportError &error);
+           mlir::MLIRContext *context,
+           std::vector<UnsupportedOp> *unsupported = nullptr);
 
 } // namespace pcc
 

@@ -199,14 +199,8 @@ Status Compilation::loadOnnx() {
   import.virtualStages = options.virtualStages.value_or(1);
   import.configuration = options.configuration;
   import.command = options.command;
-  ImportError error;
-  auto imported = importOnnx(options.model, import, &context, error);
-  if (failed(imported)) {
-    report.unsupported = error.unsupported;
-    return Status::error(static_cast<ExitCode>(error.exitCode), error.message,
-                         error.notes);
-  }
-  module = std::move(*imported);
+  PCC_ASSIGN_OR_RETURN(
+      module, importOnnx(options.model, import, &context, &report.unsupported));
   return recordOptions(*module, options);
 }
 
@@ -230,8 +224,7 @@ Status Compilation::checkInstructionSets() {
   Status known = emit::instructionSetsOf(*module, cpus);
   if (known.ok())
     return Status::success();
-  return Status::error(known.code(), "--cpu: " + known.message(),
-                       known.notes());
+  return known.prefixed("--cpu: ");
 }
 
 Status Compilation::runPhase(Phase phase) {

@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_DRIVER_COMPILEREPORT_H
 #define PCC_PASSES_DRIVER_COMPILEREPORT_H
 
-#include "passes/1-import/build/ImportError.h"
+#include "passes/1-import/build/UnsupportedOp.h"
 #include "passes/Phase.h"
 #include "status/Status.h"
 

@@ -32,9 +32,8 @@ namespace {
 /// shapes given by --shape, and bindDims sets all other shapes.
 class InputBinder {
 public:
-  InputBinder(const onnx::Graph &graph, const ImportOptions &options,
-              ImportError &error)
-      : options(options), error(error) {
+  InputBinder(const onnx::Graph &graph, const ImportOptions &options)
+      : options(options) {
     std::set<std::string_view> weights;
     for (const onnx::Tensor &tensor : graph.initializers)
       weights.insert(tensor.name);
@@ -43,17 +42,17 @@ public:
         binding.inputs.push_back({&info, {}, {}});
   }
 
-  std::optional<InputBinding> run() {
-    if (!checkTypes() || !checkNames() || !bindShapes() || !bindDims())
-      return std::nullopt;
+  StatusOr<InputBinding> run() {
+    PCC_RETURN_IF_ERROR(checkTypes());
+    PCC_RETURN_IF_ERROR(checkNames());
+    PCC_RETURN_IF_ERROR(bindShapes());
+    PCC_RETURN_IF_ERROR(bindDims());
     return std::move(binding);
   }
 
 private:
-  bool fail(int exitCode, const Twine &message) {
-    error.exitCode = exitCode;
-    error.message = message.str();
-    return false;
+  static Status fail(ExitCode code, const Twine &message) {
+    return Status::error(code, message.str());
   }
 
   static std::string nameOf(const BoundInput &input) {
@@ -61,24 +60,24 @@ private:
   }
 
   /// Checks that all model inputs are tensors, and that the user gave a --shape
-  /// for each input without a declared shape. Returns false after an error.
-  bool checkTypes() {
+  /// for each input without a declared shape.
+  Status checkTypes() {
     for (const BoundInput &input : binding.inputs) {
       const onnx::Type &type = input.info->type;
       if (type.kind != onnx::TypeKind::Tensor)
-        return fail(4, "input " + onnx::quoted(input.info->name) +
-                           " is not a tensor");
+        return fail(Unsupported, "input " + onnx::quoted(input.info->name) +
+                                     " is not a tensor");
       if (!type.shape && !options.shapes.count(nameOf(input)))
-        return fail(5, "input " + onnx::quoted(input.info->name) +
-                           " has no shape; give it one with --shape " +
-                           nameOf(input) + "=8x32");
+        return fail(UnboundDim, "input " + onnx::quoted(input.info->name) +
+                                    " has no shape; give it one with --shape " +
+                                    nameOf(input) + "=8x32");
     }
-    return true;
+    return Status::success();
   }
 
   /// Checks that every --dim names a dynamic dim of an input and has a positive
-  /// size, and that every --shape names an input. Returns false after an error.
-  bool checkNames() {
+  /// size, and that every --shape names an input.
+  Status checkNames() {
     std::set<std::string> inputs, params;
     for (const BoundInput &input : binding.inputs) {
       inputs.insert(nameOf(input));
@@ -88,19 +87,20 @@ private:
     }
     for (auto &[name, size] : options.dims) {
       if (!params.count(name))
-        return fail(2, "--dim " + name + "=" + Twine(size) +
-                           " names no dynamic dim of the model; nearest: " +
-                           nearest(name, params));
+        return fail(WrongUsage,
+                    "--dim " + name + "=" + Twine(size) +
+                        " names no dynamic dim of the model; nearest: " +
+                        nearest(name, params));
       if (size < 1)
-        return fail(2, "--dim " + name + "=" + Twine(size) +
-                           " is not a positive size");
+        return fail(WrongUsage, "--dim " + name + "=" + Twine(size) +
+                                    " is not a positive size");
     }
     for (auto &[name, shape] : options.shapes)
       if (!inputs.count(name))
-        return fail(2, "--shape " + name +
-                           " names no input of the model; nearest: " +
-                           nearest(name, inputs));
-    return true;
+        return fail(WrongUsage, "--shape " + name +
+                                    " names no input of the model; nearest: " +
+                                    nearest(name, inputs));
+    return Status::success();
   }
 
   /// Returns the declared dims of `input`; empty if the model declares no
@@ -113,7 +113,7 @@ private:
   /// Stores the sizes from --dim, and the shapes from --shape. A --shape also
   /// gives sizes to named dims: `--shape x=8x4` for x[batch, 4] sets `batch` to
   /// 8.
-  bool bindShapes() {
+  Status bindShapes() {
     binding.dims.insert(options.dims.begin(), options.dims.end());
     for (BoundInput &input : binding.inputs) {
       auto given = options.shapes.find(nameOf(input));
@@ -124,25 +124,24 @@ private:
         input.names.resize(input.shape.size());
         continue;
       }
-      if (!bindShape(input))
-        return false;
+      PCC_RETURN_IF_ERROR(bindShape(input));
     }
-    return true;
+    return Status::success();
   }
 
   /// Checks the --shape of `input` against the dims that the model declares for
-  /// it. Stores the size of each named dynamic dim in `binding.dims`. Returns
-  /// false after an error.
-  bool bindShape(const BoundInput &input) {
+  /// it. Stores the size of each named dynamic dim in `binding.dims`.
+  Status bindShape(const BoundInput &input) {
     llvm::ArrayRef<onnx::Dim> dims = dimsOf(input);
     if (dims.size() != input.shape.size())
-      return fail(5, "--shape " + nameOf(input) + " has " +
-                         Twine(input.shape.size()) + " dims, the input has " +
-                         Twine(dims.size()));
+      return fail(UnboundDim, "--shape " + nameOf(input) + " has " +
+                                  Twine(input.shape.size()) +
+                                  " dims, the input has " + Twine(dims.size()));
     for (auto [i, dim] : llvm::enumerate(dims)) {
       int64_t size = input.shape[i];
       if (size < 0)
-        return fail(2, "--shape " + nameOf(input) + " has a negative dim");
+        return fail(WrongUsage,
+                    "--shape " + nameOf(input) + " has a negative dim");
       int64_t other = size;
       if (dim.value)
         other = *dim.value;
@@ -150,19 +149,19 @@ private:
         other = binding.dims.try_emplace(std::string(dim.param), size)
                     .first->second;
       if (other != size)
-        return fail(
-            5, "--shape " + nameOf(input) + " gives dim " + Twine(i) +
-                   (dim.param.empty() ? std::string()
-                                      : " (" + std::string(dim.param) + ")") +
-                   " size " + Twine(size) + ", but it is " + Twine(other));
+        return fail(UnboundDim,
+                    "--shape " + nameOf(input) + " gives dim " + Twine(i) +
+                        (dim.param.empty()
+                             ? std::string()
+                             : " (" + std::string(dim.param) + ")") +
+                        " size " + Twine(size) + ", but it is " + Twine(other));
     }
-    return true;
+    return Status::success();
   }
 
   /// Sets the dim names of all inputs, and the shapes of the inputs without a
-  /// --shape. If dims have no size, one error reports all of them, and the
-  /// function returns false.
-  bool bindDims() {
+  /// --shape. If dims have no size, one error reports all of them.
+  Status bindDims() {
     std::set<std::string> unboundDims, unboundInputs;
     for (BoundInput &input : binding.inputs) {
       bool whole = options.shapes.count(nameOf(input));
@@ -183,7 +182,7 @@ private:
       }
     }
     if (unboundDims.empty() && unboundInputs.empty())
-      return true;
+      return Status::success();
     return failUnbound(unboundDims, unboundInputs);
   }
 
@@ -211,13 +210,13 @@ private:
     return (" --" + flag + " " + shown).str();
   }
 
-  /// Reports the dims without a size in one error. A note repeats the user's
+  /// Returns one error for the dims without a size. A note repeats the user's
   /// command and adds a --dim for each of `unboundDims` and a --shape for each
   /// of `unboundInputs`, with example sizes. `unboundInputs` names the inputs
   /// that have a dim with neither a size nor a name, which only --shape can
   /// set.
-  bool failUnbound(const std::set<std::string> &unboundDims,
-                   const std::set<std::string> &unboundInputs) {
+  Status failUnbound(const std::set<std::string> &unboundDims,
+                     const std::set<std::string> &unboundInputs) {
     std::string names,
         command = options.command.empty() ? "pcc MODEL" : options.command;
     for (auto &[name, size] : options.dims)
@@ -233,9 +232,9 @@ private:
                ("one of input " + onnx::quoted(input.info->name));
       command += option("shape", nameOf(input) + "=" + exampleShape(input));
     }
-    error.notes.push_back("for example: " + command);
-    return fail(5, "dynamic dims have no size: " + names +
-                       "; bind them with --dim or --shape");
+    return fail(UnboundDim, "dynamic dims have no size: " + names +
+                                "; bind them with --dim or --shape")
+        .addNote("for example: " + command);
   }
 
   /// Formats an example shape for the --shape option of `input`, such as 8x128.
@@ -249,15 +248,13 @@ private:
   }
 
   const ImportOptions &options;
-  ImportError &error;
   InputBinding binding;
 };
 } // namespace
 
-std::optional<InputBinding> bindInputs(const onnx::Graph &graph,
-                                       const ImportOptions &options,
-                                       ImportError &error) {
-  return InputBinder(graph, options, error).run();
+StatusOr<InputBinding> bindInputs(const onnx::Graph &graph,
+                                  const ImportOptions &options) {
+  return InputBinder(graph, options).run();
 }
 
 } // namespace pcc::onnx_import

@@ -3,9 +3,9 @@
 #ifndef PCC_PASSES_1_IMPORT_BUILD_BINDINPUTS_H
 #define PCC_PASSES_1_IMPORT_BUILD_BINDINPUTS_H
 
-#include "passes/1-import/build/ImportError.h"
 #include "passes/1-import/build/ImportOptions.h"
 #include "passes/1-import/onnx/model/Model.h"
+#include "status/StatusOr.h"
 #include <optional>
 
 namespace pcc::onnx_import {
@@ -39,17 +39,17 @@ struct InputBinding {
 ///   --dim batch=8      x is [8, 4]
 ///   --shape x=8x4      x is [8, 4], and `batch` is 8 in all other inputs
 ///
-/// On failure the result is empty, and `error` holds the exit code:
+/// An error has one of these exit codes:
 ///
-///   2   an option names no dim or input, or a size in an option is out of range
-///   4   an input is not a tensor
-///   5   a dim has no size, or two sizes contradict each other
+///   WrongUsage    an option names no dim or input, or gives a size that is out
+///                 of range
+///   Unsupported   an input is not a tensor
+///   UnboundDim    a dim has no size, or two sizes contradict each other
 ///
 /// If dims have no size, a note of the error shows the user's command with the
 /// missing --dim and --shape options added.
-std::optional<InputBinding> bindInputs(const onnx::Graph &graph,
-                                       const ImportOptions &options,
-                                       ImportError &error);
+StatusOr<InputBinding> bindInputs(const onnx::Graph &graph,
+                                  const ImportOptions &options);
 
 } // namespace pcc::onnx_import
 

@@ -42,9 +42,9 @@ ArrayRef<int64_t> shapeOf(Value value) {
   return value ? tensorType(value).getShape() : ArrayRef<int64_t>();
 }
 
-Value Emitter::fail(int exitCode, const Twine &message) {
-  if (!error)
-    error = EmitError{exitCode, message.str()};
+Value Emitter::fail(ExitCode code, const Twine &message) {
+  if (error.ok())
+    error = Status::error(code, message.str());
   return {};
 }
 
@@ -87,8 +87,7 @@ static std::string checkSizes(Operation *op) {
 
 /// Chooses pcc's exit code by the step that fails. If type inference fails,
 /// shapes contradict each other, possibly because of dims that the user set:
-/// the code is `mismatchExitCode`. If a later step fails, the model is invalid
-/// (exit code 3).
+/// the code is `mismatchExitCode`. If a later step fails, the model is invalid.
 bool Emitter::inferAndVerify(Operation *op) {
   std::string text;
   ScopedDiagnosticHandler handler(op->getContext(),
@@ -97,19 +96,19 @@ bool Emitter::inferAndVerify(Operation *op) {
                                       text = diagnostic.str();
                                     return success();
                                   });
-  int exitCode = mismatchExitCode;
+  ExitCode code = mismatchExitCode;
   if (succeeded(inferTypes(op))) {
     text = checkSizes(op);
     if (text.empty() && succeeded(op->getName().verifyInvariants(op)))
       return true;
-    exitCode = 3;
+    code = CannotRead;
   }
   // Drop MLIR's prefix "'graph.add' op " from the message: the caller prepends
   // the name of the ONNX node.
   StringRef message = text, prefix = "op ";
   if (message.consume_front("'" + op->getName().getStringRef().str() + "' "))
     message.consume_front(prefix);
-  fail(exitCode, message);
+  fail(code, message);
   op->erase();
   return false;
 }

@@ -5,6 +5,7 @@
 
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/IR/Builders.h"
+#include "status/Status.h"
 #include <optional>
 #include <string>
 
@@ -35,15 +36,6 @@ int64_t saturatingProduct(int64_t lhs, int64_t rhs);
 /// Returns the shape of `value`, a ranked tensor; empty if `value` is null.
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
 
-/// First error that occurred while the ops of a node were created.
-struct EmitError {
-  /// Exit code of pcc; ImportError::exitCode lists the codes.
-  int exitCode;
-  /// Message of one line. It begins in lower case and does not name the ONNX
-  /// node, which the caller prepends.
-  std::string message;
-};
-
 /// An operand that the created op may omit. Emitter::make accepts a null
 /// OptionalOperand, whereas a null mlir::Value among its arguments is an error.
 struct OptionalOperand {
@@ -70,9 +62,10 @@ class Emitter {
 public:
   /// Creates an emitter that inserts ops at the insertion point of `builder`,
   /// which must outlive the emitter. `mismatchExitCode` is pcc's exit code if
-  /// shapes contradict each other: 5 if the user gave --dim or --shape, else 3.
+  /// shapes contradict each other: UnboundDim if the user gave --dim or --shape,
+  /// else CannotRead.
   Emitter(mlir::OpBuilder &builder, mlir::Location loc,
-          int mismatchExitCode = 3)
+          ExitCode mismatchExitCode = CannotRead)
       : mismatchExitCode(mismatchExitCode), builder(builder), loc(loc) {}
 
   //===--------------------------------------------------------------------===//
@@ -80,19 +73,22 @@ public:
   //===--------------------------------------------------------------------===//
 
   /// Returns whether an error has been recorded.
-  bool failed() const { return error.has_value(); }
-  /// Returns the first error. Requires failed().
-  const EmitError &getError() const { return *error; }
-  /// Records that the model is not valid ONNX (exit code 3). Returns null.
-  mlir::Value invalid(const llvm::Twine &message) { return fail(3, message); }
-  /// Records that the model is valid ONNX in a form that pcc does not support
-  /// (exit code 4). Returns null.
-  mlir::Value unsupported(const llvm::Twine &message) {
-    return fail(4, message);
+  bool failed() const { return error.failed(); }
+  /// Returns the first error, or success. The message does not name the ONNX
+  /// node, which the caller prepends.
+  const Status &status() const { return error; }
+  /// Records that the model is not valid ONNX. Returns null.
+  mlir::Value invalid(const llvm::Twine &message) {
+    return fail(CannotRead, message);
   }
-  /// Records an error with pcc's exit code `exitCode`, unless an earlier error
-  /// is already recorded. Returns null.
-  mlir::Value fail(int exitCode, const llvm::Twine &message);
+  /// Records that the model is valid ONNX in a form that pcc does not support.
+  /// Returns null.
+  mlir::Value unsupported(const llvm::Twine &message) {
+    return fail(Unsupported, message);
+  }
+  /// Records an error with pcc's exit code `code`, unless an earlier error is
+  /// already recorded. Returns null.
+  mlir::Value fail(ExitCode code, const llvm::Twine &message);
 
   //===--------------------------------------------------------------------===//
   // Any op
@@ -191,7 +187,7 @@ public:
 
   /// Exit code of pcc if shapes contradict each other: 5 if the user gave --dim
   /// or --shape, else 3.
-  const int mismatchExitCode;
+  const ExitCode mismatchExitCode;
 
   /// Completes `op`, which has just been created with placeholder result types:
   /// infers the types, verifies the op, moves broadcasts of operands below the
@@ -248,8 +244,8 @@ private:
   /// creates a constant of one slice and broadcasts it.
   mlir::Value compact(mlir::DenseElementsAttr value);
 
-  /// The first recorded error; empty if there was none.
-  std::optional<EmitError> error;
+  /// The first recorded error; success if there was none.
+  Status error;
 };
 
 } // namespace pcc::onnx_import

@@ -15,7 +15,7 @@ static StringRef asRef(std::string_view text) {
 
 NodeImport::NodeImport(const onnx::Node &node, const ImportOptions &options,
                        ValueTable &values, OpBuilder &builder, Location loc,
-                       int mismatchExitCode)
+                       ExitCode mismatchExitCode)
     : Emitter(builder, loc, mismatchExitCode), node(node), options(options),
       values(values) {}
 

@@ -5,7 +5,6 @@
 
 #include "passes/1-import/build/DenseElements.h"
 #include "passes/1-import/build/Emitter.h"
-#include "passes/1-import/build/ImportError.h"
 #include "passes/1-import/build/ImportOptions.h"
 #include "passes/1-import/build/ValueTable.h"
 #include "passes/1-import/onnx/model/Model.h"
@@ -26,7 +25,7 @@ public:
   /// pcc's exit code if shapes contradict each other.
   NodeImport(const onnx::Node &node, const ImportOptions &options,
              ValueTable &values, mlir::OpBuilder &builder, mlir::Location loc,
-             int mismatchExitCode);
+             ExitCode mismatchExitCode);
 
   /// The node that is imported.
   const onnx::Node &node;

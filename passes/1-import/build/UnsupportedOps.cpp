@@ -2,6 +2,7 @@
 
 #include "passes/1-import/build/UnsupportedOps.h"
 #include "passes/1-import/onnx/model/MessageText.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace pcc::onnx_import {
@@ -40,19 +41,18 @@ static std::string describe(const UnsupportedOp &op) {
   return text + ")";
 }
 
-bool UnsupportedOps::report(ImportError &error) const {
+Status UnsupportedOps::status() const {
   if (ops.empty())
-    return false;
-  error.exitCode = 4;
-  error.unsupported = ops;
-  error.message = reasons.empty()
-                      ? "the model has ops that pcc does not know: "
-                      : "the model has nodes that pcc does not support: ";
+    return Status::success();
+  std::string message = reasons.empty()
+                            ? "the model has ops that pcc does not know: "
+                            : "the model has nodes that pcc does not support: ";
   for (auto [i, op] : llvm::enumerate(ops))
-    error.message += (i ? ", " : "") + describe(op);
+    message += (i ? ", " : "") + describe(op);
+  Status error = Status::error(Unsupported, message);
   for (auto &[node, text] : llvm::ArrayRef(reasons).take_front(namedNodes))
-    error.notes.push_back("node " + node + ": " + text);
-  return true;
+    error.addNote("node " + node + ": " + text);
+  return error;
 }
 
 } // namespace pcc::onnx_import

@@ -3,8 +3,9 @@
 #ifndef PCC_PASSES_1_IMPORT_BUILD_UNSUPPORTEDOPS_H
 #define PCC_PASSES_1_IMPORT_BUILD_UNSUPPORTEDOPS_H
 
-#include "passes/1-import/build/ImportError.h"
+#include "passes/1-import/build/UnsupportedOp.h"
 #include "passes/1-import/onnx/model/Model.h"
+#include "status/Status.h"
 
 namespace pcc::onnx_import {
 
@@ -16,10 +17,12 @@ public:
   /// lacks the op; otherwise `reason` says which form of the op is unsupported.
   void add(const onnx::Node &node, const std::string &reason = "");
 
-  /// Returns whether any node was recorded. If so, fills `error` with exit code
-  /// 4 and a message that lists the ops, each with the number and names of its
-  /// nodes. The error's notes give the first reasons.
-  bool report(ImportError &error) const;
+  /// Returns success if no node was recorded. Otherwise returns an error with
+  /// the exit code Unsupported, whose message lists the ops, each with the
+  /// number and names of its nodes. Its notes give the first reasons.
+  Status status() const;
+  /// Returns the recorded ops, each with its nodes.
+  const std::vector<UnsupportedOp> &list() const { return ops; }
 
 private:
   /// The reason why one node cannot be imported.

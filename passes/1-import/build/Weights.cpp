@@ -127,7 +127,7 @@ readSlice(const std::string &root, const onnx::DataReference &reference,
       root + "/" + reference.path, reference.length, reference.offset);
   if (buffer && (*buffer)->getBufferSize() == reference.length)
     return std::move(*buffer);
-  emitter.fail(reference.present ? 7 : 3,
+  emitter.fail(reference.present ? InputOutput : CannotRead,
                "cannot read " + onnx::quoted(reference.path));
   return nullptr;
 }

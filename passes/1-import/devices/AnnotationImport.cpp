@@ -27,18 +27,18 @@ Value AnnotationImport::pin(const onnx::Node &node, Value value,
 
 /// If the operand is an initializer without an SSA value, the value is created
 /// only if a pin is needed: annotations alone must not create weights.
-bool AnnotationImport::pinOperand(const onnx::Node &node, std::string_view name,
-                                  Emitter &emitter) {
+Status AnnotationImport::pinOperand(const onnx::Node &node,
+                                    std::string_view name, Emitter &emitter) {
   Value value = values.lookup(asRef(name));
   const onnx::Tensor *tensor = values.initializer(asRef(name));
   if (!value && !tensor)
-    return true;
+    return Status::success();
   const dist::Shape shape = value ? sizesOf(value) : dist::Shape(tensor->dims);
   ShardingAnnotations::RequestedSharding shardingAtDefinition, shardingAtUse;
-  if (!annotations.shardingAtDefinition(name, shape, shardingAtDefinition,
-                                        error) ||
-      !annotations.shardingAtUse(node, name, shape, shardingAtUse, error))
-    return false;
+  PCC_RETURN_IF_ERROR(
+      annotations.shardingAtDefinition(name, shape, shardingAtDefinition));
+  PCC_RETURN_IF_ERROR(
+      annotations.shardingAtUse(node, name, shape, shardingAtUse));
   // Inputs, weights and results of ops carry their sharding where they are
   // defined, so a use needs a pin only if it asks for another sharding. A
   // constant carries no sharding, so every use that asks for one gets a pin.
@@ -53,88 +53,84 @@ bool AnnotationImport::pinOperand(const onnx::Node &node, std::string_view name,
                   : shardingAtDefinition &&
                         dist::samePlacement(*asked, *shardingAtDefinition));
   if (isMet)
-    return true;
+    return Status::success();
   value = values.get(asRef(name), emitter);
   if (!value)
-    return true;
+    return Status::success();
   unpinned.push_back({name, value});
   values.replace(asRef(name), pin(node, value, name, *asked));
-  return true;
+  return Status::success();
 }
 
-bool AnnotationImport::pinOperands(const onnx::Node &node, Emitter &emitter) {
+Status AnnotationImport::pinOperands(const onnx::Node &node, Emitter &emitter) {
   for (std::string_view name : node.inputs)
-    if (annotations.isAnnotated(name) && !pinOperand(node, name, emitter))
-      return false;
-  return true;
+    if (annotations.isAnnotated(name))
+      PCC_RETURN_IF_ERROR(pinOperand(node, name, emitter));
+  return Status::success();
 }
 
-bool AnnotationImport::pinResult(const onnx::Node &node,
-                                 std::string_view name) {
+Status AnnotationImport::pinResult(const onnx::Node &node,
+                                   std::string_view name) {
   Value value = values.lookup(asRef(name));
   if (!value)
-    return true;
+    return Status::success();
   ShardingAnnotations::RequestedSharding asked;
-  if (!annotations.shardingAtDefinition(name, sizesOf(value), asked, error))
-    return false;
+  PCC_RETURN_IF_ERROR(
+      annotations.shardingAtDefinition(name, sizesOf(value), asked));
   // A constant is replicated without a pin.
   const bool isMet = asked && value.getDefiningOp<graph::ConstantOp>() &&
                      dist::isReplicated(*asked);
   if (asked && !isMet)
     values.replace(asRef(name), pin(node, value, name, *asked));
-  return true;
+  return Status::success();
 }
 
-bool AnnotationImport::pinResults(const onnx::Node &node) {
+Status AnnotationImport::pinResults(const onnx::Node &node) {
   for (auto [name, value] : llvm::reverse(unpinned))
     values.replace(asRef(name), value);
   unpinned.clear();
   for (std::string_view name : node.outputs)
-    if (annotations.isAnnotated(name) && !pinResult(node, name))
-      return false;
-  return true;
+    if (annotations.isAnnotated(name))
+      PCC_RETURN_IF_ERROR(pinResult(node, name));
+  return Status::success();
 }
 
-bool AnnotationImport::markInput(func::FuncOp function, unsigned input,
-                                 std::string_view name) {
+Status AnnotationImport::markInput(func::FuncOp function, unsigned input,
+                                   std::string_view name) {
   ShardingAnnotations::RequestedSharding asked;
-  if (!annotations.shardingAtDefinition(
-          name, sizesOf(function.getArgument(input)), asked, error))
-    return false;
+  PCC_RETURN_IF_ERROR(annotations.shardingAtDefinition(
+      name, sizesOf(function.getArgument(input)), asked));
   if (asked)
     function.setArgAttr(input, dist::shardingName,
                         dist::ShardingAttr::get(builder.getContext(), *asked));
-  return true;
+  return Status::success();
 }
 
-bool AnnotationImport::markOutput(func::FuncOp function, unsigned output,
-                                  std::string_view name) {
+Status AnnotationImport::markOutput(func::FuncOp function, unsigned output,
+                                    std::string_view name) {
   ShardingAnnotations::RequestedSharding asked;
   auto type = cast<RankedTensorType>(function.getResultTypes()[output]);
-  if (!annotations.shardingAtOutput(name, dist::shapeOf(type.getShape()), asked,
-                                    error))
-    return false;
+  PCC_RETURN_IF_ERROR(annotations.shardingAtOutput(
+      name, dist::shapeOf(type.getShape()), asked));
   if (asked)
     function.setResultAttr(
         output, dist::shardingName,
         dist::ShardingAttr::get(builder.getContext(), *asked));
-  return true;
+  return Status::success();
 }
 
-bool AnnotationImport::markWeights(ModuleOp module) {
+Status AnnotationImport::markWeights(ModuleOp module) {
   for (auto parameter : module.getOps<graph::ParameterOp>()) {
     StringRef name = parameter.getSymName();
     auto type = cast<RankedTensorType>(parameter.getType());
     ShardingAnnotations::RequestedSharding asked;
-    if (!annotations.shardingAtDefinition({name.data(), name.size()},
-                                          dist::shapeOf(type.getShape()), asked,
-                                          error))
-      return false;
+    PCC_RETURN_IF_ERROR(annotations.shardingAtDefinition(
+        {name.data(), name.size()}, dist::shapeOf(type.getShape()), asked));
     if (asked)
       parameter->setAttr(dist::shardingName,
                          dist::ShardingAttr::get(module.getContext(), *asked));
   }
-  return true;
+  return Status::success();
 }
 
 } // namespace pcc::onnx_import

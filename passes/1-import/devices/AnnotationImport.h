@@ -17,48 +17,47 @@ namespace pcc::onnx_import {
 ///                  definition
 ///   dist.sharding  an attribute on inputs, outputs and weights
 ///
-/// Every method that returns bool returns false, with `error` filled, if an
-/// annotation cannot be met.
+/// Every method that returns a Status returns an error if an annotation cannot be
+/// met.
 class AnnotationImport {
 public:
   /// Prepares the object. The pins are created at the insertion point of
   /// `builder`. All arguments must outlive the object.
   AnnotationImport(const ShardingAnnotations &annotations, ValueTable &values,
-                   mlir::OpBuilder &builder, ImportError &error)
-      : annotations(annotations), values(values), builder(builder),
-        error(error) {}
+                   mlir::OpBuilder &builder)
+      : annotations(annotations), values(values), builder(builder) {}
 
   /// Creates a `dist.pin` for each operand of `node` for which the node's
   /// annotations request a sharding. Until pinResults is called, the operand's
   /// name stands for the pinned value. Must be called before `node` is
   /// imported.
-  bool pinOperands(const onnx::Node &node, Emitter &emitter);
+  Status pinOperands(const onnx::Node &node, Emitter &emitter);
   /// Makes the operand names that pinOperands redefined stand for the original
   /// values again, and creates pins for the results of `node`. Must be called
   /// after `node` is imported.
-  bool pinResults(const onnx::Node &node);
+  Status pinResults(const onnx::Node &node);
 
   /// Sets `dist.sharding` on argument `input` of `function`, if the model
   /// requests a sharding for its input `name`.
-  bool markInput(mlir::func::FuncOp function, unsigned input,
-                 std::string_view name);
+  Status markInput(mlir::func::FuncOp function, unsigned input,
+                   std::string_view name);
   /// Sets `dist.sharding` on result `output` of `function`, if the model
   /// requests a sharding for its output `name`.
-  bool markOutput(mlir::func::FuncOp function, unsigned output,
-                  std::string_view name);
+  Status markOutput(mlir::func::FuncOp function, unsigned output,
+                    std::string_view name);
   /// Sets `dist.sharding` on each parameter of `module` for which the model
   /// requests a sharding.
-  bool markWeights(mlir::ModuleOp module);
+  Status markWeights(mlir::ModuleOp module);
 
 private:
   /// Creates a pin of the operand `name` for its use by `node`, if the node
   /// requests a sharding that the value does not already have where it is
   /// defined.
-  bool pinOperand(const onnx::Node &node, std::string_view name,
-                  Emitter &emitter);
+  Status pinOperand(const onnx::Node &node, std::string_view name,
+                    Emitter &emitter);
   /// Creates a pin of the result `name` of `node`, if the model requests a
   /// sharding for it.
-  bool pinResult(const onnx::Node &node, std::string_view name);
+  Status pinResult(const onnx::Node &node, std::string_view name);
   /// Creates a `dist.pin` of `value`, which the model calls `name`, at the
   /// location of `node`.
   mlir::Value pin(const onnx::Node &node, mlir::Value value,
@@ -67,7 +66,6 @@ private:
   const ShardingAnnotations &annotations;
   ValueTable &values;
   mlir::OpBuilder &builder;
-  ImportError &error;
   /// Operands of the current node that pinOperand has pinned: the ONNX name and
   /// the value before the pin, which pinResults restores.
   llvm::SmallVector<std::pair<std::string_view, mlir::Value>> unpinned;

@@ -43,9 +43,8 @@ static std::vector<int64_t> devicesOf(const onnx::ShardingSpec &spec,
   return {entry};
 }
 
-std::optional<ShardLayout> onnx_import::layoutOf(const onnx::ShardingSpec &spec,
-                                                 int64_t devicesPerStage,
-                                                 std::string &error) {
+StatusOr<ShardLayout> onnx_import::layoutOf(const onnx::ShardingSpec &spec,
+                                            int64_t devicesPerStage) {
   ShardLayout layout;
   for (const onnx::ShardedDim &dim : spec.shardedDims)
     for (const onnx::SimpleShardedDim &simple : dim.simpleShardings)
@@ -70,11 +69,12 @@ std::optional<ShardLayout> onnx_import::layoutOf(const onnx::ShardingSpec &spec,
       devices.back() == devices.front() + devicesPerStage - 1;
   if (isWholeStage)
     return layout;
-  error = "lies on devices " + listOf(devices) + ", which are not all " +
+  return Status::error(
+      CannotMeet,
+      "lies on devices " + listOf(devices) + ", which are not all " +
           std::to_string(devicesPerStage) +
           " devices of a stage; groups of devices tell which ones hold the "
-          "same shard";
-  return std::nullopt;
+          "same shard");
 }
 
 /// Splits each device's shard number into one part number per factor, where the
@@ -186,38 +186,35 @@ static dist::SubAxes countedBy(const std::vector<int64_t> &part,
 }
 
 /// Returns for each factor of `layout` the axis of `mesh` whose size is the
-/// factor's number of parts. Returns nothing, with `error` filled, if no axis
-/// or several axes have that size.
-static std::optional<std::vector<dist::SubAxes>>
-axesBySize(const ShardLayout &layout, const dist::Mesh &mesh,
-           std::string &error) {
+/// factor's number of parts. Returns an error if no axis or several axes have
+/// that size.
+static StatusOr<std::vector<dist::SubAxes>>
+axesBySize(const ShardLayout &layout, const dist::Mesh &mesh) {
   std::vector<dist::SubAxes> axes;
   for (int64_t count : layout.counts) {
     dist::SubAxes candidates;
     for (const dist::Axis &axis : mesh.axes)
       if (axis.size == count && count > 1)
         candidates.push_back(dist::fullAxis(mesh, axis.name));
-    if (count > 1 && candidates.size() != 1) {
-      error =
-          "lists no devices, and " +
-          (candidates.empty() ? std::string("no axis")
-                              : std::to_string(candidates.size()) + " axes") +
-          " of the mesh " + textOf(mesh) + " could hold its " +
-          std::to_string(count) + " shards";
-      return std::nullopt;
-    }
+    if (count > 1 && candidates.size() != 1)
+      return Status::error(
+          CannotMeet, "lists no devices, and " +
+                          (candidates.empty()
+                               ? std::string("no axis")
+                               : std::to_string(candidates.size()) + " axes") +
+                          " of the mesh " + textOf(mesh) + " could hold its " +
+                          std::to_string(count) + " shards");
     axes.push_back(std::move(candidates));
   }
   return axes;
 }
 
-std::optional<std::vector<dist::SubAxes>>
-onnx_import::axesOf(const ShardLayout &layout, const dist::Mesh &mesh,
-                    std::string &error) {
+StatusOr<std::vector<dist::SubAxes>>
+onnx_import::axesOf(const ShardLayout &layout, const dist::Mesh &mesh) {
   ShardLayout listed = layout;
   if (listed.shards.empty()) {
     if (product(listed.counts) != mesh.size())
-      return axesBySize(layout, mesh, error);
+      return axesBySize(layout, mesh);
     listed.shards.resize(mesh.size());
     std::iota(listed.shards.begin(), listed.shards.end(), 0);
   }
@@ -227,10 +224,11 @@ onnx_import::axesOf(const ShardLayout &layout, const dist::Mesh &mesh,
     axes.push_back(countedBy(part, mesh));
     if (dist::numParts(axes.back()) == count)
       continue;
-    error = "gives its devices, in order, the parts " + listOf(part) + " of " +
-            std::to_string(count) + ", which no axes of the mesh " +
-            textOf(mesh) + " count";
-    return std::nullopt;
+    return Status::error(CannotMeet, "gives its devices, in order, the parts " +
+                                         listOf(part) + " of " +
+                                         std::to_string(count) +
+                                         ", which no axes of the mesh " +
+                                         textOf(mesh) + " count");
   }
   return axes;
 }

@@ -20,8 +20,8 @@
 
 #include "passes/1-import/onnx/model/Model.h"
 #include "sharding/SubAxis.h"
+#include "status/StatusOr.h"
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,11 +46,10 @@ struct ShardLayout {
 
 /// Converts the ONNX annotation `spec` to a layout. Each stage of the pipeline
 /// has `devicesPerStage` devices. `spec` must have passed checkDevices. Returns
-/// nothing, with `error` filled, if the listed devices are not exactly those of
-/// one stage.
-std::optional<ShardLayout> layoutOf(const onnx::ShardingSpec &spec,
-                                    int64_t devicesPerStage,
-                                    std::string &error);
+/// an error, whose message is the predicate of a sentence about the annotation,
+/// if the listed devices are not exactly those of one stage.
+StatusOr<ShardLayout> layoutOf(const onnx::ShardingSpec &spec,
+                               int64_t devicesPerStage);
 
 /// Returns the axis sizes, major to minor, of the mesh with the fewest axes on
 /// which all `layouts` can be written as dims split over axes. Layouts without
@@ -64,9 +63,10 @@ std::vector<int64_t> commonAxes(const std::vector<ShardLayout> &layouts,
 /// which it is split, major first. A layout without a device list assigns shard
 /// i to device i if there are as many shards as devices. Otherwise each of its
 /// factors takes the only axis that has the factor's number of parts. Returns
-/// nothing, with `error` filled, if no axes express the layout.
-std::optional<std::vector<dist::SubAxes>>
-axesOf(const ShardLayout &layout, const dist::Mesh &mesh, std::string &error);
+/// an error, whose message is the predicate of a sentence about the annotation,
+/// if no axes express the layout.
+StatusOr<std::vector<dist::SubAxes>> axesOf(const ShardLayout &layout,
+                                            const dist::Mesh &mesh);
 
 /// Formats a mesh for messages: `dp=2,tp=2`, or `one device` if no axis is
 /// larger than 1.

@@ -11,24 +11,21 @@
 using namespace pcc;
 using namespace pcc::onnx_import;
 
-bool onnx_import::refuse(std::string what, ImportError &error) {
-  error.exitCode = 6;
-  error.message = std::move(what);
-  return false;
+Status onnx_import::refuse(std::string what) {
+  return Status::error(CannotMeet, std::move(what));
 }
 
-bool onnx_import::refuse(const onnx::Node &node, const std::string &what,
-                         ImportError &error) {
+Status onnx_import::refuse(const onnx::Node &node, const std::string &what) {
+  Status error = refuse("node " + node.label() + what);
   if (auto line = pythonLine(node))
-    error.notes.push_back("the node was exported from " + line->file + ":" +
-                          std::to_string(line->line));
-  return refuse("node " + node.label() + what, error);
+    error.addNote("the node was exported from " + line->file + ":" +
+                  std::to_string(line->line));
+  return error;
 }
 
-bool onnx_import::refuse(const onnx::Node &node, std::string_view tensor,
-                         const std::string &what, ImportError &error) {
-  return refuse(node, ": the sharding of " + onnx::quoted(tensor) + " " + what,
-                error);
+Status onnx_import::refuse(const onnx::Node &node, std::string_view tensor,
+                           const std::string &what) {
+  return refuse(node, ": the sharding of " + onnx::quoted(tensor) + " " + what);
 }
 
 std::string_view onnx_import::metadataOf(const onnx::Metadata &metadata,
@@ -77,8 +74,7 @@ static int64_t worldOf(const ImportOptions &options) {
 
 /// A configuration for which no node has an annotation has no effect, so it is
 /// never chosen unless the user or the metadata names it.
-bool DevicePlan::chooseConfiguration(const ImportOptions &options,
-                                     ImportError &error) {
+Status DevicePlan::chooseConfiguration(const ImportOptions &options) {
   std::set<std::string_view> used;
   addConfigurations(model.graph.nodes, used);
   std::string_view name = options.configuration;
@@ -93,16 +89,15 @@ bool DevicePlan::chooseConfiguration(const ImportOptions &options,
     name = *fitting.begin();
   configuration = find(model, name);
   if (!name.empty() && !configuration)
-    return refuse("the model has no device configuration " + onnx::quoted(name),
-                  error);
+    return refuse("the model has no device configuration " +
+                  onnx::quoted(name));
   if (!name.empty() || used.empty())
-    return true;
+    return Status::success();
   std::string names;
   for (std::string_view other : used)
     names += (names.empty() ? "" : " and ") + onnx::quoted(other);
   return refuse("nodes speak of the device configurations " + names +
-                    "; --configuration NAME chooses one",
-                error);
+                "; --configuration NAME chooses one");
 }
 
 void DevicePlan::collect(const std::vector<onnx::Node> &nodesOfGraph) {
@@ -124,7 +119,7 @@ void DevicePlan::collect(const std::vector<onnx::Node> &nodesOfGraph) {
 /// s runs on position s modulo the number of positions. The number of positions
 /// is --pp if given, else the number of stages divided by V, and at least 1. It
 /// must divide the number of devices.
-bool DevicePlan::findStages(const ImportOptions &options, ImportError &error) {
+Status DevicePlan::findStages(const ImportOptions &options) {
   const int64_t perPosition = options.virtualStages;
   for (const auto &[node, own] : nodes)
     if (own->pipelineStage)
@@ -132,64 +127,56 @@ bool DevicePlan::findStages(const ImportOptions &options, ImportError &error) {
   const std::string count = std::to_string(stages) + " pipeline stages";
   if (stages % perPosition != 0)
     return refuse("the model has " + count + ", which --virtual-stages " +
-                      std::to_string(perPosition) + " does not divide",
-                  error);
+                  std::to_string(perPosition) + " does not divide");
   numPositions =
       options.pipeline.value_or(std::max<int64_t>(1, stages / perPosition));
   if (stages != 0 && stages != numPositions * perPosition)
     return refuse("the model has " + count + ", but --pp asks for " +
-                      std::to_string(numPositions * perPosition),
-                  error);
+                  std::to_string(numPositions * perPosition));
   const int64_t devices = configuration->numDevices;
   if (devices % numPositions != 0)
     return refuse("device configuration " + onnx::quoted(configuration->name) +
-                      " has " + std::to_string(devices) + " devices, which " +
-                      std::to_string(numPositions) +
-                      " positions of a pipeline do not divide",
-                  error);
+                  " has " + std::to_string(devices) + " devices, which " +
+                  std::to_string(numPositions) +
+                  " positions of a pipeline do not divide");
   devicesPerStage = devices / numPositions;
   for (const auto &[node, own] : nodes)
-    if (own->pipelineStage && !setStage(*node, *own->pipelineStage, error))
-      return false;
-  return true;
+    if (own->pipelineStage)
+      PCC_RETURN_IF_ERROR(setStage(*node, *own->pipelineStage));
+  return Status::success();
 }
 
-bool DevicePlan::setStage(const onnx::Node &node, int64_t stage,
-                          ImportError &error) {
+Status DevicePlan::setStage(const onnx::Node &node, int64_t stage) {
   auto [known, isNew] = nodeStages.insert({nameInLocations(node), stage});
   if (isNew || known->second == stage)
-    return true;
-  return refuse(node,
-                " is on pipeline stage " + std::to_string(stage) +
-                    ", and another node of that name on stage " +
-                    std::to_string(known->second),
-                error);
+    return Status::success();
+  return refuse(node, " is on pipeline stage " + std::to_string(stage) +
+                          ", and another node of that name on stage " +
+                          std::to_string(known->second));
 }
 
 /// The devices of `layout` tell the position of `node`. If each position has
 /// one stage, they tell the stage, too. With several stages per position, the
 /// node's annotation must give the stage.
-bool DevicePlan::placeNode(const onnx::Node &node, const ShardLayout &layout,
-                           ImportError &error) {
+Status DevicePlan::placeNode(const onnx::Node &node,
+                             const ShardLayout &layout) {
   if (layout.shards.empty() || numPositions == 1)
-    return true;
+    return Status::success();
   const int64_t position = layout.firstDevice / devicesPerStage;
   const std::string devices =
       " lies on devices " + std::to_string(layout.firstDevice) + " to " +
       std::to_string(layout.firstDevice + devicesPerStage - 1);
   auto stage = nodeStages.find(nameInLocations(node));
   if (stage == nodeStages.end() && stages > numPositions)
-    return refuse(node, devices + " and does not say on which stage", error);
+    return refuse(node, devices + " and does not say on which stage");
   if (stage == nodeStages.end()) {
     stages = numPositions;
-    return setStage(node, position, error);
+    return setStage(node, position);
   }
   if (stage->second % numPositions == position)
-    return true;
-  return refuse(node,
-                devices + ", which are not those of pipeline stage " +
-                    std::to_string(stage->second),
-                error);
+    return Status::success();
+  return refuse(node, devices + ", which are not those of pipeline stage " +
+                          std::to_string(stage->second));
 }
 
 //===----------------------------------------------------------------------===//
@@ -206,18 +193,16 @@ size_t DevicePlan::indexOf(ShardLayout layout) {
   return same - layouts.begin();
 }
 
-bool DevicePlan::findLayouts(ImportError &error) {
+Status DevicePlan::findLayouts() {
   for (const auto &[node, own] : nodes)
     for (const onnx::ShardingSpec &spec : own->shardingSpecs) {
-      std::string mistake;
-      auto layout = layoutOf(spec, devicesPerStage, mistake);
+      auto layout = layoutOf(spec, devicesPerStage);
       if (!layout)
-        return refuse(*node, spec.tensorName, mistake, error);
-      if (!placeNode(*node, *layout, error))
-        return false;
+        return refuse(*node, spec.tensorName, layout.status().message());
+      PCC_RETURN_IF_ERROR(placeNode(*node, *layout));
       layoutOfSpec[&spec] = indexOf(std::move(*layout));
     }
-  return true;
+  return Status::success();
 }
 
 /// Parses a mesh such as "dp=2,tp=4". Returns nothing if the text has another
@@ -247,7 +232,7 @@ static std::optional<dist::Mesh> parseMesh(std::string_view text) {
 /// them; its axes are called a, b, … from major to minor. `pcc.mesh` holds for
 /// the configuration in the metadata `pcc.configuration` only and is ignored if
 /// another one applies.
-bool DevicePlan::findMesh(const ImportOptions &options, ImportError &error) {
+Status DevicePlan::findMesh(const ImportOptions &options) {
   const std::string_view text = metadataOf(model.metadata, meshKey);
   const bool isOfText =
       !configuration ||
@@ -258,9 +243,8 @@ bool DevicePlan::findMesh(const ImportOptions &options, ImportError &error) {
     auto parsed = parseMesh(text);
     if (!parsed || parsed->size() > 65536)
       return refuse("metadata " + std::string(meshKey) +
-                        " needs a form like 'dp=2,tp=4', got " +
-                        onnx::quoted(text),
-                    error);
+                    " needs a form like 'dp=2,tp=4', got " +
+                    onnx::quoted(text));
     axes = std::move(*parsed);
   } else if (configuration) {
     char name = 'a';
@@ -268,12 +252,11 @@ bool DevicePlan::findMesh(const ImportOptions &options, ImportError &error) {
       axes.axes.push_back({std::string(1, name++), size});
   }
   if (!configuration || axes.size() == devicesPerStage)
-    return true;
+    return Status::success();
   return refuse("device configuration " + onnx::quoted(configuration->name) +
-                    " has " + std::to_string(devicesPerStage) + " devices" +
-                    (numPositions > 1 ? " per stage" : "") + ", but the mesh " +
-                    textOf(axes) + " has " + std::to_string(axes.size()),
-                error);
+                " has " + std::to_string(devicesPerStage) + " devices" +
+                (numPositions > 1 ? " per stage" : "") + ", but the mesh " +
+                textOf(axes) + " has " + std::to_string(axes.size()));
 }
 
 void DevicePlan::takeMesh(const ImportOptions &options) {
@@ -281,23 +264,22 @@ void DevicePlan::takeMesh(const ImportOptions &options) {
     axes.axes.push_back({name, size});
 }
 
-bool DevicePlan::read(const ImportOptions &options, ImportError &error) {
+Status DevicePlan::read(const ImportOptions &options) {
   if (options.configuration == "none") {
     if (options.mesh)
       takeMesh(options);
-    return true;
+    return Status::success();
   }
-  if (!chooseConfiguration(options, error))
-    return false;
+  PCC_RETURN_IF_ERROR(chooseConfiguration(options));
   if (configuration) {
     collect(model.graph.nodes);
-    if (!findStages(options, error) || !findLayouts(error))
-      return false;
+    PCC_RETURN_IF_ERROR(findStages(options));
+    PCC_RETURN_IF_ERROR(findLayouts());
   }
-  return findMesh(options, error);
+  return findMesh(options);
 }
 
-std::optional<std::vector<dist::SubAxes>>
-DevicePlan::axesOf(const onnx::ShardingSpec &spec, std::string &error) const {
-  return onnx_import::axesOf(layouts[layoutOfSpec.at(&spec)], axes, error);
+StatusOr<std::vector<dist::SubAxes>>
+DevicePlan::axesOf(const onnx::ShardingSpec &spec) const {
+  return onnx_import::axesOf(layouts[layoutOfSpec.at(&spec)], axes);
 }

@@ -3,7 +3,6 @@
 #ifndef PCC_PASSES_1_IMPORT_DEVICES_DEVICEPLAN_H
 #define PCC_PASSES_1_IMPORT_DEVICES_DEVICEPLAN_H
 
-#include "passes/1-import/build/ImportError.h"
 #include "passes/1-import/build/ImportOptions.h"
 #include "passes/1-import/devices/DeviceMesh.h"
 #include "passes/1-import/onnx/model/Model.h"
@@ -28,18 +27,16 @@ inline constexpr std::string_view shardingKey = "pcc.sharding";
 std::string_view metadataOf(const onnx::Metadata &metadata,
                             std::string_view key);
 
-/// Fills `error` with exit code 6 (an annotation cannot be met) and the message
-/// `what`. Always returns false.
-bool refuse(std::string what, ImportError &error);
-/// Fills `error` with exit code 6 (an annotation cannot be met). The message is
-/// "node LABEL" followed by `what`. Always returns false.
-bool refuse(const onnx::Node &node, const std::string &what,
-            ImportError &error);
-/// Fills `error` with exit code 6, because the sharding that `node` requests
-/// for `tensor` cannot be met. The message is "node LABEL: the sharding of
-/// TENSOR" followed by `what`. Always returns false.
-bool refuse(const onnx::Node &node, std::string_view tensor,
-            const std::string &what, ImportError &error);
+/// Returns the error that an annotation cannot be met, with the message `what`.
+Status refuse(std::string what);
+/// Returns the error that an annotation of `node` cannot be met. The message is
+/// "node LABEL" followed by `what`.
+Status refuse(const onnx::Node &node, const std::string &what);
+/// Returns the error that the sharding that `node` requests for `tensor` cannot
+/// be met. The message is "node LABEL: the sharding of TENSOR" followed by
+/// `what`.
+Status refuse(const onnx::Node &node, std::string_view tensor,
+              const std::string &what);
 
 /// Decides which device configuration of an ONNX model applies, and derives the
 /// mesh of its devices and its pipeline stages. Device numbers are ranks and
@@ -60,9 +57,9 @@ public:
   explicit DevicePlan(const onnx::Model &model) : model(model) {}
 
   /// Reads the annotations of the model. Must be called once, before the other
-  /// methods. Returns false, with `error` filled, if the annotations contradict
-  /// each other or the options.
-  bool read(const ImportOptions &options, ImportError &error);
+  /// methods. Returns an error if the annotations contradict each other or the
+  /// options.
+  Status read(const ImportOptions &options);
 
   /// Returns the axes that split tensors: those of the user's options if given,
   /// else those of the model. The returned mesh has no axes if neither gives
@@ -86,41 +83,38 @@ public:
 
   /// Returns for each factor (split of a dim) of `spec` the mesh axes over
   /// which it is split, major first. `spec` must be part of an annotation in
-  /// annotated(). Returns nothing, with `error` filled, if no axes express the
-  /// split.
-  std::optional<std::vector<dist::SubAxes>>
-  axesOf(const onnx::ShardingSpec &spec, std::string &error) const;
+  /// annotated(). Returns an error, whose message is the predicate of a sentence
+  /// about the split, if no axes express it.
+  StatusOr<std::vector<dist::SubAxes>>
+  axesOf(const onnx::ShardingSpec &spec) const;
 
 private:
   /// Sets `configuration` to the device configuration that applies, or leaves
-  /// it null if none applies. Returns false, with `error` filled, if several
-  /// might apply or the named one does not exist.
-  bool chooseConfiguration(const ImportOptions &options, ImportError &error);
+  /// it null if none applies. Returns an error if several might apply or the
+  /// named one does not exist.
+  Status chooseConfiguration(const ImportOptions &options);
   /// Appends the nodes with annotations to `nodes`, including those of
   /// subgraphs.
   void collect(const std::vector<onnx::Node> &nodesOfGraph);
   /// Computes the numbers of stages, positions and devices per stage, and
-  /// assigns each node whose annotation gives a stage to that stage. Returns
-  /// false after an error.
-  bool findStages(const ImportOptions &options, ImportError &error);
-  /// Assigns `node` to `stage`. Returns false, with `error` filled, if a node
-  /// of the same name is on another stage.
-  bool setStage(const onnx::Node &node, int64_t stage, ImportError &error);
+  /// assigns each node whose annotation gives a stage to that stage.
+  Status findStages(const ImportOptions &options);
+  /// Assigns `node` to `stage`. Returns an error if a node of the same name is
+  /// on another stage.
+  Status setStage(const onnx::Node &node, int64_t stage);
   /// Checks that the devices of `layout` are those that run the stage of
   /// `node`. A node without a stage in its annotation is assigned to the stage
-  /// that its devices run. Returns false after an error.
-  bool placeNode(const onnx::Node &node, const ShardLayout &layout,
-                 ImportError &error);
+  /// that its devices run.
+  Status placeNode(const onnx::Node &node, const ShardLayout &layout);
   /// Converts the sharding annotations of all nodes to layouts, and checks that
-  /// each layout's devices are those of the node's stage. Returns false after
-  /// an error.
-  bool findLayouts(ImportError &error);
+  /// each layout's devices are those of the node's stage.
+  Status findLayouts();
   /// Returns the index of `layout` in `layouts`, and appends it if it is new.
   /// Two layouts that differ only in `firstDevice` (the stage) count as equal.
   size_t indexOf(ShardLayout layout);
   /// Sets `axes` and checks that the product of the axis sizes is the number of
-  /// devices per stage. Returns false after an error.
-  bool findMesh(const ImportOptions &options, ImportError &error);
+  /// devices per stage.
+  Status findMesh(const ImportOptions &options);
   /// Sets `axes` to the mesh in `options`, which must be set.
   void takeMesh(const ImportOptions &options);
 

@@ -35,14 +35,12 @@ void ShardingAnnotations::collectNodeAnnotations() {
     }
 }
 
-bool ShardingAnnotations::read(const ImportOptions &options,
-                               ImportError &error) {
-  if (!plan.read(options, error))
-    return false;
+Status ShardingAnnotations::read(const ImportOptions &options) {
+  PCC_RETURN_IF_ERROR(plan.read(options));
   collectNodeAnnotations();
   if (options.configuration != "none")
     collectMetadata();
-  return true;
+  return Status::success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -97,17 +95,16 @@ static std::string shapeText(const dist::Shape &shape) {
 
 /// plan.axesOf returns one list for the factors of all dims, in the order of
 /// the annotation. `next` points to the axes of the next factor.
-bool ShardingAnnotations::convert(const NodeAnnotation &word,
-                                  const Shape &shape, RequestedSharding &asked,
-                                  ImportError &error) const {
+Status ShardingAnnotations::convert(const NodeAnnotation &word,
+                                    const Shape &shape,
+                                    RequestedSharding &asked) const {
   const onnx::ShardingSpec &spec = *word.spec;
   auto refuse = [&](const std::string &what) {
-    return onnx_import::refuse(*word.node, spec.tensorName, what, error);
+    return onnx_import::refuse(*word.node, spec.tensorName, what);
   };
-  std::string mistake;
-  auto factors = plan.axesOf(spec, mistake);
+  auto factors = plan.axesOf(spec);
   if (!factors)
-    return refuse(mistake);
+    return refuse(factors.status().message());
   const auto rank = static_cast<int64_t>(shape.size());
   dist::Sharding sharding = dist::Sharding::whole(rank);
   auto next = factors->begin();
@@ -121,7 +118,8 @@ bool ShardingAnnotations::convert(const NodeAnnotation &word,
     if (!target.factors.empty())
       return refuse(axis + " twice");
     std::vector<int64_t> sizes;
-    if (mistake = factorsOf(dim, shape[index], sizes); !mistake.empty())
+    if (std::string mistake = factorsOf(dim, shape[index], sizes);
+        !mistake.empty())
       return refuse(mistake);
     for (int64_t size : sizes)
       target.factors.push_back({size, *next++});
@@ -129,75 +127,68 @@ bool ShardingAnnotations::convert(const NodeAnnotation &word,
   if (auto problem = dist::findError(sharding, mesh(), shape))
     return refuse("cannot be met: " + *problem);
   asked = dist::canonical(sharding);
-  return true;
+  return Status::success();
 }
 
-bool ShardingAnnotations::parse(std::string_view name, std::string_view text,
-                                const Shape &shape, RequestedSharding &asked,
-                                ImportError &error) const {
+Status ShardingAnnotations::parse(std::string_view name, std::string_view text,
+                                  const Shape &shape,
+                                  RequestedSharding &asked) const {
   std::string mistake;
   asked = dist::parseSharding(text, mesh(), shape, mistake);
-  return asked ||
-         onnx_import::refuse("metadata " + std::string(shardingKey) + " of " +
-                                 onnx::quoted(name) + ": cannot shard it as " +
-                                 onnx::escaped(text) + ": " + mistake,
-                             error);
+  if (asked)
+    return Status::success();
+  return onnx_import::refuse("metadata " + std::string(shardingKey) + " of " +
+                             onnx::quoted(name) + ": cannot shard it as " +
+                             onnx::escaped(text) + ": " + mistake);
 }
 
-bool ShardingAnnotations::shardingAtDefinition(std::string_view name,
-                                               const Shape &shape,
-                                               RequestedSharding &asked,
-                                               ImportError &error) const {
+Status ShardingAnnotations::shardingAtDefinition(
+    std::string_view name, const Shape &shape, RequestedSharding &asked) const {
   asked.reset();
   auto found = values.find(name);
   if (found == values.end())
-    return true;
+    return Status::success();
   const ValueAnnotations &words = found->second;
   RequestedSharding other;
-  if (!words.text.empty() && !parse(name, words.text, shape, asked, error))
-    return false;
-  if (words.producer.spec &&
-      !convert(words.producer, shape, asked ? other : asked, error))
-    return false;
+  if (!words.text.empty())
+    PCC_RETURN_IF_ERROR(parse(name, words.text, shape, asked));
+  if (words.producer.spec)
+    PCC_RETURN_IF_ERROR(convert(words.producer, shape, asked ? other : asked));
   if (other && !dist::samePlacement(*asked, *other))
     return refuse(*words.producer.node, name,
                   "contradicts its metadata " + std::string(shardingKey) +
-                      ", which is " + onnx::escaped(words.text),
-                  error);
+                      ", which is " + onnx::escaped(words.text));
   if (asked)
-    return true;
+    return Status::success();
   for (const NodeAnnotation &user : words.users) {
-    if (!convert(user, shape, asked ? other : asked, error))
-      return false;
+    PCC_RETURN_IF_ERROR(convert(user, shape, asked ? other : asked));
     if (other && !dist::samePlacement(*asked, *other)) {
       asked.reset();
-      return true;
+      return Status::success();
     }
   }
-  return true;
+  return Status::success();
 }
 
-bool ShardingAnnotations::shardingAtUse(const onnx::Node &node,
-                                        std::string_view name,
-                                        const Shape &shape,
-                                        RequestedSharding &asked,
-                                        ImportError &error) const {
+Status ShardingAnnotations::shardingAtUse(const onnx::Node &node,
+                                          std::string_view name,
+                                          const Shape &shape,
+                                          RequestedSharding &asked) const {
   asked.reset();
   auto found = values.find(name);
   if (found == values.end())
-    return true;
+    return Status::success();
   for (const NodeAnnotation &user : found->second.users)
     if (user.node == &node)
-      return convert(user, shape, asked, error);
-  return true;
+      return convert(user, shape, asked);
+  return Status::success();
 }
 
-bool ShardingAnnotations::shardingAtOutput(std::string_view name,
-                                           const Shape &shape,
-                                           RequestedSharding &asked,
-                                           ImportError &error) const {
+Status ShardingAnnotations::shardingAtOutput(std::string_view name,
+                                             const Shape &shape,
+                                             RequestedSharding &asked) const {
   auto found = values.find(name);
   if (found != values.end() && !found->second.outputText.empty())
-    return parse(name, found->second.outputText, shape, asked, error);
-  return shardingAtDefinition(name, shape, asked, error);
+    return parse(name, found->second.outputText, shape, asked);
+  return shardingAtDefinition(name, shape, asked);
 }

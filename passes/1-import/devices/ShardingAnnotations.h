@@ -27,7 +27,7 @@ public:
 
   /// Reads the DevicePlan, the nodes' annotations and the metadata. Must be
   /// called once, before all other methods.
-  bool read(const ImportOptions &options, ImportError &error);
+  Status read(const ImportOptions &options);
 
   /// Returns the plan that holds the mesh and the pipeline stages of the model.
   const DevicePlan &devicePlan() const { return plan; }
@@ -42,17 +42,16 @@ public:
   /// Metadata of the value and the annotation of the node that produces it come
   /// first, and they must agree. If there is neither, the nodes that use the
   /// value decide, if all those with an annotation agree.
-  bool shardingAtDefinition(std::string_view name, const Shape &shape,
-                            RequestedSharding &asked, ImportError &error) const;
+  Status shardingAtDefinition(std::string_view name, const Shape &shape,
+                              RequestedSharding &asked) const;
   /// Determines the sharding that `node` requests for its input `name`.
-  bool shardingAtUse(const onnx::Node &node, std::string_view name,
-                     const Shape &shape, RequestedSharding &asked,
-                     ImportError &error) const;
+  Status shardingAtUse(const onnx::Node &node, std::string_view name,
+                       const Shape &shape, RequestedSharding &asked) const;
   /// Determines the sharding of the model's output `name`: the one in the
   /// metadata of the graph output, else the sharding that the value has where
   /// it is defined.
-  bool shardingAtOutput(std::string_view name, const Shape &shape,
-                        RequestedSharding &asked, ImportError &error) const;
+  Status shardingAtOutput(std::string_view name, const Shape &shape,
+                          RequestedSharding &asked) const;
 
 private:
   /// A node and its sharding annotation of one tensor. Both pointers are null
@@ -82,13 +81,12 @@ private:
   void collectMetadata();
 
   /// Parses `text`, the `pcc.sharding` metadata of the value `name`, and stores
-  /// the sharding in `asked`. Returns false after an error.
-  bool parse(std::string_view name, std::string_view text, const Shape &shape,
-             RequestedSharding &asked, ImportError &error) const;
+  /// the sharding in `asked`.
+  Status parse(std::string_view name, std::string_view text, const Shape &shape,
+               RequestedSharding &asked) const;
   /// Converts a node's annotation to a sharding and stores it in `asked`.
-  /// Returns false after an error.
-  bool convert(const NodeAnnotation &word, const Shape &shape,
-               RequestedSharding &asked, ImportError &error) const;
+  Status convert(const NodeAnnotation &word, const Shape &shape,
+                 RequestedSharding &asked) const;
   /// Appends the sizes of the factors into which `dim` is annotated to be split
   /// to `sizes`. The dim has `size` elements, and the product of the factors
   /// must be `size`. Returns an empty string, or an error message if the

@@ -233,9 +233,7 @@ StatusOr<DataReference> ExternalData::resolve(const Model &model,
   };
   const File &file = lookUp(external.location);
   if (file.error.failed())
-    return Status::error(file.error.code(),
-                         subject + ": " + file.error.message(),
-                         file.error.notes());
+    return file.error.prefixed(subject + ": ");
   const std::string name = "file " + quoted(external.location);
   const std::optional<uint64_t> needed = byteSize(tensor.dataType, tensor.dims);
   if (!needed)

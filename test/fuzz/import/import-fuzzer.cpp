@@ -86,14 +86,17 @@ bool isOneLine(const std::string &text) {
   return !text.empty() && text.find('\n') == std::string::npos;
 }
 
-void requireError(const ImportError &error) {
-  require(llvm::is_contained({2, 3, 4, 5, 7}, error.exitCode));
-  require(isOneLine(error.message));
-  require(llvm::all_of(error.notes, isOneLine));
-  const StringRef message = error.message;
+void requireError(const Status &error,
+                  const std::vector<UnsupportedOp> &unsupported) {
+  require(llvm::is_contained(
+      {WrongUsage, CannotRead, Unsupported, UnboundDim, InputOutput},
+      error.code()));
+  require(isOneLine(error.message()));
+  require(llvm::all_of(error.notes(), isOneLine));
+  const StringRef message = error.message();
   const bool noOp =
       message.starts_with("input ") || message.starts_with("initializer ");
-  require((error.exitCode == 4 && !noOp) == !error.unsupported.empty());
+  require((error.code() == Unsupported && !noOp) == !unsupported.empty());
 }
 
 void requireModule(ModuleOp module) {
@@ -115,19 +118,18 @@ MLIRContext &sharedContext() {
 
 void check(const std::string &path, const ImportOptions &options) {
   MLIRContext &context = sharedContext();
-  ImportError error;
-  FailureOr<OwningOpRef<ModuleOp>> module;
-  {
+  std::vector<UnsupportedOp> unsupported;
+  const auto module = [&] {
     ScopedDiagnosticHandler silence(&context, [](Diagnostic &) {
       require(false);
       return success();
     });
-    module = importOnnx(path, options, &context, error);
-  }
-  if (succeeded(module))
+    return importOnnx(path, options, &context, &unsupported);
+  }();
+  if (module)
     requireModule(**module);
   else
-    requireError(error);
+    requireError(module.status(), unsupported);
 }
 
 } // namespace

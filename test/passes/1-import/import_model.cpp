@@ -70,14 +70,14 @@ static int finish(ModuleOp module, StringRef directory, bool locations) {
 static int import(StringRef path, const pcc::ImportOptions &options,
                   StringRef directory, bool locations) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
-  pcc::ImportError error;
-  auto module = pcc::importOnnx(path, options, &context, error);
-  if (succeeded(module))
+  auto module = pcc::importOnnx(path, options, &context);
+  if (module)
     return finish(**module, directory, locations);
-  llvm::errs() << "error " << error.exitCode << ": " << error.message << "\n";
-  for (const std::string &note : error.notes)
+  const pcc::Status &error = module.status();
+  llvm::errs() << "error " << error.code() << ": " << error.message() << "\n";
+  for (const std::string &note : error.notes())
     llvm::errs() << "note: " << note << "\n";
-  return error.exitCode;
+  return error.code();
 }
 
 static int listOps() {

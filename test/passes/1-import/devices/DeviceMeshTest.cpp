@@ -26,10 +26,10 @@ std::vector<int64_t> axesFor(const Lists &lists) {
 
 /// "tp", "dp+tp:(2)2", "-" per factor, or the error.
 std::string axesIn(const dist::Mesh &mesh, const ShardLayout &layout) {
-  std::string text, error;
-  auto factors = axesOf(layout, mesh, error);
+  std::string text;
+  auto factors = axesOf(layout, mesh);
   if (!factors)
-    return error;
+    return factors.status().message();
   for (const dist::SubAxes &axes : *factors) {
     text += text.empty() ? "" : " ";
     for (const dist::SubAxis &axis : axes)
@@ -86,15 +86,14 @@ TEST(DeviceMesh, AListCoversAStage) {
   onnx::ShardingSpec spec;
   spec.devices = {2, 3};
   spec.shardedDims = {{0, {{std::nullopt, {}, 2}}}};
-  std::string error;
-  auto layout = layoutOf(spec, /*devicesPerStage=*/2, error);
-  ASSERT_TRUE(layout) << error;
+  auto layout = layoutOf(spec, /*devicesPerStage=*/2);
+  ASSERT_TRUE(layout) << layout.status().message();
   EXPECT_EQ(layout->firstDevice, 2);
   EXPECT_EQ(layout->shards, std::vector<int64_t>({0, 1}));
-  EXPECT_FALSE(layoutOf(spec, /*devicesPerStage=*/4, error));
-  EXPECT_EQ(error, "lies on devices 2, 3, which are not all 4 devices of a "
-                   "stage; groups of devices tell which ones hold the same "
-                   "shard");
+  EXPECT_EQ(layoutOf(spec, /*devicesPerStage=*/4).status().message(),
+            "lies on devices 2, 3, which are not all 4 devices of a "
+            "stage; groups of devices tell which ones hold the same "
+            "shard");
 }
 
 /// What is written is read as the same axes.
@@ -107,12 +106,11 @@ TEST(DeviceMesh, ThereAndBack) {
     for (const dist::SubAxes &own : axes)
       spec.shardedDims.push_back({0, {{std::nullopt, {}, numParts(own)}}});
     setDevices(axes, mesh, 8, spec);
-    std::string error;
-    auto layout = layoutOf(spec, mesh.size(), error);
-    ASSERT_TRUE(layout) << error;
+    auto layout = layoutOf(spec, mesh.size());
+    ASSERT_TRUE(layout) << layout.status().message();
     EXPECT_EQ(layout->firstDevice, 8);
-    auto read = axesOf(*layout, mesh, error);
-    ASSERT_TRUE(read) << error;
+    auto read = axesOf(*layout, mesh);
+    ASSERT_TRUE(read) << read.status().message();
     EXPECT_EQ(*read, axes);
   }
 }
