@@ -28,10 +28,10 @@ static FailureOr<plan::ActionTable> generate(ModuleOp module) {
       schedule::moduleNumber(module, pipe::stagesName) / request.virtualStages;
   request.numMicrobatches =
       schedule::moduleNumber(module, pipe::microbatchesName);
-  plan::ActionTableOrError made = plan::makeSchedule(request);
-  if (!made.error.empty())
-    return module.emitError() << made.error, failure();
-  return std::move(made.table);
+  StatusOr<plan::ActionTable> made = plan::makeSchedule(request);
+  if (!made)
+    return module.emitError() << made.status().message(), failure();
+  return std::move(*made);
 }
 
 FailureOr<plan::ActionTable> schedule::actionTableOf(ModuleOp module) {

@@ -20,12 +20,13 @@ schedule::userActionTable(ModuleOp module) {
     return std::optional<plan::ActionTable>();
   const int virtualStages =
       std::max(1, moduleNumber(module, pipe::virtualStagesName));
-  plan::ActionTableOrError read = plan::readSchedule(
+  StatusOr<plan::ActionTable> read = plan::readSchedule(
       text.getValue().str(),
       {moduleNumber(module, pipe::stagesName) / virtualStages, virtualStages,
        moduleNumber(module, pipe::microbatchesName)});
-  if (!read.error.empty())
-    return module.emitError() << "'" << pipe::tableName << "': " << read.error,
+  if (!read)
+    return module.emitError()
+               << "'" << pipe::tableName << "': " << read.status().message(),
            failure();
-  return std::optional(std::move(read.table));
+  return std::optional(std::move(*read));
 }

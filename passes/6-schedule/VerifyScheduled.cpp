@@ -168,11 +168,11 @@ struct VerifyScheduled
     if (failed(checkFunctions(*table)))
       return failure();
     auto lowered = plan::insertMessages(*table, *transfers);
-    if (!lowered.error.empty())
+    if (!lowered)
       return getOperation().emitError()
              << "phase '6-schedule' cannot order the messages: "
-             << lowered.error;
-    plan::ReplayResult replayed = plan::replay(lowered.program);
+             << lowered.status().message();
+    plan::ReplayResult replayed = plan::replay(*lowered);
     if (!replayed.terminates())
       return getOperation().emitError()
              << "ranks would wait for each other forever: " << replayed.error;

@@ -13,16 +13,15 @@ Status pcc::readScheduleTable(CompileOptions &options) {
   if (!file)
     return Status::error(InputOutput, "cannot read '" + options.schedule +
                                           "': " + file.getError().message());
-  plan::ActionTableOrError read = plan::readSchedule(
+  StatusOr<plan::ActionTable> read = plan::readSchedule(
       (*file)->getBuffer().str(),
       {.numPositions = static_cast<int>(options.axis("pp")),
        .virtualStages = static_cast<int>(options.virtualStages.value_or(0)),
        .numMicrobatches = static_cast<int>(options.microbatches.value_or(0))});
-  if (!read.error.empty())
-    return Status::error(CannotMeet,
-                         "'" + options.schedule + "': " + read.error);
-  options.scheduleTable = plan::printCsv(read.table);
-  options.microbatches = read.table.numMicrobatches;
-  options.virtualStages = read.table.numStages / read.table.numPositions();
+  if (!read)
+    return read.status().prefixed("'" + options.schedule + "': ");
+  options.scheduleTable = plan::printCsv(*read);
+  options.microbatches = read->numMicrobatches;
+  options.virtualStages = read->numStages / read->numPositions();
   return Status::success();
 }

@@ -77,10 +77,9 @@ static Status checkTarget(const CompileOptions &options) {
 static Status checkCluster(const CompileOptions &options) {
   auto read = plan::parseCluster(options.cluster,
                                  *plan::defaultCluster(options.target));
-  if (!read.error.empty())
-    return Status::error(WrongUsage, "--cluster '" + options.clusterFile +
-                                         "': " + read.error);
-  return Status::success();
+  return read ? Status::success()
+              : read.status().prefixed("--cluster '" + options.clusterFile +
+                                       "': ");
 }
 
 Status pcc::checkOptions(const CompileOptions &options) {

@@ -290,8 +290,10 @@ private:
       transfers.push_back({transfer.fromStage, transfer.toStage,
                            transfer.kind.kind, transfer.kind.part});
     auto lowered = plan::insertMessages(table, transfers);
-    facts.pipeline = std::move(lowered.program);
-    return lowered.error;
+    if (!lowered)
+      return lowered.status().message();
+    facts.pipeline = std::move(*lowered);
+    return {};
   }
 
   /// Assigns a group of ranks to every collective. Collectives with equal keys

@@ -109,7 +109,7 @@ std::optional<Cluster> defaultCluster(std::string_view target) {
 }
 
 Cluster clusterOf(std::string_view text, std::string_view target) {
-  return parseCluster(text, *defaultCluster(target)).cluster;
+  return *parseCluster(text, *defaultCluster(target));
 }
 
 } // namespace pcc::plan

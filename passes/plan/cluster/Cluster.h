@@ -10,6 +10,8 @@
 #ifndef PCC_PASSES_PLAN_CLUSTER_CLUSTER_H
 #define PCC_PASSES_PLAN_CLUSTER_CLUSTER_H
 
+#include "status/StatusOr.h"
+
 #include <map>
 #include <optional>
 #include <string>
@@ -107,20 +109,13 @@ struct Cluster {
                      double calls) const;
 };
 
-/// A cluster if `error` is empty. Otherwise `error` says why the cluster file
-/// is invalid, and `cluster` must not be used.
-struct ClusterOrError {
-  Cluster cluster;
-  std::string error;
-};
-
 /// Returns the fixed profile of the target `cpu` or `cuda`; std::nullopt for
 /// any other target.
 std::optional<Cluster> defaultCluster(std::string_view target);
 
 /// Parses a cluster file. A field that the file lacks keeps its value from
 /// `defaults`. A field that is unknown, or has the wrong type or sign, is an
-/// error; the message names the field and its line.
+/// error (WrongUsage); the message names the field and its line.
 ///
 ///     nodes = 16
 ///     devices_per_node = 8
@@ -138,7 +133,7 @@ std::optional<Cluster> defaultCluster(std::string_view target);
 ///
 ///     [collectives.all_reduce]
 ///     8 = [[65536, 28], [1048576, 41]]                 # bytes, microseconds
-ClusterOrError parseCluster(std::string_view text, const Cluster &defaults);
+StatusOr<Cluster> parseCluster(std::string_view text, const Cluster &defaults);
 
 /// Returns the cluster described by `text`, with the profile of `target` for
 /// the fields that it lacks; an empty text gives the whole profile. `target`

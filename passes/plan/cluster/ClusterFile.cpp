@@ -22,7 +22,7 @@ class ClusterReader {
 public:
   explicit ClusterReader(const Cluster &defaults) : cluster(defaults) {}
 
-  ClusterOrError read(std::string_view text);
+  StatusOr<Cluster> read(std::string_view text);
 
 private:
   using Reader = void (ClusterReader::*)(const std::string &,
@@ -45,9 +45,10 @@ private:
   /// Records `text` and the line of `node` as the error. Has no effect if an
   /// error is recorded already.
   void fail(const toml::node &node, const std::string &text) {
-    if (error.empty())
-      error = "line " + std::to_string(node.source().begin.line) +
-              " of the cluster file: " + text;
+    if (error.ok())
+      error = Status::error(WrongUsage,
+                            "line " + std::to_string(node.source().begin.line) +
+                                " of the cluster file: " + text);
   }
   /// Returns the number at `node`. If `node` is no number or is negative,
   /// records an error and returns 0. `name` is the full name of the field, for
@@ -92,7 +93,8 @@ private:
   void readCollectives(const std::string &name, const toml::node &node);
 
   Cluster cluster;
-  std::string error;
+  /// The first error; success if there was none.
+  Status error;
 };
 
 double ClusterReader::number(const std::string &name, const toml::node &node) {
@@ -260,7 +262,7 @@ void ClusterReader::readCollectives(const std::string &name,
 
 /// Parses the text of the file: passes each top-level field to the member
 /// function that parses it.
-ClusterOrError ClusterReader::read(std::string_view text) {
+StatusOr<Cluster> ClusterReader::read(std::string_view text) {
   static constexpr Field fields[] = {
       {"nodes", &ClusterReader::readNodes},
       {"devices_per_node", &ClusterReader::readDevicesPerNode},
@@ -272,10 +274,11 @@ ClusterOrError ClusterReader::read(std::string_view text) {
       {"collectives", &ClusterReader::readCollectives}};
   toml::parse_result parsed = toml::parse(text);
   if (!parsed)
-    return {cluster, "line " +
-                         std::to_string(parsed.error().source().begin.line) +
-                         " of the cluster file is not TOML: " +
-                         std::string(parsed.error().description())};
+    return Status::error(
+        WrongUsage, "line " +
+                        std::to_string(parsed.error().source().begin.line) +
+                        " of the cluster file is not TOML: " +
+                        std::string(parsed.error().description()));
   for (const auto &[key, value] : parsed.table()) {
     auto field = std::find_if(
         std::begin(fields), std::end(fields),
@@ -285,12 +288,13 @@ ClusterOrError ClusterReader::read(std::string_view text) {
     else
       (this->*field->read)(std::string(key.str()), value);
   }
-  return {cluster, error};
+  PCC_RETURN_IF_ERROR(error);
+  return cluster;
 }
 
 } // namespace
 
-ClusterOrError parseCluster(std::string_view text, const Cluster &defaults) {
+StatusOr<Cluster> parseCluster(std::string_view text, const Cluster &defaults) {
   return ClusterReader(defaults).read(text);
 }
 

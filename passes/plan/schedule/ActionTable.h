@@ -39,13 +39,6 @@ struct ActionTable {
   friend bool operator==(const ActionTable &, const ActionTable &) = default;
 };
 
-/// A table if `error` is empty. Otherwise `error` says why there is no table,
-/// and `table` must not be used.
-struct ActionTableOrError {
-  ActionTable table;
-  std::string error;
-};
-
 /// Returns the table in the CSV form of PyTorch's pipeline schedules: one line
 /// per position, actions separated by commas. An action is a stage, a kind and
 /// a microbatch. Example for two positions and two microbatches:

@@ -56,7 +56,7 @@ public:
                   const std::vector<Transfer> &transfers, int early)
       : table(table), transfers(transfers), early(early) {}
 
-  PipelineProgramOrError run();
+  StatusOr<PipelineProgram> run();
 
 private:
   /// Returns an error, or an empty string if there is none. All members below
@@ -258,20 +258,18 @@ PipelineProgram MessageInserter::assemble() const {
   return program;
 }
 
-PipelineProgramOrError MessageInserter::run() {
-  PipelineProgramOrError result;
-  result.error = malformed();
-  if (!result.error.empty())
-    return result;
+StatusOr<PipelineProgram> MessageInserter::run() {
+  if (std::string error = malformed(); !error.empty())
+    return Status::error(CannotMeet, error);
   indexActions();
-  result.error = linearise();
-  if (!result.error.empty())
-    return result;
+  if (std::string error = linearise(); !error.empty())
+    return Status::error(CannotMeet, error);
   postReceives();
   releaseSends();
-  result.program = assemble();
-  result.error = replay(result.program).error;
-  return result;
+  PipelineProgram program = assemble();
+  if (std::string error = replay(program).error; !error.empty())
+    return Status::error(CannotMeet, error);
+  return program;
 }
 
 } // namespace
@@ -309,9 +307,9 @@ int microbatchOf(const Action &action, const Transfer &transfer) {
   return transfer.kind == TransferKind::Update ? 0 : action.microbatch;
 }
 
-PipelineProgramOrError insertMessages(const ActionTable &table,
-                                      const std::vector<Transfer> &transfers,
-                                      int early) {
+StatusOr<PipelineProgram> insertMessages(const ActionTable &table,
+                                         const std::vector<Transfer> &transfers,
+                                         int early) {
   return MessageInserter(table, transfers, early).run();
 }
 

@@ -10,6 +10,7 @@
 #define PCC_PASSES_PLAN_SCHEDULE_PIPELINEMESSAGES_H
 
 #include "passes/plan/schedule/ActionTable.h"
+#include "status/StatusOr.h"
 
 namespace pcc::plan {
 
@@ -111,13 +112,6 @@ struct PipelineProgram {
   std::vector<Transfer> transfers;
 };
 
-/// A program if `error` is empty. Otherwise `error` says why there is none, and
-/// `program` must not be executed.
-struct PipelineProgramOrError {
-  PipelineProgram program;
-  std::string error;
-};
-
 /// Inserts messages for `transfers` into a table that checkSchedule accepts.
 ///
 /// Order: all messages have one global order. It is the order in which a
@@ -144,9 +138,9 @@ struct PipelineProgramOrError {
 /// Deadlock freedom: in the global order, every wait comes after the posts of
 /// both ends of its messages. Therefore the first step that has not been
 /// executed can always be executed. `replay` checks the result once more.
-PipelineProgramOrError insertMessages(const ActionTable &table,
-                                      const std::vector<Transfer> &transfers,
-                                      int early = 1);
+StatusOr<PipelineProgram> insertMessages(const ActionTable &table,
+                                         const std::vector<Transfer> &transfers,
+                                         int early = 1);
 
 /// Returns the program of `position` as one line of text, such as
 ///

@@ -159,7 +159,7 @@ public:
 
   /// Returns the table, or the first error. In the table, no stage has both B
   /// and I.
-  ActionTableOrError run();
+  StatusOr<ActionTable> run();
 
 private:
   std::string fault();
@@ -278,11 +278,11 @@ void separateBackward(ActionTable &table) {
   }
 }
 
-ActionTableOrError ShapeCheck::run() {
-  std::string error = fault();
-  if (error.empty())
-    separateBackward(table);
-  return {std::move(table), std::move(error)};
+StatusOr<ActionTable> ShapeCheck::run() {
+  if (std::string error = fault(); !error.empty())
+    return Status::error(CannotMeet, error);
+  separateBackward(table);
+  return std::move(table);
 }
 
 /// Removes all actions other than F, B, I and W, then removes empty rows.
@@ -296,20 +296,21 @@ void dropDerived(std::vector<ParsedRow> &rows) {
 
 } // namespace
 
-ActionTableOrError parseCsv(std::string_view text) {
+StatusOr<ActionTable> parseCsv(std::string_view text) {
   ScheduleText file;
   if (!file.read(text))
-    return {{}, file.error};
-  ActionTableOrError result{tableOf(file.rows), {}};
-  result.error = missingStage(result.table);
-  return result;
+    return Status::error(CannotMeet, file.error);
+  ActionTable table = tableOf(file.rows);
+  if (std::string error = missingStage(table); !error.empty())
+    return Status::error(CannotMeet, error);
+  return table;
 }
 
-ActionTableOrError readSchedule(std::string_view text,
-                                const ScheduleShape &shape) {
+StatusOr<ActionTable> readSchedule(std::string_view text,
+                                   const ScheduleShape &shape) {
   ScheduleText file;
   if (!file.read(text))
-    return {{}, file.error};
+    return Status::error(CannotMeet, file.error);
   dropDerived(file.rows);
   return ShapeCheck(file, shape).run();
 }

@@ -4,6 +4,7 @@
 #define PCC_PASSES_PLAN_SCHEDULE_SCHEDULEFILE_H
 
 #include "passes/plan/schedule/ActionTable.h"
+#include "status/StatusOr.h"
 
 namespace pcc::plan {
 
@@ -17,7 +18,7 @@ namespace pcc::plan {
 /// The number of stages is the largest stage in the text plus one, and likewise
 /// for microbatches. The rules of a schedule are not checked; see
 /// `checkSchedule`.
-ActionTableOrError parseCsv(std::string_view text);
+StatusOr<ActionTable> parseCsv(std::string_view text);
 
 /// Sizes that the schedule in a file must have.
 struct ScheduleShape {
@@ -47,8 +48,8 @@ struct ScheduleShape {
 /// An error names line and column, the action there, and what is expected:
 ///
 ///     line 2, column 5: 1F8 is of microbatch 8, but there are 8 (0 to 7)
-ActionTableOrError readSchedule(std::string_view text,
-                                const ScheduleShape &shape);
+StatusOr<ActionTable> readSchedule(std::string_view text,
+                                   const ScheduleShape &shape);
 
 /// Returns whether the table has a backward pass of `stage`: some B or I.
 bool hasBackward(const ActionTable &table, int stage);

@@ -301,12 +301,10 @@ std::vector<int> positionsOfStages(const ScheduleRequest &request) {
   return positions;
 }
 
-ActionTableOrError makeSchedule(const ScheduleRequest &request) {
-  ActionTableOrError result;
-  result.error = scheduleError(request);
-  if (!result.error.empty())
-    return result;
-  ActionTable &table = result.table;
+StatusOr<ActionTable> makeSchedule(const ScheduleRequest &request) {
+  if (std::string error = scheduleError(request); !error.empty())
+    return Status::error(CannotMeet, error);
+  ActionTable table;
   table.numStages = request.numPositions * request.virtualStages;
   table.numMicrobatches = request.numMicrobatches;
   table.positionOfStage = positionsOfStages(request);
@@ -315,7 +313,7 @@ ActionTableOrError makeSchedule(const ScheduleRequest &request) {
         generatorOf(request.kind)
             .rowOf({request.numPositions, position, request.virtualStages,
                     request.numMicrobatches}));
-  return result;
+  return table;
 }
 
 // The largest number of forwards in flight on a position, in closed form, for

@@ -4,6 +4,7 @@
 #define PCC_PASSES_PLAN_SCHEDULE_SCHEDULES_H
 
 #include "passes/plan/schedule/ActionTable.h"
+#include "status/StatusOr.h"
 
 namespace pcc::plan {
 
@@ -71,7 +72,7 @@ struct ScheduleRequest {
 /// Returns the table of the requested schedule. It has F, B, I and W actions
 /// only, no updates and no UNSHARD (all-gather of weights). If the request is
 /// invalid, `error` of the result is that of `scheduleError`.
-ActionTableOrError makeSchedule(const ScheduleRequest &request);
+StatusOr<ActionTable> makeSchedule(const ScheduleRequest &request);
 
 /// Returns why a request is invalid; an empty string if it is valid.
 std::string scheduleError(const ScheduleRequest &request);

@@ -20,7 +20,7 @@ using namespace pcc::runtime;
 namespace {
 
 ActionTable make(ScheduleKind kind, int p, int m, int v = 0) {
-  return makeSchedule({kind, p, v ? v : defaultVirtualStages(kind), m}).table;
+  return *makeSchedule({kind, p, v ? v : defaultVirtualStages(kind), m});
 }
 
 Timeline withMemory(const ActionTable &table, const StageBytes &bytes) {
@@ -133,7 +133,7 @@ Timeline complete(ScheduleKind kind, int p, int m) {
     return action.kind == ActionKind::Backward ? 2e-3 : 1e-3;
   };
   auto lowered = insertMessages(table, chainTransfers(table.numStages, true));
-  Timeline timeline = simulateMessages(lowered.program, costs);
+  Timeline timeline = simulateMessages(*lowered, costs);
   addMemory(timeline, std::vector<StageBytes>(table.numStages,
                                               {1 << 20, 1 << 19, 1 << 18, 0}));
   return timeline;

@@ -24,12 +24,12 @@ links = [ { level = "ib", span = 128, alpha_us = 18, beta_gbps = 45 }, { level =
 
 Cluster parse(std::string_view text) {
   auto result = parseCluster(text, *defaultCluster("cuda"));
-  EXPECT_EQ(result.error, "");
-  return result.cluster;
+  EXPECT_EQ(result.status().message(), "");
+  return *result;
 }
 
 std::string errorOf(std::string_view text) {
-  return parseCluster(text, *defaultCluster("cpu")).error;
+  return parseCluster(text, *defaultCluster("cpu")).status().message();
 }
 
 TEST(Cluster, FixedProfilesHaveNoLatency) {

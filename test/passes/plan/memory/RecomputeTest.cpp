@@ -310,8 +310,7 @@ TEST(Recompute, BudgetsAreMetWithFewFlopsMoreThanTheFewest) {
 
 /// Under 1F1B, stage s of p has p - s.
 TEST(Recompute, EarlyStagesHaveMoreInFlight) {
-  const ActionTable table =
-      makeSchedule({ScheduleKind::OneFOneB, 4, 1, 8}).table;
+  const ActionTable table = *makeSchedule({ScheduleKind::OneFOneB, 4, 1, 8});
   for (int stage = 0; stage < 4; ++stage)
     EXPECT_EQ(mostInFlight(table, stage), 4 - stage);
 }

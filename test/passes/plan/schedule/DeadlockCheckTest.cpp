@@ -15,14 +15,14 @@ using namespace pcc::plan;
 namespace {
 
 ActionTable make(ScheduleKind kind, int p, int m, int v = 0) {
-  return makeSchedule({kind, p, v ? v : defaultVirtualStages(kind), m}).table;
+  return *makeSchedule({kind, p, v ? v : defaultVirtualStages(kind), m});
 }
 
 PipelineProgram lower(const ActionTable &table,
                       const std::vector<Transfer> &transfers, int early = 1) {
   auto result = insertMessages(table, transfers, early);
-  EXPECT_EQ(result.error, "");
-  return result.program;
+  EXPECT_EQ(result.status().message(), "");
+  return *result;
 }
 
 /// What a chain's program posts, as Megatron's listings print exchanges: {} all
@@ -261,10 +261,12 @@ TEST(DeadlockCheck, AValueSentBeforeItIsComputedIsFound) {
 
 TEST(DeadlockCheck, ImpossibleTransfersSayWhy) {
   ActionTable table = make(ScheduleKind::ForwardOnly, 2, 1);
-  EXPECT_EQ(insertMessages(table, {{1, 0, TransferKind::Forward}}).error,
-            "transfer 0 cannot take activations from stage 1 to stage 0");
-  EXPECT_EQ(insertMessages(table, {{0, 2, TransferKind::Forward}}).error,
-            "transfer 0 cannot take activations from stage 0 to stage 2");
+  EXPECT_EQ(
+      insertMessages(table, {{1, 0, TransferKind::Forward}}).status().message(),
+      "transfer 0 cannot take activations from stage 1 to stage 0");
+  EXPECT_EQ(
+      insertMessages(table, {{0, 2, TransferKind::Forward}}).status().message(),
+      "transfer 0 cannot take activations from stage 0 to stage 2");
 }
 
 } // namespace

@@ -15,7 +15,7 @@ using namespace pcc::plan;
 namespace {
 
 ActionTable make(ScheduleKind kind, int p, int m, int v = 0) {
-  return makeSchedule({kind, p, v ? v : defaultVirtualStages(kind), m}).table;
+  return *makeSchedule({kind, p, v ? v : defaultVirtualStages(kind), m});
 }
 
 /// The lowering of PyTorch's pipeline runtime, which the published figures
@@ -136,8 +136,8 @@ constexpr ScheduleKind trained[] = {
 PipelineProgram lower(const ActionTable &table, int early = 1) {
   auto lowered =
       insertMessages(table, chainTransfers(table.numStages, true), early);
-  EXPECT_EQ(lowered.error, "");
-  return lowered.program;
+  EXPECT_EQ(lowered.status().message(), "");
+  return *lowered;
 }
 
 template <typename Visit> void forSomeTables(Visit &&visit) {

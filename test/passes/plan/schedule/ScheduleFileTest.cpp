@@ -30,13 +30,13 @@ TEST(ScheduleFile, EveryGeneratorsTableComesBack) {
           const ScheduleRequest request{kind, p, v, m};
           if (!scheduleError(request).empty())
             continue;
-          const ActionTable table = makeSchedule(request).table;
+          const ActionTable table = *makeSchedule(request);
           const bool trains = kind != ScheduleKind::ForwardOnly;
           auto asked = readSchedule(printCsv(table), {p, v, m, trains});
-          ASSERT_EQ(asked.error, "") << nameOf(kind);
-          ASSERT_EQ(asked.table, table) << nameOf(kind);
+          ASSERT_EQ(asked.status().message(), "") << nameOf(kind);
+          ASSERT_EQ(*asked, table) << nameOf(kind);
           auto found = readSchedule(printCsv(table), {p, 0, 0, trains});
-          ASSERT_EQ(found.table, table) << "counts follow from the file";
+          ASSERT_EQ(*found, table) << "counts follow from the file";
         }
 }
 
@@ -47,14 +47,14 @@ TEST(ScheduleFile, WhatPccDerivesIsDropped) {
       "\r\n"
       "1UNSHARD,1RECV_F0,1F0,1B0,1SEND_B0,1RECV_F1,(1F1;1B1)OVERLAP_F_B,\r\n",
       {2, 1, 2});
-  EXPECT_EQ(read.error, "");
-  EXPECT_EQ(printCsv(read.table), "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n");
+  EXPECT_EQ(read.status().message(), "");
+  EXPECT_EQ(printCsv(*read), "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n");
 }
 
 TEST(ScheduleFile, StagesBelongToTheLinesThatRunThem) {
   auto read = readSchedule("1F0,2F0,2B0,1B0\n0F0,3F0,3B0,0B0\n", {2, 2, 1});
-  EXPECT_EQ(read.error, "");
-  EXPECT_EQ(read.table.positionOfStage, (std::vector<int>{1, 0, 0, 1}));
+  EXPECT_EQ(read.status().message(), "");
+  EXPECT_EQ(read->positionOfStage, (std::vector<int>{1, 0, 0, 1}));
 }
 
 /// More forwards ahead than 1F1B has, so that a gradient which takes long to
@@ -64,18 +64,17 @@ const char *const eager = "0F0,0F1,0F2,0B0,0F3,0B1,0F4,0B2,0F5,0B3,0B4,0B5\n"
 
 TEST(ScheduleFile, AnEager1F1BHidesTransfers) {
   auto read = readSchedule(eager, {2, 1, 6});
-  ASSERT_EQ(read.error, "");
-  const ActionTable ours =
-      makeSchedule({ScheduleKind::OneFOneB, 2, 1, 6}).table;
-  EXPECT_EQ(simulate(read.table).makespan, simulate(ours).makespan);
+  ASSERT_EQ(read.status().message(), "");
+  const ActionTable ours = *makeSchedule({ScheduleKind::OneFOneB, 2, 1, 6});
+  EXPECT_EQ(simulate(*read).makespan, simulate(ours).makespan);
   ActionCosts costs;
   costs.transferSeconds = [](int, int) { return 0.5; };
-  EXPECT_EQ(simulate(read.table, costs).makespan, 22);
+  EXPECT_EQ(simulate(*read, costs).makespan, 22);
   EXPECT_EQ(simulate(ours, costs).makespan, 24);
-  EXPECT_EQ(peakLive(read.table), (std::vector<int>{3, 1}));
-  auto lowered = insertMessages(read.table, chainTransfers(2, true));
-  EXPECT_EQ(lowered.error, "");
-  EXPECT_EQ(replay(lowered.program).error, "");
+  EXPECT_EQ(peakLive(*read), (std::vector<int>{3, 1}));
+  auto lowered = insertMessages(*read, chainTransfers(2, true));
+  EXPECT_EQ(lowered.status().message(), "");
+  EXPECT_EQ(replay(*lowered).error, "");
 }
 
 /// Writes tables by running any action that can run until none is left.
@@ -139,10 +138,10 @@ TEST(ScheduleFile, AnyLegalScheduleIsTakenAndEndsUnderRendezvous) {
     const ActionTable table =
         RandomSchedule(random, p, v, m, random() % 2).make();
     auto read = readSchedule(printCsv(table), {p, v, m});
-    ASSERT_EQ(read.error, "") << printCsv(table);
-    ASSERT_EQ(read.table, table);
+    ASSERT_EQ(read.status().message(), "") << printCsv(table);
+    ASSERT_EQ(*read, table);
     const auto chain = chainTransfers(p * v, true);
-    ASSERT_EQ(replay(insertMessages(table, chain).program).error, "")
+    ASSERT_EQ(replay(*insertMessages(table, chain)).error, "")
         << printCsv(table);
   }
 }
@@ -156,10 +155,10 @@ struct Mistake {
 TEST(ScheduleFile, AStageHasOneFormOfBackwardPass) {
   const auto read = readSchedule("0F0,0F1,0B0,0I1,0W1\n1F0,1B0,1F1,1B1\n",
                                  {.numPositions = 2});
-  EXPECT_EQ(read.error, "");
-  EXPECT_EQ(printCsv(read.table), "0F0,0F1,0I0,0W0,0I1,0W1\n1F0,1B0,1F1,1B1\n");
-  EXPECT_TRUE(splitsBackward(read.table, 0));
-  EXPECT_FALSE(splitsBackward(read.table, 1));
+  EXPECT_EQ(read.status().message(), "");
+  EXPECT_EQ(printCsv(*read), "0F0,0F1,0I0,0W0,0I1,0W1\n1F0,1B0,1F1,1B1\n");
+  EXPECT_TRUE(splitsBackward(*read, 0));
+  EXPECT_FALSE(splitsBackward(*read, 1));
 }
 
 TEST(ScheduleFile, MistakesAreFoundWhereTheyAre) {
@@ -186,7 +185,8 @@ TEST(ScheduleFile, MistakesAreFoundWhereTheyAre) {
             {1, 1, 1, false},
             "line 1, column 5: 0B0 is part of training; expected F alone"},
        })
-    EXPECT_EQ(readSchedule(mistake.text, mistake.shape).error, mistake.error);
+    EXPECT_EQ(readSchedule(mistake.text, mistake.shape).status().message(),
+              mistake.error);
 }
 
 TEST(ScheduleFile, CountsThatDoNotFitAreNamed) {
@@ -219,7 +219,8 @@ TEST(ScheduleFile, CountsThatDoNotFitAreNamed) {
             {1, 1, 1},
             "the schedule has F alone, expected B, or I and W, for training"},
        })
-    EXPECT_EQ(readSchedule(mistake.text, mistake.shape).error, mistake.error);
+    EXPECT_EQ(readSchedule(mistake.text, mistake.shape).status().message(),
+              mistake.error);
 }
 
 TEST(ScheduleFile, SchedulesThatCannotRunAreRefused) {
@@ -240,7 +241,8 @@ TEST(ScheduleFile, SchedulesThatCannotRunAreRefused) {
             "the schedule cannot proceed: position 0 at 0B0 waits for the "
             "gradient of 1F0; position 1 at 1F1 waits for 0F1"},
        })
-    EXPECT_EQ(readSchedule(mistake.text, mistake.shape).error, mistake.error);
+    EXPECT_EQ(readSchedule(mistake.text, mistake.shape).status().message(),
+              mistake.error);
 }
 
 } // namespace

@@ -67,7 +67,7 @@ bool accumulatesInOrder(const ActionTable &table) {
 
 /// First thing that is wrong with what a request gives; empty if nothing is.
 std::string fault(const ScheduleRequest &request) {
-  ActionTable table = makeSchedule(request).table;
+  ActionTable table = *makeSchedule(request);
   const bool trains = request.kind != ScheduleKind::ForwardOnly;
   insertUnshards(table, stagesUpTo(table.numStages));
   if (trains)
@@ -78,7 +78,8 @@ std::string fault(const ScheduleRequest &request) {
   if (!accumulatesInOrder(table))
     return "weight gradients are out of order";
   auto lowered = insertMessages(table, chainTransfers(table.numStages, trains));
-  return lowered.error.empty() ? replay(lowered.program).error : lowered.error;
+  return lowered.status().message().empty() ? replay(*lowered).error
+                                            : lowered.status().message();
 }
 
 class EverySize : public testing::TestWithParam<ScheduleKind> {};
@@ -141,7 +142,7 @@ double simulatedIdle(const ScheduleRequest &request, const Units &units) {
   costs.seconds = [&](const Action &action) {
     return units.of(action.kind) / request.virtualStages;
   };
-  const Timeline timeline = simulate(makeSchedule(request).table, costs);
+  const Timeline timeline = simulate(*makeSchedule(request), costs);
   return *std::max_element(timeline.idle.begin(), timeline.idle.end());
 }
 
@@ -249,7 +250,7 @@ TEST(LiveActivations, Of1F1BAreThePositionsToTheEnd) {
     for (int stage = 0; stage < request.numPositions; ++stage)
       expected.push_back(
           std::min(request.numPositions - stage, request.numMicrobatches));
-    ASSERT_EQ(peakLiveOfStages(makeSchedule(request).table), expected)
+    ASSERT_EQ(peakLiveOfStages(*makeSchedule(request)), expected)
         << describe(request);
   });
 }
@@ -265,7 +266,7 @@ bool fillsItsGroups(const ScheduleRequest &request) {
 TEST_P(EverySize, ReachesItsDeclaredBoundOfLiveActivations) {
   forEverySize(GetParam(), [](const ScheduleRequest &request) {
     if (fillsItsGroups(request))
-      ASSERT_EQ(peakLive(makeSchedule(request).table), declaredBounds(request))
+      ASSERT_EQ(peakLive(*makeSchedule(request)), declaredBounds(request))
           << describe(request);
   });
 }

@@ -33,8 +33,8 @@ std::string brief(const ActionTable &table) {
 
 ActionTable make(ScheduleKind kind, int p, int m, int v = 0) {
   auto result = makeSchedule({kind, p, v ? v : defaultVirtualStages(kind), m});
-  EXPECT_EQ(result.error, "");
-  return result.table;
+  EXPECT_EQ(result.status().message(), "");
+  return *result;
 }
 
 double makespan(ScheduleKind kind, int p, int m, int v = 0) {
@@ -170,7 +170,7 @@ TEST(Schedule, EveryGeneratorIsSoundAtEverySize) {
           std::vector<int> bound;
           for (int position = 0; position < p; ++position)
             bound.push_back(inFlightBound(request, position));
-          const auto claims = checkSchedule(makeSchedule(request).table, bound);
+          const auto claims = checkSchedule(*makeSchedule(request), bound);
           ASSERT_TRUE(claims.empty())
               << nameOf(kind) << " p=" << p << " m=" << m << " v=" << v << ": "
               << claims.front();
@@ -212,7 +212,8 @@ TEST(Schedule, ImpossibleRequestsSayWhy) {
             "schedule 1f1b runs 1 stage per rank, got 2 virtual stages");
   EXPECT_EQ(scheduleError({ScheduleKind::ZbV, 4, 1, 8}),
             "schedule zb-v runs 2 stages per rank, got 1 virtual stages");
-  EXPECT_NE(makeSchedule({ScheduleKind::GPipe, 0, 1, 8}).error, "");
+  EXPECT_NE(makeSchedule({ScheduleKind::GPipe, 0, 1, 8}).status().message(),
+            "");
 }
 
 TEST(Schedule, ActionsAreWrittenAsInPyTorchsFiles) {
@@ -228,22 +229,22 @@ TEST(Schedule, TablesSurviveTheCsvForm) {
   for (ScheduleKind kind : {ScheduleKind::Interleaved, ScheduleKind::ZbV}) {
     ActionTable table = make(kind, 4, 8);
     auto parsed = parseCsv(printCsv(table));
-    EXPECT_EQ(parsed.error, "");
-    EXPECT_EQ(parsed.table, table);
+    EXPECT_EQ(parsed.status().message(), "");
+    EXPECT_EQ(*parsed, table);
   }
 }
 
 TEST(Schedule, CsvFilesMayHaveIdleSlotsFusedActionsAndMessages) {
   auto parsed = parseCsv("0F0,0SEND_F0,,0F1,0RECV_B0,(0F2;0B0)OVERLAP_F_B\r\n"
                          ",1RECV_F0,1F0,1B0\n");
-  EXPECT_EQ(parsed.error, "");
-  EXPECT_EQ(printCsv(parsed.table), "0F0,0F1,0F2,0B0\n1F0,1B0\n");
-  EXPECT_EQ(parseCsv("0F0\n1F0,1G0\n").error,
+  EXPECT_EQ(parsed.status().message(), "");
+  EXPECT_EQ(printCsv(*parsed), "0F0,0F1,0F2,0B0\n1F0,1B0\n");
+  EXPECT_EQ(parseCsv("0F0\n1F0,1G0\n").status().message(),
             "line 2, column 5: '1G0' is no action (expected for example 0F3, "
             "0B3, 0I3 or 0W3)");
-  EXPECT_EQ(parseCsv("0F0,2F0").error,
+  EXPECT_EQ(parseCsv("0F0,2F0").status().message(),
             "the schedule has no action of stage 1, but one of stage 2");
-  EXPECT_EQ(parseCsv("\n").error, "the schedule has no actions");
+  EXPECT_EQ(parseCsv("\n").status().message(), "the schedule has no actions");
 }
 
 TEST(Schedule, TheChartShowsWorkAndBubbles) {
@@ -254,8 +255,8 @@ TEST(Schedule, TheChartShowsWorkAndBubbles) {
 /// First claim about a table given in its file form.
 std::string claimOf(std::string_view csv, const std::vector<int> &bound = {}) {
   auto parsed = parseCsv(csv);
-  EXPECT_EQ(parsed.error, "");
-  auto claims = checkSchedule(parsed.table, bound);
+  EXPECT_EQ(parsed.status().message(), "");
+  auto claims = checkSchedule(*parsed, bound);
   return claims.empty() ? "" : claims.front();
 }
 

@@ -73,8 +73,7 @@ TEST(StepLog, CountsWhatThePlanSays) {
     for (int p : {1, 2, 3, 4, 8})
       for (int m : {1, 2, 5, 8, 16}) {
         const plan::ActionTable table =
-            plan::makeSchedule({kind, p, plan::defaultVirtualStages(kind), m})
-                .table;
+            *plan::makeSchedule({kind, p, plan::defaultVirtualStages(kind), m});
         EXPECT_EQ(countedLive(table), plan::peakLiveOfStages(table))
             << nameOf(kind) << " p=" << p << " m=" << m;
       }
@@ -87,16 +86,15 @@ TEST(StepLog, LiveActivationsOf1F1B) {
       std::vector<int> expected;
       for (int stage = 0; stage < p; ++stage)
         expected.push_back(std::min(p - stage, m));
-      EXPECT_EQ(countedLive(
-                    plan::makeSchedule({plan::ScheduleKind::OneFOneB, p, 1, m})
-                        .table),
+      EXPECT_EQ(countedLive(*plan::makeSchedule(
+                    {plan::ScheduleKind::OneFOneB, p, 1, m})),
                 expected);
     }
 }
 
 TEST(StepLog, KeepsTheLastStep) {
   const program::ProgramT program = programOf(
-      plan::makeSchedule({plan::ScheduleKind::OneFOneB, 1, 1, 2}).table, 0);
+      *plan::makeSchedule({plan::ScheduleKind::OneFOneB, 1, 1, 2}), 0);
   StepLog log(program, /*keepsTimes=*/true);
   const double before = StepLog::clock();
   runStep(program, log);
