@@ -68,12 +68,10 @@ static Status explainPlan(Compilation &compilation,
     // them.
     const plan::Cluster cluster = plan::clusterOf(
         dist::clusterOf(compilation.getModule()), options.target);
-    std::string missing;
-    auto explanation =
-        explain::explainModule(compilation.getModule(), cluster, missing);
+    auto explanation = explain::explainModule(compilation.getModule(), cluster);
     if (!explanation)
-      return Status::error(CannotRead, "'" + options.model +
-                                           "' cannot be explained: " + missing);
+      return explanation.status().prefixed("'" + options.model +
+                                           "' cannot be explained: ");
     noteMissing(*explanation, listener);
     explanation->values = std::move(stories);
     text = explainOptions.json ? explain::toJson(*explanation, cluster)

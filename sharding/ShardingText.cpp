@@ -62,9 +62,8 @@ namespace {
 /// method sets `error` and returns false.
 class ShardingParser {
 public:
-  ShardingParser(std::string_view text, const Mesh *mesh, const Shape *shape,
-                 std::string &error)
-      : text(text), mesh(mesh), shape(shape), error(error) {}
+  ShardingParser(std::string_view text, const Mesh *mesh, const Shape *shape)
+      : text(text), mesh(mesh), shape(shape) {}
 
   bool parse(Sharding &sharding) {
     if (!parseDims(sharding))
@@ -78,6 +77,9 @@ public:
     skipSpace();
     return at == text.size() || fail("end");
   }
+
+  /// Message of the error after which a method returned false.
+  std::string error;
 
 private:
   bool parseDims(Sharding &sharding) {
@@ -249,53 +251,43 @@ private:
   std::string_view text;
   const Mesh *mesh;
   const Shape *shape;
-  std::string &error;
   size_t at = 0;
 };
 } // namespace
 
 /// Parses without canonicalising, so that findError can name dims and axes as
 /// the user has written them.
-static std::optional<Sharding> parseAsWritten(std::string_view text,
-                                              const Mesh *mesh,
-                                              const Shape *shape,
-                                              std::string &error) {
+static StatusOr<Sharding> parseAsWritten(std::string_view text,
+                                         const Mesh *mesh, const Shape *shape) {
   Sharding sharding;
-  if (!ShardingParser(text, mesh, shape, error).parse(sharding))
-    return std::nullopt;
+  ShardingParser parser(text, mesh, shape);
+  if (!parser.parse(sharding))
+    return Status::error(CannotMeet, parser.error);
   SubAxes axes = axesUsed(sharding);
   axes.insert(axes.end(), sharding.replicated.begin(),
               sharding.replicated.end());
   for (const SubAxis &axis : axes)
-    if (axis.pre == 0 || axis.size == 0) {
-      error = "a part of axis \"" + axis.axis + "\" has size 0, got \"" +
-              std::string(text) + "\"";
-      return std::nullopt;
-    }
+    if (axis.pre == 0 || axis.size == 0)
+      return Status::error(CannotMeet, "a part of axis \"" + axis.axis +
+                                           "\" has size 0, got \"" +
+                                           std::string(text) + "\"");
   return sharding;
 }
 
-std::optional<Sharding> parseSharding(std::string_view text, const Mesh *mesh,
-                                      const Shape *shape, std::string &error) {
-  std::optional<Sharding> sharding = parseAsWritten(text, mesh, shape, error);
-  if (sharding)
-    sharding = canonical(std::move(*sharding));
-  return sharding;
+StatusOr<Sharding> parseSharding(std::string_view text, const Mesh *mesh,
+                                 const Shape *shape) {
+  PCC_ASSIGN_OR_RETURN(Sharding sharding, parseAsWritten(text, mesh, shape));
+  return canonical(std::move(sharding));
 }
 
-std::optional<Sharding> parseSharding(std::string_view text, const Mesh &mesh,
-                                      const Shape &shape, std::string &error) {
-  std::optional<Sharding> sharding = parseAsWritten(text, &mesh, &shape, error);
-  if (!sharding)
-    return std::nullopt;
-  std::optional<std::string> problem = findError(*sharding, mesh, shape);
-  if (hasView(*sharding))
-    problem = "no value lies as a view";
-  if (problem) {
-    error = *problem;
-    return std::nullopt;
-  }
-  return canonical(std::move(*sharding));
+StatusOr<Sharding> parseSharding(std::string_view text, const Mesh &mesh,
+                                 const Shape &shape) {
+  PCC_ASSIGN_OR_RETURN(Sharding sharding, parseAsWritten(text, &mesh, &shape));
+  if (hasView(sharding))
+    return Status::error(CannotMeet, "no value lies as a view");
+  if (std::optional<std::string> problem = findError(sharding, mesh, shape))
+    return Status::error(CannotMeet, *problem);
+  return canonical(std::move(sharding));
 }
 
 } // namespace pcc::dist

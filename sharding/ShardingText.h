@@ -25,8 +25,8 @@
 #define PCC_SHARDING_SHARDINGTEXT_H
 
 #include "sharding/Sharding.h"
+#include "status/StatusOr.h"
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -49,16 +49,16 @@ inline std::string toBriefString(const Sharding &sharding, const Mesh &mesh) {
 
 /// Parses a sharding in the grammar above. `mesh` and `shape` may be null; bare
 /// axis names need a mesh, bare lists of axes need a shape. The result is
-/// canonical, but findError() has yet to check it against a mesh. On failure,
-/// returns nullopt and sets `error`.
-std::optional<Sharding> parseSharding(std::string_view text, const Mesh *mesh,
-                                      const Shape *shape, std::string &error);
+/// canonical, but findError() has yet to check it against a mesh. An error has the
+/// exit code CannotMeet.
+StatusOr<Sharding> parseSharding(std::string_view text, const Mesh *mesh,
+                                 const Shape *shape);
 
 /// Parses a sharding of the command line or of a model's annotations and checks
-/// it against `mesh` and `shape`. Views are refused. On failure, returns
-/// nullopt and sets `error`.
-std::optional<Sharding> parseSharding(std::string_view text, const Mesh &mesh,
-                                      const Shape &shape, std::string &error);
+/// it against `mesh` and `shape`. Views are refused. An error has the exit code
+/// CannotMeet.
+StatusOr<Sharding> parseSharding(std::string_view text, const Mesh &mesh,
+                                 const Shape &shape);
 
 } // namespace pcc::dist
 

@@ -144,13 +144,13 @@ void ShardingAttr::print(AsmPrinter &printer) const {
 /// Parses `<"[tp, -]">`. The text is parsed without a mesh, so that every axis
 /// in it carries a size; it is not checked against the module's mesh.
 Attribute ShardingAttr::parse(AsmParser &parser, Type) {
-  std::string text, error;
+  std::string text;
   SMLoc location = parser.getCurrentLocation();
   if (parser.parseLess() || parser.parseString(&text) || parser.parseGreater())
     return {};
-  auto sharding = parseSharding(text, nullptr, nullptr, error);
+  auto sharding = parseSharding(text, nullptr, nullptr);
   if (!sharding) {
-    parser.emitError(location, error);
+    parser.emitError(location, sharding.status().message());
     return {};
   }
   return ShardingAttr::get(parser.getContext(), *sharding);

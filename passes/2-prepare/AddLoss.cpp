@@ -33,10 +33,9 @@ public:
   /// Builds the loss and returns it as a scalar. On failure emits an error and
   /// returns null.
   Value build() {
-    std::string error;
-    auto expression = parseLossExpression(text, error);
+    auto expression = parseLossExpression(text);
     if (!expression)
-      return refuse(error);
+      return refuse(expression.status().message());
     if (expression->values.empty())
       return lossFromOutput(*expression);
     const Loss *loss = findLoss(expression->name);

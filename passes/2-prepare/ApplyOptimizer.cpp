@@ -391,17 +391,15 @@ struct ApplyOptimizer : pcc::prepare::impl::ApplyOptimizerBase<ApplyOptimizer> {
           << "no optimizer is called '" << request->text("optimizer") << "'";
       return signalPassFailure();
     }
-    std::string error;
     StringRef text = request->text("lr_schedule");
-    auto schedule =
-        parseLearningRateSchedule(text.empty() ? "constant" : text, error);
+    auto schedule = parseLearningRateSchedule(text.empty() ? "constant" : text);
     if (!schedule) {
-      getOperation().emitError()
-          << "cannot follow --lr-schedule '" << text << "': " << error;
+      getOperation().emitError() << "cannot follow --lr-schedule '" << text
+                                 << "': " << schedule.status().message();
       return signalPassFailure();
     }
     // The pass `differentiate` has already rejected an invalid --loss-scale.
-    auto lossScale = LossScale::of(getOperation(), error);
+    auto lossScale = *LossScale::of(getOperation());
     const bool hasTrainingInfo = graph::isTraining(model.front());
     Updater updater(model, *request, *optimizer, *schedule, lossScale);
     hasTrainingInfo ? updater.runTrainingInfoUpdate() : updater.run();

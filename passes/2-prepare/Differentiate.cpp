@@ -122,15 +122,15 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
     ArithmeticBuilder builder(terminator, model.getLoc());
     Value loss = terminator->getOperand(0);
     Value seed = builder.make<graph::LossGradientOp>(loss.getType());
-    std::string error;
-    if (auto scale = LossScale::of(getOperation(), error))
-      seed = scaled(builder, seed, *scale, loss.getDefiningOp());
-    if (!error.empty()) {
+    auto scale = LossScale::of(getOperation());
+    if (!scale) {
       getOperation().emitError()
           << "cannot follow --loss-scale '" << request->text("loss_scale")
-          << "': " << error;
+          << "': " << scale.status().message();
       return signalPassFailure();
     }
+    if (*scale)
+      seed = scaled(builder, seed, **scale, loss.getDefiningOp());
     auto gradients = graph::differentiate(
         loss, seed, reads.values(), terminator,
         [&](Operation *op, Operation *made) { note(op, made); },

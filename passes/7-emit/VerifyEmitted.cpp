@@ -68,11 +68,10 @@ struct VerifyEmitted : pcc::emit::impl::VerifyEmittedBase<VerifyEmitted> {
   }
 
   void runOnOperation() override {
-    std::string missing;
-    const auto facts = readFacts(getOperation(), missing);
+    const auto facts = readFacts(getOperation());
     if (!facts) {
-      getOperation().emitError()
-          << "phase '7-emit' cannot read the module: " << missing;
+      getOperation().emitError() << "phase '7-emit' cannot read the module: "
+                                 << facts.status().message();
       return signalPassFailure();
     }
     if (failed(check(*facts)))

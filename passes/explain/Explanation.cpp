@@ -171,9 +171,8 @@ private:
 };
 } // namespace
 
-std::optional<Explanation> explain::explainModule(ModuleOp module,
-                                                  const plan::Cluster &cluster,
-                                                  std::string &error) {
-  auto facts = emit::readFacts(module, error);
-  return facts ? std::optional(Explainer(*facts, cluster).run()) : std::nullopt;
+StatusOr<Explanation> explain::explainModule(ModuleOp module,
+                                             const plan::Cluster &cluster) {
+  PCC_ASSIGN_OR_RETURN(emit::ModelFacts facts, emit::readFacts(module));
+  return Explainer(facts, cluster).run();
 }

@@ -8,6 +8,7 @@
 #include "passes/explain/FindLints.h"
 #include "passes/explain/ValueExplanation.h"
 #include "passes/plan/cluster/Cluster.h"
+#include "status/StatusOr.h"
 
 namespace pcc::explain {
 
@@ -96,11 +97,10 @@ struct Explanation {
 
 /// Builds the explanation of `module`, which must have passed phase 6-schedule
 /// and no later phase. `cluster` prices the communication. `values` stays
-/// empty. If the module lacks something that the explanation needs, returns
-/// nullopt and names it in `error`.
-std::optional<Explanation> explainModule(mlir::ModuleOp module,
-                                         const plan::Cluster &cluster,
-                                         std::string &error);
+/// empty. If the module lacks something that the explanation needs, returns an
+/// error that names it.
+StatusOr<Explanation> explainModule(mlir::ModuleOp module,
+                                    const plan::Cluster &cluster);
 
 /// Returns the predicted seconds of a choice: the time of computation and
 /// communication that the search has recorded. If it recorded none, returns the

@@ -24,11 +24,10 @@ OperandRange Verification::results() {
 }
 
 Status Verification::expectOutputs() {
-  std::string error;
-  auto tensors = runUnpartitioned(whole, inputs, found.numerics, {}, error);
-  if (failed(tensors))
-    return Status::error(Defect,
-                         "the unpartitioned model cannot be run: " + error);
+  auto tensors = runUnpartitioned(whole, inputs, found.numerics, {});
+  if (!tensors)
+    return Status::error(Defect, "the unpartitioned model cannot be run: " +
+                                     tensors.status().message());
   for (auto [i, value, tensor] : llvm::enumerate(results(), *tensors)) {
     auto name = model.getResultAttrOfType<StringAttr>(i, graph::nameName);
     found.outputs.push_back(
@@ -64,10 +63,10 @@ Status Verification::simulate(ModuleOp parts, ArrayRef<std::string> files) {
   listener.onOutput = [this](StringRef name, const StageValue &value) {
     check(name, value);
   };
-  std::string error;
-  if (failed(PipelineRun(parts, found.numerics).run(inputs, listener, error)))
-    return Status::error(Defect,
-                         "the partitioned model cannot be run: " + error);
+  if (Status status = PipelineRun(parts, found.numerics).run(inputs, listener);
+      status.failed())
+    return Status::error(Defect, "the partitioned model cannot be run: " +
+                                     status.message());
   for (auto [output, held] : llvm::zip_equal(found.outputs, shards))
     if (held.empty())
       return Status::error(Defect,

@@ -37,12 +37,11 @@ private:
   /// Executes one step of both models. Compares the outputs and, if `isLast`,
   /// the parameters that the step writes.
   Status runStep(int step, bool isLast) {
-    std::string error;
-    auto outputs = runUnpartitioned(whole, inputs, findings.numerics, {}, error,
-                                    &parameters);
-    if (failed(outputs))
-      return Status::error(Defect,
-                           "the unpartitioned step cannot be run: " + error);
+    auto outputs =
+        runUnpartitioned(whole, inputs, findings.numerics, {}, &parameters);
+    if (!outputs)
+      return Status::error(Defect, "the unpartitioned step cannot be run: " +
+                                       outputs.status().message());
     expect(step, *outputs, isLast);
     PipelineListener listener;
     listener.onOutput = [this](StringRef name, const StageValue &value) {
@@ -52,9 +51,9 @@ private:
       if (isLast)
         check(parametersOf, name, value);
     };
-    if (failed(ranks.run(inputs, listener, error)))
-      return Status::error(Defect,
-                           "the partitioned step cannot be run: " + error);
+    if (Status status = ranks.run(inputs, listener); status.failed())
+      return Status::error(Defect, "the partitioned step cannot be run: " +
+                                       status.message());
     return Status::success();
   }
 

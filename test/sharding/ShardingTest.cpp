@@ -15,16 +15,15 @@ namespace {
 const Mesh mesh{{{"x", 2}, {"tp", 4}}};
 
 Sharding parsed(const std::string &text, const Shape &shape) {
-  std::string error;
-  std::optional<Sharding> sharding = parseSharding(text, mesh, shape, error);
-  EXPECT_TRUE(sharding) << text << ": " << error;
-  return sharding.value_or(Sharding::whole(shape.size()));
+  auto sharding = parseSharding(text, mesh, shape);
+  EXPECT_TRUE(sharding) << text << ": " << sharding.status().message();
+  return sharding ? *sharding : Sharding::whole(shape.size());
 }
 
 std::string errorOf(const std::string &text, const Shape &shape) {
-  std::string error;
-  EXPECT_FALSE(parseSharding(text, mesh, shape, error)) << text;
-  return error;
+  auto sharding = parseSharding(text, mesh, shape);
+  EXPECT_FALSE(sharding) << text;
+  return sharding.status().message();
 }
 
 /// The text of the canonical form of a one-dim sharding.
@@ -200,14 +199,12 @@ TEST(Text, WithoutMeshItReadsWhatItPrints) {
   for (const char *text :
        {"[]", "[-, ?, 8@tp? p1]", "[3|64@tp:(2)2+x, -] partial max(tp:(1)2)",
         "[-] replicated {x}"}) {
-    std::string error;
     Shape shape = {192, 4, 8};
-    std::optional<Sharding> sharding =
-        parseSharding(text, &mesh, &shape, error);
-    ASSERT_TRUE(sharding) << text << ": " << error;
-    std::optional<Sharding> again =
-        parseSharding(toString(*sharding), nullptr, nullptr, error);
-    ASSERT_TRUE(again) << toString(*sharding) << ": " << error;
+    auto sharding = parseSharding(text, &mesh, &shape);
+    ASSERT_TRUE(sharding) << text << ": " << sharding.status().message();
+    auto again = parseSharding(toString(*sharding), nullptr, nullptr);
+    ASSERT_TRUE(again) << toString(*sharding) << ": "
+                       << again.status().message();
     EXPECT_EQ(*again, *sharding);
   }
   EXPECT_EQ(toBriefString(parsed("[ tp , x ]", {8, 8}), mesh), "[tp, x]");
@@ -236,14 +233,16 @@ TEST(Runs, EqualBruteForceForEveryRank) {
   for (const char *text :
        {"-", "48@tp", "48@tp+x", "3|16@tp", "3@x|16@tp", "6@tp|8", "2|3@x|8@tp",
         "3|4@tp:(2)2|4", "5@tp|2@x|3", "10@tp", "2@tp", "1@tp"}) {
-    std::string error;
     std::optional<Sharding> sharding;
     Shape shape = {48};
-    for (int64_t size : {48, 30, 10, 2, 1})
-      if (shape = {size};
-          (sharding = parseSharding("[" + std::string(text) + "]", mesh, shape,
-                                    error)))
+    for (int64_t size : {48, 30, 10, 2, 1}) {
+      shape = {size};
+      if (auto read =
+              parseSharding("[" + std::string(text) + "]", mesh, shape)) {
+        sharding = *read;
         break;
+      }
+    }
     ASSERT_TRUE(sharding) << text;
     for (int64_t rank = 0; rank < mesh.size(); ++rank) {
       Runs runs =

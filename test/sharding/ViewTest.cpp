@@ -73,9 +73,9 @@ TEST(View, TextIsReadBack) {
       sharding.dims[1].factors = {
           {sharding.dims[1].view->blocks, {{"t", 1, 2}}},
           {sharding.dims[1].view->length, {}}};
-    std::string text = toString(sharding), error;
-    auto read = parseSharding(text, nullptr, nullptr, error);
-    ASSERT_TRUE(read) << text << ": " << error;
+    std::string text = toString(sharding);
+    auto read = parseSharding(text, nullptr, nullptr);
+    ASSERT_TRUE(read) << text << ": " << read.status().message();
     EXPECT_EQ(*read, canonical(sharding)) << text;
   }
 }

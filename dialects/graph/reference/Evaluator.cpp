@@ -32,37 +32,23 @@ bool pcc::graph::canEvaluate(Operation *op) {
 /// Integer results are wrapped to their width even with Numerics::Exact,
 /// because their width determines the results of a model. Floats are rounded
 /// only with Numerics::Model.
-LogicalResult pcc::graph::evaluate(Operation *op,
-                                   ArrayRef<const HostTensor *> operands,
-                                   SmallVectorImpl<HostTensor> &results,
-                                   Numerics numerics, std::string &error) {
+Status pcc::graph::evaluate(Operation *op,
+                            ArrayRef<const HostTensor *> operands,
+                            SmallVectorImpl<HostTensor> &results,
+                            Numerics numerics) {
   Evaluator meaning = evaluators().lookup(op->getName().getStringRef());
-  if (!meaning) {
-    error = "has no meaning that can be evaluated";
-    return failure();
-  }
+  if (!meaning)
+    return Status::error(Unsupported, "has no meaning that can be evaluated");
   Evaluation evaluation{op, operands, numerics, {}, {}};
   for (Value result : op->getResults())
     evaluation.results.push_back(HostTensor::zeros(tensorType(result)));
-  if (failed(meaning(evaluation))) {
-    error = std::move(evaluation.error);
-    return failure();
-  }
+  if (failed(meaning(evaluation)))
+    return Status::error(BadInput, std::move(evaluation.error));
   for (auto [result, tensor] :
        llvm::zip_equal(op->getResults(), evaluation.results)) {
     Type type = tensorType(result).getElementType();
     numerics == Numerics::Model ? roundTo(type, tensor) : wrapTo(type, tensor);
     results.push_back(std::move(tensor));
   }
-  return success();
-}
-
-LogicalResult pcc::graph::evaluate(Operation *op,
-                                   ArrayRef<const HostTensor *> operands,
-                                   SmallVectorImpl<HostTensor> &results,
-                                   Numerics numerics) {
-  std::string error;
-  if (succeeded(evaluate(op, operands, results, numerics, error)))
-    return success();
-  return op->emitOpError() << error;
+  return Status::success();
 }

@@ -11,6 +11,7 @@
 
 #include "dialects/graph/reference/HostTensor.h"
 #include "mlir/IR/Operation.h"
+#include "status/Status.h"
 #include <string>
 
 namespace pcc::graph {
@@ -31,20 +32,12 @@ bool canEvaluate(mlir::Operation *op);
 /// shape of the operand's type. Integer results are wrapped to the width of
 /// their element type.
 ///
-/// Fails if `op` has no evaluator, or if its result is undefined for these
-/// operands, for example because an index is out of range. `error` then holds
-/// the message, which does not name the op.
-mlir::LogicalResult evaluate(mlir::Operation *op,
-                             llvm::ArrayRef<const HostTensor *> operands,
-                             llvm::SmallVectorImpl<HostTensor> &results,
-                             Numerics numerics, std::string &error);
-
-/// Computes `op` as the function above does. On failure, emits the message as
-/// an error at `op`.
-mlir::LogicalResult evaluate(mlir::Operation *op,
-                             llvm::ArrayRef<const HostTensor *> operands,
-                             llvm::SmallVectorImpl<HostTensor> &results,
-                             Numerics numerics);
+/// Returns an error, whose message does not name the op, if `op` has no
+/// evaluator (Unsupported) or if its result is undefined for these operands, for
+/// example because an index is out of range (BadInput).
+Status evaluate(mlir::Operation *op,
+                llvm::ArrayRef<const HostTensor *> operands,
+                llvm::SmallVectorImpl<HostTensor> &results, Numerics numerics);
 
 } // namespace pcc::graph
 

@@ -62,8 +62,7 @@ static LogicalResult foldByEvaluation(Operation *op,
     pointers.push_back(&tensor);
   // The message is not emitted. An op that cannot be evaluated remains in the
   // module, and execution reports the error.
-  std::string error;
-  if (failed(evaluate(op, pointers, folded, Numerics::Model, error)))
+  if (evaluate(op, pointers, folded, Numerics::Model).failed())
     return failure();
   for (auto [result, tensor] : llvm::zip_equal(op->getResults(), folded))
     results.push_back(toAttribute(tensor, tensorType(result)));

@@ -133,13 +133,15 @@ Status ShardingAnnotations::convert(const NodeAnnotation &word,
 Status ShardingAnnotations::parse(std::string_view name, std::string_view text,
                                   const Shape &shape,
                                   RequestedSharding &asked) const {
-  std::string mistake;
-  asked = dist::parseSharding(text, mesh(), shape, mistake);
-  if (asked)
+  auto sharding = dist::parseSharding(text, mesh(), shape);
+  if (sharding) {
+    asked = std::move(*sharding);
     return Status::success();
+  }
   return onnx_import::refuse("metadata " + std::string(shardingKey) + " of " +
                              onnx::quoted(name) + ": cannot shard it as " +
-                             onnx::escaped(text) + ": " + mistake);
+                             onnx::escaped(text) + ": " +
+                             sharding.status().message());
 }
 
 Status ShardingAnnotations::shardingAtDefinition(

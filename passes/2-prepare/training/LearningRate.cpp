@@ -23,35 +23,30 @@ static std::string check(const Schedule &schedule) {
   return {};
 }
 
-std::optional<Schedule>
-pcc::prepare::parseLearningRateSchedule(StringRef text, std::string &error) {
-  auto form = parseLossExpression(text, error);
-  if (!form)
-    return std::nullopt;
-  const int kind = llvm::StringSwitch<int>(form->name)
+StatusOr<Schedule> pcc::prepare::parseLearningRateSchedule(StringRef text) {
+  PCC_ASSIGN_OR_RETURN(LossExpression form, parseLossExpression(text));
+  const int kind = llvm::StringSwitch<int>(form.name)
                        .Case("constant", Schedule::Constant)
                        .Case("linear", Schedule::Linear)
                        .Case("cosine", Schedule::Cosine)
                        .Default(-1);
-  if (kind < 0 || !form->values.empty()) {
-    error = "it is none of constant, linear and cosine";
-    return std::nullopt;
-  }
+  if (kind < 0 || !form.values.empty())
+    return Status::error(CannotMeet,
+                         "it is none of constant, linear and cosine");
   Schedule schedule{static_cast<Schedule::Kind>(kind)};
-  for (auto &[name, value] : form->settings) {
+  for (auto &[name, value] : form.settings) {
     double *field = llvm::StringSwitch<double *>(name)
                         .Case("warmup", &schedule.warmup)
                         .Case("steps", &schedule.steps)
                         .Case("final", &schedule.final)
                         .Default(nullptr);
-    if (!field) {
-      error = "it has no setting '" + name + "'";
-      return std::nullopt;
-    }
+    if (!field)
+      return Status::error(CannotMeet, "it has no setting '" + name + "'");
     *field = value;
   }
-  error = check(schedule);
-  return error.empty() ? std::optional(schedule) : std::nullopt;
+  if (std::string error = check(schedule); !error.empty())
+    return Status::error(CannotMeet, error);
+  return schedule;
 }
 
 /// Builds the progress of the decay as a number from 0 to 1: it is 0 until the

@@ -4,6 +4,7 @@
 #define PCC_PASSES_2_PREPARE_TRAINING_LEARNINGRATE_H
 
 #include "passes/2-prepare/training/ArithmeticBuilder.h"
+#include "status/StatusOr.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <optional>
@@ -36,10 +37,9 @@ struct LearningRateSchedule {
 };
 
 /// Parses the value of `--lr-schedule`, such as `cosine(steps=1000,
-/// warmup=10)`. Returns nullopt and sets `error` to the reason if the syntax,
-/// the name of a setting or a number is wrong.
-std::optional<LearningRateSchedule>
-parseLearningRateSchedule(llvm::StringRef text, std::string &error);
+/// warmup=10)`. Returns an error if the syntax, the name of a setting or a
+/// number is wrong.
+StatusOr<LearningRateSchedule> parseLearningRateSchedule(llvm::StringRef text);
 
 /// Builds the factor of the learning rate for the step with number `step`, an
 /// f64 scalar that counts from 0. Returns null if the factor is 1 in every

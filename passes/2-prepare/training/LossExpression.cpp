@@ -4,6 +4,7 @@
 #include "llvm/ADT/SmallVector.h"
 
 using namespace llvm;
+using namespace pcc;
 using namespace pcc::prepare;
 
 /// Parses one argument and adds it to `loss`: "name=number" to its settings,
@@ -26,22 +27,21 @@ static std::string addArgument(StringRef text, LossExpression &loss) {
   return {};
 }
 
-std::optional<LossExpression>
-pcc::prepare::parseLossExpression(StringRef text, std::string &error) {
+StatusOr<LossExpression> pcc::prepare::parseLossExpression(StringRef text) {
   text = text.trim();
   LossExpression loss;
   const size_t open = text.find('(');
   loss.name = text.take_front(open).trim().str();
-  if (loss.name.empty() || (open != StringRef::npos && !text.ends_with(")"))) {
-    error = "it is neither NAME nor FUNCTION(VALUE, ..., SETTING=NUMBER, ...)";
-    return std::nullopt;
-  }
+  if (loss.name.empty() || (open != StringRef::npos && !text.ends_with(")")))
+    return Status::error(
+        CannotMeet,
+        "it is neither NAME nor FUNCTION(VALUE, ..., SETTING=NUMBER, ...)");
   if (open == StringRef::npos)
     return loss;
   SmallVector<StringRef> arguments;
   text.drop_front(open + 1).drop_back().split(arguments, ',');
   for (StringRef argument : arguments)
-    if (error = addArgument(argument, loss); !error.empty())
-      return std::nullopt;
+    if (std::string error = addArgument(argument, loss); !error.empty())
+      return Status::error(CannotMeet, error);
   return loss;
 }

@@ -3,10 +3,10 @@
 #ifndef PCC_PASSES_2_PREPARE_TRAINING_LOSSEXPRESSION_H
 #define PCC_PASSES_2_PREPARE_TRAINING_LOSSEXPRESSION_H
 
+#include "status/StatusOr.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,11 +27,9 @@ struct LossExpression {
   std::map<std::string, double> settings;
 };
 
-/// Parses `text`. Returns nullopt and sets `error` to the reason if the syntax
-/// is wrong. Does not check whether the function, the values and the settings
-/// exist; the caller must.
-std::optional<LossExpression> parseLossExpression(llvm::StringRef text,
-                                                  std::string &error);
+/// Parses `text`. Returns an error if the syntax is wrong. Does not check whether
+/// the function, the values and the settings exist; the caller must.
+StatusOr<LossExpression> parseLossExpression(llvm::StringRef text);
 
 } // namespace pcc::prepare
 

@@ -17,37 +17,30 @@ static bool isPositive(double number) {
   return std::isfinite(number) && number > 0;
 }
 
-/// Parses "dynamic" or "dynamic(SETTING=NUMBER, ...)". Returns nullopt and sets
-/// `error` to the reason if `text` has another form or a number is not
-/// positive.
-static std::optional<LossScale> parseDynamic(StringRef text,
-                                             std::string &error) {
-  auto form = parseLossExpression(text, error);
-  if (!form)
-    return std::nullopt;
-  if (form->name != "dynamic" || !form->values.empty()) {
-    error = "it is neither a number nor dynamic(initial=X, interval=N)";
-    return std::nullopt;
-  }
+/// Parses "dynamic" or "dynamic(SETTING=NUMBER, ...)". Returns an error if
+/// `text` has another form or a number is not positive.
+static StatusOr<LossScale> parseDynamic(StringRef text) {
+  PCC_ASSIGN_OR_RETURN(LossExpression form, parseLossExpression(text));
+  if (form.name != "dynamic" || !form.values.empty())
+    return Status::error(
+        CannotMeet,
+        "it is neither a number nor dynamic(initial=X, interval=N)");
   LossScale scale;
-  for (auto &[name, value] : form->settings) {
+  for (auto &[name, value] : form.settings) {
     double *field = llvm::StringSwitch<double *>(name)
                         .Case("initial", &scale.initial)
                         .Case("interval", &scale.interval)
                         .Default(nullptr);
-    if (!field) {
-      error = "it has no setting '" + name + "'";
-      return std::nullopt;
-    }
+    if (!field)
+      return Status::error(CannotMeet, "it has no setting '" + name + "'");
     *field = value;
   }
   if (isPositive(scale.initial) && isPositive(scale.interval))
     return scale;
-  error = "initial and interval must be positive";
-  return std::nullopt;
+  return Status::error(CannotMeet, "initial and interval must be positive");
 }
 
-std::optional<LossScale> LossScale::of(ModuleOp module, std::string &error) {
+StatusOr<std::optional<LossScale>> LossScale::of(ModuleOp module) {
   auto request = TrainingRequest::of(module);
   auto precision = module->getAttrOfType<TypeAttr>(graph::precisionName);
   StringRef text = request ? request->text("loss_scale") : "";
@@ -56,13 +49,14 @@ std::optional<LossScale> LossScale::of(ModuleOp module, std::string &error) {
                ? std::optional(LossScale())
                : std::nullopt;
   LossScale scale;
-  if (text.getAsDouble(scale.initial))
-    return parseDynamic(text, error);
+  if (text.getAsDouble(scale.initial)) {
+    PCC_ASSIGN_OR_RETURN(scale, parseDynamic(text));
+    return std::optional(scale);
+  }
   scale.isDynamic = false;
-  if (isPositive(scale.initial))
-    return scale;
-  error = "it must be positive";
-  return std::nullopt;
+  if (!isPositive(scale.initial))
+    return Status::error(CannotMeet, "it must be positive");
+  return std::optional(scale);
 }
 
 /// Returns the state parameter that holds the dynamic loss scale. The first

@@ -11,6 +11,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/2-prepare/training/ArithmeticBuilder.h"
+#include "status/StatusOr.h"
 
 #include <optional>
 #include <string>
@@ -38,9 +39,9 @@ struct LossScale {
 
   /// Returns the loss scale that the module's `graph.training` asks for in its
   /// entry `loss_scale`. Without that entry, returns a dynamic scale if the
-  /// module computes in f16 (`graph.precision`), else nullopt. If the entry is
-  /// malformed, returns nullopt and sets `error` to the reason.
-  static std::optional<LossScale> of(mlir::ModuleOp module, std::string &error);
+  /// module computes in f16 (`graph.precision`), else nullopt. Returns an
+  /// error if the entry is malformed.
+  static StatusOr<std::optional<LossScale>> of(mlir::ModuleOp module);
 
   /// Builds the scale of this step, an f32 scalar. A dynamic scale is read from
   /// the state parameter `pcc.loss_scale`, which the first call creates.

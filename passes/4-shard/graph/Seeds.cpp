@@ -143,18 +143,18 @@ LogicalResult Seeds::resolveText(func::FuncOp function, const dist::Mesh &mesh,
                                  StringRef text) {
   auto [name, spec] = text.rsplit('=');
   bool found = false;
-  std::string error;
+  Status error;
   auto seedFor = [&, name = name, spec = spec](
                      StringRef own, Value value) -> std::optional<Seed> {
-    if (!error.empty() || !matches(name, own))
+    if (error.failed() || !matches(name, own))
       return std::nullopt;
     found = true;
     auto sharding = dist::parseSharding(
-        spec.str(), mesh, dist::shapeOf(graph::tensorType(value).getShape()),
-        error);
-    if (!sharding)
-      return std::nullopt;
-    return Seed{*sharding, text};
+        spec.str(), mesh, dist::shapeOf(graph::tensorType(value).getShape()));
+    if (sharding)
+      return Seed{*sharding, text};
+    error = sharding.status();
+    return std::nullopt;
   };
   for (auto [i, argument] : llvm::enumerate(function.getArguments()))
     if (auto seed =
@@ -171,9 +171,9 @@ LogicalResult Seeds::resolveText(func::FuncOp function, const dist::Mesh &mesh,
             seedFor(textOf(function.getResultAttr(i, graph::nameName)), result))
       outputs[i] = *seed;
   Location nowhere = UnknownLoc::get(function.getContext());
-  if (!error.empty())
+  if (error.failed())
     return emitError(nowhere) << "cannot shard '" << name << "' as " << spec
-                              << ": " << error << code();
+                              << ": " << error.message() << code();
   if (!found)
     return emitError(nowhere)
            << "no weight, input, output or value is named '" << name << "'";

@@ -5,6 +5,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "passes/7-emit/kernel/LowerKernels.h"
+#include "status/StatusOr.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -18,6 +19,7 @@
 #define DEBUG_TYPE "kernel-code"
 
 using namespace mlir;
+using namespace pcc;
 using namespace pcc::emit;
 
 static constexpr llvm::StringLiteral tripleName = "x86_64-unknown-linux-gnu";
@@ -34,17 +36,18 @@ struct KernelCompilation {
 } // namespace
 
 /// Returns LLVM's code generator for `cpu`: a CPU name of LLVM, optionally
-/// followed by a comma and features. Returns null, and sets `error`, if this
-/// LLVM cannot generate x86-64 code.
-static std::unique_ptr<llvm::TargetMachine> machineFor(StringRef cpu,
-                                                       std::string &error) {
+/// followed by a comma and features. Returns an error if this LLVM cannot
+/// generate x86-64 code.
+static StatusOr<std::unique_ptr<llvm::TargetMachine>>
+machineFor(StringRef cpu) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   llvm::Triple triple(tripleName);
+  std::string error;
   const llvm::Target *target =
       llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target)
-    return nullptr;
+    return Status::error(Defect, error);
   auto [name, features] = cpu.split(',');
   llvm::TargetOptions options;
   // Put each kernel into a section of its own, so that the linker can drop the
@@ -126,11 +129,11 @@ static bool emitObject(KernelCompilation &unit) {
 /// once, since all CPUs share `lowered`.
 static LogicalResult translate(ModuleOp lowered, KernelCompilation &unit,
                                size_t number) {
-  std::string error;
-  unit.machine = machineFor(unit.object.cpu, error);
-  if (!unit.machine)
+  auto machine = machineFor(unit.object.cpu);
+  if (!machine)
     return lowered.emitError("no code can be made for '")
-           << unit.object.cpu << "': " << error;
+           << unit.object.cpu << "': " << machine.status().message();
+  unit.machine = std::move(*machine);
   unit.module = translateModuleToLLVMIR(lowered, unit.context, "kernels");
   if (!unit.module)
     return failure();

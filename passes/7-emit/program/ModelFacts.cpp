@@ -349,10 +349,9 @@ private:
 };
 } // namespace
 
-std::optional<ModelFacts> emit::readFacts(ModuleOp module, std::string &error) {
+StatusOr<ModelFacts> emit::readFacts(ModuleOp module) {
   FactReader reader(module);
-  error = reader.run();
-  if (!error.empty())
-    return std::nullopt;
+  if (std::string missing = reader.run(); !missing.empty())
+    return Status::error(CannotRead, missing);
   return std::move(reader.facts);
 }

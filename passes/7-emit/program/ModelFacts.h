@@ -10,6 +10,7 @@
 #include "passes/7-emit/program/RankMesh.h"
 #include "passes/7-emit/program/WeightPrefetches.h"
 #include "passes/plan/schedule/PipelineMessages.h"
+#include "status/StatusOr.h"
 
 namespace pcc::emit {
 
@@ -151,10 +152,9 @@ private:
 /// collectives with equal kind, shardings and global shape.
 const void *keyOf(dist::CollectiveOp collective);
 
-/// Reads the facts of a module that phase 6-schedule has processed. Clears
-/// `error`. If the module lacks a fact, sets `error` to what is missing and
-/// returns std::nullopt.
-std::optional<ModelFacts> readFacts(mlir::ModuleOp module, std::string &error);
+/// Reads the facts of a module that phase 6-schedule has processed. If the
+/// module lacks a fact, returns an error that says what is missing.
+StatusOr<ModelFacts> readFacts(mlir::ModuleOp module);
 
 } // namespace pcc::emit
 

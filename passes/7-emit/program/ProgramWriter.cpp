@@ -461,11 +461,10 @@ Status emit::writeProgram(const ModelFacts &facts, int position,
 
 Status emit::writePrograms(ModuleOp module, std::optional<ModelFacts> &facts,
                            std::vector<PositionProgram> &programs) {
-  std::string missing;
-  facts = readFacts(module, missing);
-  if (!facts)
-    return Status::error(CannotRead,
-                         "the module cannot be emitted: " + missing);
+  auto read = readFacts(module);
+  if (!read)
+    return read.status().prefixed("the module cannot be emitted: ");
+  facts = std::move(*read);
   programs = std::vector<PositionProgram>(facts->numPositions());
   for (int position = 0; position < facts->numPositions(); ++position)
     PCC_RETURN_IF_ERROR(writeProgram(*facts, position, programs[position]));

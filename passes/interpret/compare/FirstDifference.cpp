@@ -31,13 +31,12 @@ public:
       : whole(whole), numerics(numerics) {}
 
   /// Executes the unpartitioned model and keeps all values that have a name.
-  LogicalResult keepExpected(const Inputs &inputs, std::string &error) {
+  Status keepExpected(const Inputs &inputs) {
     auto keep = [this](OpResult result, const RankTensors &tensors) {
       if (StringRef name = nameOf(result); !name.empty())
         expected[name] = tensors.front();
     };
-    return LogicalResult(
-        runUnpartitioned(whole, inputs, numerics, keep, error));
+    return runUnpartitioned(whole, inputs, numerics, keep).status();
   }
 
   /// Compares one value of the simulated ranks with the expected one. Does
@@ -89,11 +88,10 @@ std::optional<VerifiedValue>
 interpret::findFirstDifference(ModuleOp whole, ModuleOp parts,
                                const Inputs &inputs, graph::Numerics numerics) {
   DifferenceSearch search(whole, numerics);
-  std::string error;
   PipelineListener listener;
   listener.onResult = [&](const StageValue &value) { search.check(value); };
-  if (failed(search.keepExpected(inputs, error)) ||
-      failed(PipelineRun(parts, numerics).run(inputs, listener, error)))
+  if (search.keepExpected(inputs).failed() ||
+      PipelineRun(parts, numerics).run(inputs, listener).failed())
     return {};
   return search.first;
 }

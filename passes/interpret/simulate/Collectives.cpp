@@ -157,9 +157,10 @@ public:
     }
   }
 
-  /// Computes the result on every rank. Fails if elements of a rank's result
-  /// are missing.
-  LogicalResult run(std::vector<HostTensor> &results, std::string &error) {
+  /// Computes the result on every rank. Returns an error if elements of a rank's
+  /// result are missing.
+  StatusOr<std::vector<HostTensor>> run() {
+    std::vector<HostTensor> results;
     bool reduces = op.getKind() == CollectiveKind::AllReduce ||
                    op.getKind() == CollectiveKind::ReduceScatter;
     for (int64_t rank = 0; rank < ranks.size(); ++rank) {
@@ -171,15 +172,15 @@ public:
         reduce(rank, results.back());
       else
         move(rank, results.back());
-      if (missing) {
-        error = std::string(toString(op.getKind())) + " leaves rank " +
-                std::to_string(rank) + " without " + std::to_string(missing) +
-                " of its elements";
-        return failure();
-      }
+      if (missing)
+        return Status::error(
+            Defect, std::string(toString(op.getKind())) + " leaves rank " +
+                        std::to_string(rank) + " without " +
+                        std::to_string(missing) + " of its elements");
     }
-    error = rows.fault;
-    return success(error.empty());
+    if (!rows.fault.empty())
+      return Status::error(Defect, rows.fault);
+    return results;
   }
 
 private:
@@ -368,13 +369,8 @@ private:
 };
 } // namespace
 
-FailureOr<std::vector<HostTensor>>
-interpret::evaluateCollective(dist::CollectiveOp op,
-                              const SimulatedRanks &ranks,
-                              ArrayRef<const HostTensor *> inputs,
-                              ArrayRef<RowMasks> masks, std::string &error) {
-  std::vector<HostTensor> results;
-  if (failed(CollectiveRun(op, ranks, inputs, masks).run(results, error)))
-    return failure();
-  return results;
+StatusOr<std::vector<HostTensor>> interpret::evaluateCollective(
+    dist::CollectiveOp op, const SimulatedRanks &ranks,
+    ArrayRef<const HostTensor *> inputs, ArrayRef<RowMasks> masks) {
+  return CollectiveRun(op, ranks, inputs, masks).run();
 }

@@ -6,6 +6,7 @@
 #include "dialects/dist/DistDialect.h"
 #include "dialects/graph/reference/HostTensor.h"
 #include "passes/interpret/simulate/SimulatedRanks.h"
+#include "status/StatusOr.h"
 
 namespace pcc::interpret {
 
@@ -34,12 +35,12 @@ struct RowMasks {
 /// are moved. All other rows are undefined after an all_gather, and count as 0
 /// in a reduce_scatter.
 ///
-/// Fails with a message in `error` if a rank needs an element that no rank can
-/// give it, or if the masks of two ranks disagree about a row.
-llvm::FailureOr<std::vector<graph::HostTensor>>
+/// Returns an error if a rank needs an element that no rank can give it, or if
+/// the masks of two ranks disagree about a row.
+StatusOr<std::vector<graph::HostTensor>>
 evaluateCollective(dist::CollectiveOp op, const SimulatedRanks &ranks,
                    llvm::ArrayRef<const graph::HostTensor *> inputs,
-                   llvm::ArrayRef<RowMasks> masks, std::string &error);
+                   llvm::ArrayRef<RowMasks> masks);
 
 /// Combines two partial values by the reduction `kind`. Integers wrap around.
 /// If an operand is NaN, so is the result. `And` and `Or` return 0 or 1.

@@ -54,20 +54,26 @@ lastUses(func::FuncOp function) {
   return ending;
 }
 
-FailureOr<std::vector<RankTensors>>
-FunctionRun::run(std::vector<RankTensors> arguments, std::string &error) {
+/// Returns `error`, the error of the execution of `op`, with the names of the op
+/// and of its ONNX node in its message.
+static Status errorAt(Operation &op, const Status &error) {
+  StringRef node = graph::nodeName(op.getLoc());
+  return Status::error(
+      error.code(),
+      op.getName().getStringRef().str() + " " + error.message() +
+          (node.empty() ? "" : " (at node '" + node.str() + "')"));
+}
+
+StatusOr<std::vector<RankTensors>>
+FunctionRun::run(std::vector<RankTensors> arguments) {
   auto ending = lastUses(function);
   for (auto [argument, tensors] :
        llvm::zip_equal(function.getArguments(), arguments))
     values[argument] = std::move(tensors);
   for (Operation &op : function.front().without_terminator()) {
-    Results results = step(&op, error);
-    if (failed(results)) {
-      error = op.getName().getStringRef().str() + " " + error;
-      if (StringRef node = graph::nodeName(op.getLoc()); !node.empty())
-        error += " (at node '" + node.str() + "')";
-      return failure();
-    }
+    Results results = step(&op);
+    if (!results)
+      return errorAt(op, results.status());
     for (auto [result, tensors] : llvm::zip_equal(op.getResults(), *results)) {
       if (onResult)
         onResult(result, tensors);
@@ -97,9 +103,9 @@ const llvm::StringMap<FunctionRun::Handler> &FunctionRun::handlers() {
   return table;
 }
 
-FunctionRun::Results FunctionRun::step(Operation *op, std::string &error) {
+FunctionRun::Results FunctionRun::step(Operation *op) {
   Handler special = handlers().lookup(op->getName().getStringRef());
-  return special ? (this->*special)(op, error) : evaluateOp(op, error);
+  return special ? (this->*special)(op) : evaluateOp(op);
 }
 
 /// Compilation folds ops whose operands are constants, with the rounding of the
@@ -119,8 +125,7 @@ graph::Numerics FunctionRun::numericsOf(Operation *op) {
 
 /// Evaluates the op once for all ranks whose operands are the same tensor
 /// objects.
-FunctionRun::Results FunctionRun::evaluateOp(Operation *op,
-                                             std::string &error) {
+FunctionRun::Results FunctionRun::evaluateOp(Operation *op) {
   const graph::Numerics precision = numericsOf(op);
   SmallVector<RankTensors> results(op->getNumResults());
   std::vector<SmallVector<const HostTensor *>> known;
@@ -137,8 +142,7 @@ FunctionRun::Results FunctionRun::evaluateOp(Operation *op,
       continue;
     }
     SmallVector<HostTensor> own;
-    if (failed(graph::evaluate(op, operands, own, precision, error)))
-      return failure();
+    PCC_RETURN_IF_ERROR(graph::evaluate(op, operands, own, precision));
     for (auto [result, tensor] : llvm::zip_equal(results, own))
       result.push_back(std::make_shared<const HostTensor>(std::move(tensor)));
   }
@@ -146,19 +150,14 @@ FunctionRun::Results FunctionRun::evaluateOp(Operation *op,
 }
 
 /// The padding of a weight's shard is 0, as in a shard that the runtime loads.
-FunctionRun::Results FunctionRun::readWeight(Operation *op,
-                                             std::string &error) {
+FunctionRun::Results FunctionRun::readWeight(Operation *op) {
   if (hooks.read)
     if (RankTensors written = hooks.read(cast<graph::GetParameterOp>(op));
         !written.empty())
       return Results({std::move(written)});
   HostTensor whole;
-  if (Status status =
-          weights.read(cast<graph::GetParameterOp>(op).getParameter(), whole);
-      status.failed()) {
-    error = status.message();
-    return failure();
-  }
+  PCC_RETURN_IF_ERROR(
+      weights.read(cast<graph::GetParameterOp>(op).getParameter(), whole));
   Type elementType = graph::tensorType(op->getResult(0)).getElementType();
   if (numerics == graph::Numerics::Model)
     graph::roundTo(elementType, whole);
@@ -176,14 +175,13 @@ FunctionRun::Results FunctionRun::readWeight(Operation *op,
   return Results({shareEqual(std::move(shards))});
 }
 
-FunctionRun::Results FunctionRun::writeWeight(Operation *op, std::string &) {
+FunctionRun::Results FunctionRun::writeWeight(Operation *op) {
   if (hooks.write)
     hooks.write(cast<graph::SetParameterOp>(op), values[op->getOperand(0)]);
   return SmallVector<RankTensors>();
 }
 
-FunctionRun::Results FunctionRun::runCollective(Operation *op,
-                                                std::string &error) {
+FunctionRun::Results FunctionRun::runCollective(Operation *op) {
   auto collective = cast<dist::CollectiveOp>(op);
   auto onRank = [&](Value value, int64_t rank) {
     return values[value][rank].get();
@@ -196,17 +194,16 @@ FunctionRun::Results FunctionRun::runCollective(Operation *op,
       masks.push_back({onRank(collective.getRows()[0], rank),
                        onRank(collective.getRows()[1], rank)});
   }
-  auto results = evaluateCollective(collective, ranks, inputs, masks, error);
-  if (failed(results))
-    return failure();
+  PCC_ASSIGN_OR_RETURN(std::vector<HostTensor> results,
+                       evaluateCollective(collective, ranks, inputs, masks));
   if (numerics == graph::Numerics::Model)
-    for (HostTensor &tensor : *results)
+    for (HostTensor &tensor : results)
       graph::roundTo(graph::tensorType(op->getResult(0)).getElementType(),
                      tensor);
-  return Results({shareEqual(std::move(*results))});
+  return Results({shareEqual(std::move(results))});
 }
 
-FunctionRun::Results FunctionRun::globalIndex(Operation *op, std::string &) {
+FunctionRun::Results FunctionRun::globalIndex(Operation *op) {
   auto index = cast<dist::GlobalIndexOp>(op);
   int64_t size = index.getSize();
   std::vector<HostTensor> tensors;
@@ -222,23 +219,20 @@ FunctionRun::Results FunctionRun::globalIndex(Operation *op, std::string &) {
   return Results({shareEqual(std::move(tensors))});
 }
 
-FunctionRun::Results FunctionRun::send(Operation *op, std::string &) {
+FunctionRun::Results FunctionRun::send(Operation *op) {
   hooks.send(cast<pipe::SendOp>(op), values[op->getOperand(0)]);
   return SmallVector<RankTensors>();
 }
 
-FunctionRun::Results FunctionRun::receive(Operation *op, std::string &error) {
+FunctionRun::Results FunctionRun::receive(Operation *op) {
   RankTensors tensors = hooks.receive(cast<pipe::ReceiveOp>(op));
   if (!tensors.empty())
     return Results({std::move(tensors)});
-  error = "waits for a value that was not sent";
-  return failure();
+  return Status::error(Defect, "waits for a value that was not sent");
 }
 
-FunctionRun::Results FunctionRun::passThrough(Operation *op,
-                                              std::string &error) {
+FunctionRun::Results FunctionRun::passThrough(Operation *op) {
   if (ranks.size() == 1)
     return Results({values[op->getOperand(0)]});
-  error = "is no op of local shapes";
-  return failure();
+  return Status::error(Defect, "is no op of local shapes");
 }

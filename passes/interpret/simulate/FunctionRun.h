@@ -10,6 +10,7 @@
 #include "passes/interpret/elements/WeightSource.h"
 #include "passes/interpret/simulate/RankTensors.h"
 #include "passes/interpret/simulate/SimulatedRanks.h"
+#include "status/StatusOr.h"
 
 namespace pcc::interpret {
 
@@ -46,48 +47,45 @@ public:
               BoundaryHooks hooks = {}, OnResult onResult = {});
 
   /// Executes the function and returns the tensors of each result on all ranks.
-  /// `arguments` holds those of each argument. On failure, `error` holds a
-  /// message that names the op and its ONNX node.
-  llvm::FailureOr<std::vector<RankTensors>>
-  run(std::vector<RankTensors> arguments, std::string &error);
+  /// `arguments` holds those of each argument. The message of an error names the
+  /// op and its ONNX node.
+  StatusOr<std::vector<RankTensors>> run(std::vector<RankTensors> arguments);
 
 private:
-  using Handler = llvm::FailureOr<llvm::SmallVector<RankTensors>> (
-      FunctionRun::*)(mlir::Operation *, std::string &);
-  using Results = llvm::FailureOr<llvm::SmallVector<RankTensors>>;
+  using Results = StatusOr<llvm::SmallVector<RankTensors>>;
+  using Handler = Results (FunctionRun::*)(mlir::Operation *);
 
   /// Returns the table of ops that a member function of this class executes, by
   /// op name. evaluateOp() executes all other ops.
   static const llvm::StringMap<Handler> &handlers();
-  /// Executes one op on all ranks and returns its results. On failure `error`
-  /// holds a message that does not name the op; the same holds for the
-  /// functions below.
-  Results step(mlir::Operation *op, std::string &error);
+  /// Executes one op on all ranks and returns its results. The message of an
+  /// error does not name the op; the same holds for the functions below.
+  Results step(mlir::Operation *op);
   /// Returns whether `op` is evaluated in f64 or with rounding to the model's
   /// types.
   graph::Numerics numericsOf(mlir::Operation *op);
   /// Evaluates a graph op on all ranks. Ranks whose operands are the same
   /// tensor objects share one evaluation.
-  Results evaluateOp(mlir::Operation *op, std::string &error);
+  Results evaluateOp(mlir::Operation *op);
   /// Returns the value that an earlier step wrote to a parameter. If there is
   /// none, reads the weight and cuts each rank's shard out of it.
-  Results readWeight(mlir::Operation *op, std::string &error);
+  Results readWeight(mlir::Operation *op);
   /// Passes the new value of a parameter to the callback BoundaryHooks::write.
-  Results writeWeight(mlir::Operation *op, std::string &error);
+  Results writeWeight(mlir::Operation *op);
   /// Executes a collective, as evaluateCollective() describes.
-  Results runCollective(mlir::Operation *op, std::string &error);
+  Results runCollective(mlir::Operation *op);
   /// Computes the global indices of a rank's elements along one dim. Padding
   /// and holes get the size of the dim as index.
-  Results globalIndex(mlir::Operation *op, std::string &error);
+  Results globalIndex(mlir::Operation *op);
   /// Passes the operand of a send to the callback BoundaryHooks::send.
-  Results send(mlir::Operation *op, std::string &error);
-  /// Returns the value that the callback BoundaryHooks::receive returns. Fails
-  /// if the value has not been sent.
-  Results receive(mlir::Operation *op, std::string &error);
+  Results send(mlir::Operation *op);
+  /// Returns the value that the callback BoundaryHooks::receive returns.
+  /// Returns an error if the value has not been sent.
+  Results receive(mlir::Operation *op);
   /// Returns the operand as the result of a pin, reshard or transfer: on one
-  /// rank these do nothing. Fails with several ranks, because phase 5-localize
-  /// has replaced these ops.
-  Results passThrough(mlir::Operation *op, std::string &error);
+  /// rank these do nothing. Returns an error with several ranks, because phase
+  /// 5-localize has replaced these ops.
+  Results passThrough(mlir::Operation *op);
 
   mlir::func::FuncOp function;
   SimulatedRanks ranks;

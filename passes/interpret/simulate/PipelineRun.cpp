@@ -26,21 +26,20 @@ func::FuncOp PipelineRun::functionOf(const plan::Action &action) const {
   return it == functions.end() ? func::FuncOp() : it->second;
 }
 
-LogicalResult PipelineRun::readTables(std::string &error) {
+Status PipelineRun::readTables() {
   positions.clear();
   for (auto op : module.getOps<pipe::ActionsOp>()) {
     Position &position = positions.emplace_back();
     position.number = op.getPosition();
     for (StringAttr text : op.getTable().getAsRange<StringAttr>()) {
       auto action = plan::parseAction(text.getValue().str());
-      if (!action || !functionOf(*action)) {
-        error = "action '" + text.str() + "' cannot be interpreted";
-        return failure();
-      }
+      if (!action || !functionOf(*action))
+        return Status::error(Defect, "action '" + text.str() +
+                                         "' cannot be interpreted");
       position.actions.push_back(*action);
     }
   }
-  return success();
+  return Status::success();
 }
 
 /// Returns the microbatch that identifies an action's messages. An action of
@@ -163,9 +162,8 @@ RankTensors PipelineRun::takeArgument(func::FuncOp function, unsigned argument,
 
 /// Executes the function of an action. Stores its results for other functions
 /// of the stage, and passes model outputs to the listener.
-LogicalResult PipelineRun::runAction(const Position &position,
-                                     const plan::Action &action,
-                                     std::string &error) {
+Status PipelineRun::runAction(const Position &position,
+                              const plan::Action &action) {
   func::FuncOp function = functionOf(action);
   const bool updates = action.kind == plan::ActionKind::Update;
   SimulatedRanks ranks{mesh, updates ? 0 : std::max(action.microbatch, 0)};
@@ -185,11 +183,9 @@ LogicalResult PipelineRun::runAction(const Position &position,
   FunctionRun run(function, ranks, weights, numerics,
                   hooksOf(position, action.stage, microbatchOf(action)),
                   onResult);
-  auto results = run.run(std::move(arguments), error);
-  if (failed(results)) {
-    error = "action " + plan::print(action) + ": " + error;
-    return failure();
-  }
+  auto results = run.run(std::move(arguments));
+  if (!results)
+    return results.status().prefixed("action " + plan::print(action) + ": ");
   keepResults(function, *results, ranks.microbatch);
   Operation *terminator = function.front().getTerminator();
   for (auto [i, tensors] : llvm::enumerate(*results))
@@ -201,40 +197,36 @@ LogicalResult PipelineRun::runAction(const Position &position,
                              function.getResultAttrOfType<dist::ShardingAttr>(
                                  i, dist::shardingName),
                              tensors));
-  return success();
+  return Status::success();
 }
 
 /// The positions take turns; each executes actions until its next one has to
 /// wait for a message. The loop ends when no position has executed an action in
 /// a whole round: all tables are finished, or there is a deadlock. Writes of
 /// parameters take effect after the step.
-LogicalResult PipelineRun::run(const Inputs &wholeInputs, PipelineListener told,
-                               std::string &error) {
+Status PipelineRun::run(const Inputs &wholeInputs, PipelineListener told) {
   inputs = &wholeInputs;
   listener = std::move(told);
-  if (failed(readTables(error)))
-    return failure();
+  PCC_RETURN_IF_ERROR(readTables());
   held.clear();
   for (bool progress = true; progress;) {
     progress = false;
     for (Position &position : positions)
       while (position.next < position.actions.size() &&
              isReady(position.actions[position.next])) {
-        if (failed(
-                runAction(position, position.actions[position.next++], error)))
-          return failure();
+        PCC_RETURN_IF_ERROR(
+            runAction(position, position.actions[position.next++]));
         progress = true;
       }
   }
   for (const Position &position : positions)
-    if (position.next < position.actions.size()) {
-      error = "position " + std::to_string(position.number) +
-              " waits forever before action " +
-              plan::print(position.actions[position.next]);
-      return failure();
-    }
+    if (position.next < position.actions.size())
+      return Status::error(Defect,
+                           "position " + std::to_string(position.number) +
+                               " waits forever before action " +
+                               plan::print(position.actions[position.next]));
   for (auto &[parameter, tensors] : pending)
     written[parameter] = std::move(tensors);
   pending.clear();
-  return success();
+  return Status::success();
 }

@@ -34,11 +34,9 @@ public:
 
   /// Executes one step. `inputs` are the global input tensors by name. Weights
   /// have the values that earlier steps of this object wrote, or else those of
-  /// the model. Fails with a message in `error` if an action has no function,
-  /// if an op cannot be executed, or if all positions wait for each other
-  /// (deadlock).
-  mlir::LogicalResult run(const Inputs &inputs, PipelineListener listener,
-                          std::string &error);
+  /// the model. Returns an error if an action has no function, if an op cannot
+  /// be executed, or if all positions wait for each other (deadlock).
+  Status run(const Inputs &inputs, PipelineListener listener);
 
 private:
   /// Action table of one pipeline position, and how far it has been executed.
@@ -54,15 +52,14 @@ private:
 
   /// Reads the action tables of all positions. The next action of each position
   /// is its first one.
-  mlir::LogicalResult readTables(std::string &error);
+  Status readTables();
   /// Returns the function of the module that executes `action`; null if there
   /// is none.
   mlir::func::FuncOp functionOf(const plan::Action &action) const;
   /// Returns whether all values that `action` receives have been sent.
   bool isReady(const plan::Action &action);
   /// Executes one action on all ranks of its position.
-  mlir::LogicalResult runAction(const Position &position,
-                                const plan::Action &action, std::string &error);
+  Status runAction(const Position &position, const plan::Action &action);
   /// Returns the value of a function's argument on all ranks: shards of a model
   /// input, or a value that another function of the stage has computed.
   RankTensors takeArgument(mlir::func::FuncOp function, unsigned argument,

@@ -6,10 +6,10 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::interpret;
 
-FailureOr<std::vector<TensorPointer>>
+StatusOr<std::vector<TensorPointer>>
 interpret::runUnpartitioned(ModuleOp module, const Inputs &inputs,
                             graph::Numerics numerics, OnResult onResult,
-                            std::string &error, WrittenParameters *parameters) {
+                            WrittenParameters *parameters) {
   // Do not write to `parameters` during the step: its reads must return the
   // values of the step before.
   WrittenParameters written;
@@ -31,11 +31,10 @@ interpret::runUnpartitioned(ModuleOp module, const Inputs &inputs,
   WeightSource weights(module);
   FunctionRun run(model, SimulatedRanks(), weights, numerics, std::move(hooks),
                   std::move(onResult));
-  auto results = run.run(std::move(arguments), error);
-  if (failed(results))
-    return failure();
+  PCC_ASSIGN_OR_RETURN(std::vector<RankTensors> results,
+                       run.run(std::move(arguments)));
   std::vector<TensorPointer> outputs;
-  for (const RankTensors &tensors : *results)
+  for (const RankTensors &tensors : results)
     outputs.push_back(tensors.front());
   if (parameters)
     for (auto &[name, tensor] : written)

@@ -16,16 +16,16 @@ using WrittenParameters = std::map<std::string, TensorPointer>;
 
 /// Executes the function @main of an unpartitioned module and returns its
 /// outputs in order. `onResult`, which may be null, is called with each result
-/// of each op. On failure `error` holds a message.
+/// of each op.
 ///
 /// `parameters`, which may be null, carries state from one training step to the
 /// next: a parameter in it is read from there instead of from the model, and
 /// after a successful step it contains all parameters that the step has
 /// written.
-llvm::FailureOr<std::vector<TensorPointer>>
+StatusOr<std::vector<TensorPointer>>
 runUnpartitioned(mlir::ModuleOp module, const Inputs &inputs,
                  graph::Numerics numerics, OnResult onResult,
-                 std::string &error, WrittenParameters *parameters = nullptr);
+                 WrittenParameters *parameters = nullptr);
 
 } // namespace pcc::interpret
 

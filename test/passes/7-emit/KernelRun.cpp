@@ -390,8 +390,9 @@ struct FunctionRun {
       llvm::append_range(results, runBlock(call.getBody().front(), arguments));
       return results;
     }
-    if (failed(evaluate(&op, operands, results, Numerics::Model, error)))
-      error = op.getName().getStringRef().str() + " " + error;
+    if (Status status = evaluate(&op, operands, results, Numerics::Model);
+        status.failed())
+      error = op.getName().getStringRef().str() + " " + status.message();
     return results;
   }
 

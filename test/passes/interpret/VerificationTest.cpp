@@ -137,10 +137,8 @@ TEST(Verify, WhatFoldsIsRounded) {
   auto folded = run("%y = graph.constant dense<0.462117165> : tensor<f32>");
   std::vector<std::vector<double>> values;
   for (mlir::ModuleOp module : {*model, *folded}) {
-    std::string error;
-    auto results =
-        runUnpartitioned(module, {}, graph::Numerics::Exact, {}, error);
-    ASSERT_TRUE(succeeded(results)) << error;
+    auto results = runUnpartitioned(module, {}, graph::Numerics::Exact, {});
+    ASSERT_TRUE(results) << results.status().message();
     values.push_back(results->front()->floats);
   }
   EXPECT_EQ(values[0], values[1]);

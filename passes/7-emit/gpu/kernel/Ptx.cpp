@@ -7,6 +7,7 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "passes/7-emit/gpu/kernel/LowerGpuKernels.h"
 #include "passes/7-emit/kernel/NativeCode.h"
+#include "status/StatusOr.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IRReader/IRReader.h"
@@ -20,6 +21,7 @@
 #include "llvm/Transforms/IPO/Internalize.h"
 
 using namespace mlir;
+using namespace pcc;
 using namespace pcc::emit;
 
 /// Returns the LLVM feature that selects the PTX version. Up to sm_90 it is
@@ -32,46 +34,42 @@ static StringRef featuresOf(StringRef arch) {
   return number < 100 ? "+ptx81" : "";
 }
 
-/// Returns LLVM's code generator for the GPU architecture `arch`. Returns null,
-/// and sets `error`, if this LLVM cannot generate code for NVIDIA GPUs.
-static std::unique_ptr<llvm::TargetMachine> machineFor(StringRef arch,
-                                                       std::string &error) {
+/// Returns LLVM's code generator for the GPU architecture `arch`. Returns an
+/// error if this LLVM cannot generate code for NVIDIA GPUs.
+static StatusOr<std::unique_ptr<llvm::TargetMachine>>
+machineFor(StringRef arch) {
   LLVMInitializeNVPTXTargetInfo();
   LLVMInitializeNVPTXTarget();
   LLVMInitializeNVPTXTargetMC();
   LLVMInitializeNVPTXAsmPrinter();
   const llvm::Triple triple("nvptx64-nvidia-cuda");
+  std::string error;
   const llvm::Target *target =
       llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target)
-    return nullptr;
+    return Status::error(Defect, error);
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
       triple, arch, featuresOf(arch), llvm::TargetOptions(), std::nullopt,
       std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
 bool pcc::emit::isGpuArch(StringRef arch) {
-  std::string error;
-  std::unique_ptr<llvm::TargetMachine> machine = machineFor("sm_80", error);
+  const auto machine = machineFor("sm_80");
   int number = 0;
   const bool isNamed =
       arch.consume_front("sm_") && !arch.rtrim("af").getAsInteger(10, number);
   return machine && isNamed && number >= 80 &&
-         machine->getMCSubtargetInfo()->isCPUStringValid("sm_" + arch.str());
+         (*machine)->getMCSubtargetInfo()->isCPUStringValid("sm_" + arch.str());
 }
 
 /// Adds to `module` those functions of libdevice, the bitcode library at
-/// `path`, that it calls, and makes them internal to the module. Returns false,
-/// and sets `error`, on failure.
-static bool linkLibdevice(llvm::Module &module, StringRef path,
-                          std::string &error) {
+/// `path`, that it calls, and makes them internal to the module.
+static Status linkLibdevice(llvm::Module &module, StringRef path) {
   llvm::SMDiagnostic diagnostic;
   std::unique_ptr<llvm::Module> library =
       llvm::parseIRFile(path, diagnostic, module.getContext());
-  if (!library) {
-    error = diagnostic.getMessage().str();
-    return false;
-  }
+  if (!library)
+    return Status::error(Defect, diagnostic.getMessage().str());
   library->setTargetTriple(module.getTargetTriple());
   library->setDataLayout(module.getDataLayout());
   auto hide = [](llvm::Module &linked, const llvm::StringSet<> &names) {
@@ -82,8 +80,10 @@ static bool linkLibdevice(llvm::Module &module, StringRef path,
   // This flag makes the functions of libdevice keep subnormal numbers instead
   // of flushing them to zero.
   module.addModuleFlag(llvm::Module::Override, "nvvm-reflect-ftz", uint32_t{0});
-  return !llvm::Linker::linkModules(module, std::move(library),
-                                    llvm::Linker::Flags::LinkOnlyNeeded, hide);
+  return llvm::Linker::linkModules(module, std::move(library),
+                                   llvm::Linker::Flags::LinkOnlyNeeded, hide)
+             ? Status::error(Defect, "LLVM's linker fails")
+             : Status::success();
 }
 
 FailureOr<std::string> pcc::emit::makePtx(ModuleOp module, StringRef arch,
@@ -96,11 +96,11 @@ FailureOr<std::string> pcc::emit::makePtx(ModuleOp module, StringRef arch,
   OwningOpRef<ModuleOp> lowered = lowerGpuKernels(module);
   if (!lowered)
     return failure();
-  std::string error;
-  std::unique_ptr<llvm::TargetMachine> machine = machineFor(arch, error);
-  if (!machine)
+  auto target = machineFor(arch);
+  if (!target)
     return module.emitError("no PTX can be made for '")
-           << arch << "': " << error;
+           << arch << "': " << target.status().message();
+  llvm::TargetMachine *machine = target->get();
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> code =
       translateModuleToLLVMIR(*lowered, context, "kernels");
@@ -108,8 +108,9 @@ FailureOr<std::string> pcc::emit::makePtx(ModuleOp module, StringRef arch,
     return failure();
   code->setTargetTriple(machine->getTargetTriple());
   code->setDataLayout(machine->createDataLayout());
-  if (!linkLibdevice(*code, libdevice, error))
-    return module.emitError("cannot link '") << libdevice << "': " << error;
+  if (Status linked = linkLibdevice(*code, libdevice); linked.failed())
+    return module.emitError("cannot link '")
+           << libdevice << "': " << linked.message();
   optimise(*code, *machine, llvm::PipelineTuningOptions());
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);

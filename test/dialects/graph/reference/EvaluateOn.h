@@ -17,8 +17,11 @@ mlir::LogicalResult evaluateOn(Values &values, mlir::Operation &op,
   for (mlir::Value operand : op.getOperands())
     operands.push_back(&values.find(operand)->second);
   llvm::SmallVector<HostTensor> results;
-  if (mlir::failed(evaluate(&op, operands, results, numerics, error)))
+  if (Status status = evaluate(&op, operands, results, numerics);
+      status.failed()) {
+    error = status.message();
     return mlir::failure();
+  }
   for (auto [result, tensor] : llvm::zip_equal(op.getResults(), results))
     values[result] = std::move(tensor);
   return mlir::success();

@@ -97,9 +97,9 @@ protected:
         y + " {graph.name = \"y\"}) attributes {pipe.stage = 0 : i64} {" +
         body + "\npipe.actions 0 stages [0] [\"0F0\"]\n}";
     module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
-    std::string error;
-    facts = readFacts(*module, error);
-    EXPECT_TRUE(facts) << error;
+    auto read = readFacts(*module);
+    EXPECT_TRUE(read) << read.status().message();
+    facts = std::move(*read);
     written = PositionProgram();
     Status status = writeProgram(*facts, 0, written);
     EXPECT_TRUE(status.ok()) << status.message();

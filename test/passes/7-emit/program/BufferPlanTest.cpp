@@ -14,9 +14,8 @@ static program::ProgramT programOf(const std::string &text) {
   MLIRContext context;
   loadDialects(context);
   auto module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
-  std::string error;
-  const std::optional<ModelFacts> facts = readFacts(*module, error);
-  EXPECT_TRUE(facts) << error;
+  const auto facts = readFacts(*module);
+  EXPECT_TRUE(facts) << facts.status().message();
   PositionProgram written;
   const Status status = writeProgram(*facts, 0, written);
   EXPECT_TRUE(status.ok()) << status.message();

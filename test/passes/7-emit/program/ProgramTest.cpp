@@ -19,9 +19,9 @@ protected:
   /// The program of a position, which the loader must accept.
   program::ProgramT &write(const std::string &text, int position = 0) {
     module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
-    std::string error;
-    facts = readFacts(*module, error);
-    EXPECT_TRUE(facts) << error;
+    auto read = readFacts(*module);
+    EXPECT_TRUE(read) << read.status().message();
+    facts = std::move(*read);
     written = PositionProgram();
     Status status = writeProgram(*facts, position, written);
     EXPECT_TRUE(status.ok()) << status.message();

@@ -19,10 +19,9 @@ struct Setting {
   Prices prices = {};
 
   Sharding parse(const std::string &text) const {
-    std::string error;
-    std::optional<Sharding> sharding = parseSharding(text, mesh, shape, error);
-    EXPECT_TRUE(sharding) << text << ": " << error;
-    return sharding.value_or(Sharding::whole(shape.size()));
+    auto sharding = parseSharding(text, mesh, shape);
+    EXPECT_TRUE(sharding) << text << ": " << sharding.status().message();
+    return sharding ? *sharding : Sharding::whole(shape.size());
   }
 
   /// The kinds and axes of the plan, which is simulated unless the mesh has a
