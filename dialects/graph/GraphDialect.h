@@ -10,6 +10,7 @@
 #define PCC_DIALECTS_GRAPH_GRAPHDIALECT_H
 
 #include "dialects/attributes/AttributeTable.h"
+#include "dialects/graph/OpClasses.h"
 #include "dialects/graph/ShardingRule.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"

@@ -10,6 +10,7 @@
 
 include "dialects/graph/GraphDialect.td"
 include "dialects/graph/GraphInterfaces.td"
+include "dialects/graph/OpClasses.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/IR/BuiltinAttributes.td"
 include "mlir/IR/CommonAttrConstraints.td"
@@ -18,10 +19,10 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Graph_Tensor : StaticShapeTensorOf<[AnyType]>;
 
-/// Base class of all ops without side effects. Each has a sharding rule.
-class Graph_Op<string mnemonic, list<Trait> traits = []> :
-    Op<Graph_Dialect, mnemonic, !listconcat(traits, [
-      Pure, DeclareOpInterfaceMethods<Graph_ShardingRuleInterface>])>;
+/// Base class of all ops without side effects. Each has a kind (OpClasses.td) and a sharding rule; `traits` has the facts about
+/// the op.
+class Graph_Op<string mnemonic, Graph_Kind kind, list<Trait> traits = []> :
+    Op<Graph_Dialect, mnemonic, !listconcat(traits, kind.traits, [Pure, kind.rule])>;
 
 /// Traits of ops whose result types follow from operands and attributes. Unlike upstream's InferTypeOpAdaptor, the adaptor
 /// also sees attributes that the parser has only put into the dictionary, and default values.
@@ -46,8 +47,8 @@ def Graph_InferTypes : TraitList<[
 ]>;
 
 /// Base class of ops whose result types are inferred.
-class Graph_InferOp<string mnemonic, list<Trait> traits = []> :
-    Graph_Op<mnemonic, !listconcat(traits, [Graph_InferTypes])>;
+class Graph_InferOp<string mnemonic, Graph_Kind kind, list<Trait> traits = []> :
+    Graph_Op<mnemonic, kind, !listconcat(traits, [Graph_InferTypes])>;
 
 include "dialects/graph/ops/Sources.td"
 include "dialects/graph/ops/ElementWise.td"

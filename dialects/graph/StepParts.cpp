@@ -15,8 +15,7 @@ bool pcc::graph::isTraining(Block &block) {
 static StepPart ownPart(Operation *op) {
   if (isa<LossGradientOp>(op))
     return StepPart::Backward;
-  return isa<AccumulateOp, SetParameterOp>(op) ? StepPart::Update
-                                               : StepPart::Forward;
+  return op->hasTrait<IsUpdate>() ? StepPart::Update : StepPart::Forward;
 }
 
 /// Returns the part of a training step in which `reader` needs its operands of

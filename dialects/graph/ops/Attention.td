@@ -1,12 +1,13 @@
 //===- Attention.td - attention and its gradients ----------*- tablegen -*-===//
 
 /// Base class of attention and its gradients.
-class Graph_AttentionBase<string mnemonic, list<Trait> traits = []> : Graph_InferOp<mnemonic, !listconcat(traits, [
-    Graph_AttentionInterface, DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>])> {
+class Graph_AttentionBase<string mnemonic, list<Trait> traits = []> :
+    Graph_InferOp<mnemonic, Graph_Attention, !listconcat(traits, [
+      DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>])> {
   let hasVerifier = 1;
 }
 
-def Graph_AttentionOp : Graph_AttentionBase<"attention", [Graph_Differentiable]> {
+def Graph_AttentionOp : Graph_AttentionBase<"attention", [Graph_GivesFinite, Graph_IsComposite, Graph_Differentiable]> {
   let summary = "computes attention: softmax(scale · query keyᵀ + mask) · value";
   let description = [{
     `query` is [B, H, S, D], `key` [B, K, T, D], `value` [B, K, T, E] and `result` [B, H, S, E]; all hold floats. K divides H,

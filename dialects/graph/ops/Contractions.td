@@ -1,6 +1,6 @@
 //===- Contractions.td - matmul, einsum, convolutions ------*- tablegen -*-===//
 
-def Graph_MatmulOp : Graph_InferOp<"matmul", [
+def Graph_MatmulOp : Graph_InferOp<"matmul", Graph_Contraction, [
     DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>, Graph_Differentiable]> {
   let summary = "multiplies batches of matrices";
   let description = [{
@@ -25,7 +25,7 @@ def Graph_MatmulOp : Graph_InferOp<"matmul", [
   let hasVerifier = 1;
 }
 
-def Graph_EinsumOp : Graph_InferOp<"einsum", [
+def Graph_EinsumOp : Graph_InferOp<"einsum", Graph_Contraction, [
     DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>, Graph_Differentiable]> {
   let summary = "multiplies tensors and sums over named dims (Einstein summation)";
   let description = [{
@@ -51,12 +51,12 @@ def Graph_EinsumOp : Graph_InferOp<"einsum", [
 }
 
 /// Base class of convolutions.
-class Graph_WindowOp<string mnemonic, list<Trait> traits = []> : Graph_InferOp<mnemonic, traits> {
+class Graph_ConvolutionOp<string mnemonic, list<Trait> traits = []> : Graph_InferOp<mnemonic, Graph_Contraction, traits> {
   let results = (outs Graph_Tensor:$result);
   let hasVerifier = 1;
 }
 
-def Graph_ConvOp : Graph_WindowOp<"conv", [
+def Graph_ConvOp : Graph_ConvolutionOp<"conv", [
     DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>, Graph_Differentiable]> {
   let summary = "convolves an image with filters";
   let description = [{
@@ -85,7 +85,7 @@ def Graph_ConvOp : Graph_WindowOp<"conv", [
   let assemblyFormat = "$input `,` $filter attr-dict `:` type($input) `,` type($filter)";
 }
 
-def Graph_ConvTransposeOp : Graph_WindowOp<"conv_transpose", [
+def Graph_ConvTransposeOp : Graph_ConvolutionOp<"conv_transpose", [
     DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>, Graph_Differentiable]> {
   let summary = "applies the transpose of a convolution to an image";
   let description = [{

@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 /// Ops of one operand whose result has the type of the operand.
-class Graph_UnaryOp<string mnemonic, string what, list<Trait> traits = [Graph_Differentiable]> :
-    Graph_Op<mnemonic, !listconcat([SameOperandsAndResultType, DeclareOpInterfaceMethods<Graph_CostInterface>], traits)> {
+class Graph_UnaryOp<string mnemonic, string what, list<Trait> traits> :
+    Graph_Op<mnemonic, Graph_ElementWise, !listconcat(traits, [
+      SameOperandsAndResultType, DeclareOpInterfaceMethods<Graph_CostInterface>])> {
   let summary = what;
   let description = [{
     Computes `result[i] = f(input[i])`. Operand and result have the same type, of any shape. `neg`, `abs`, `sign` and `relu`
@@ -29,7 +30,7 @@ class Graph_UnaryOp<string mnemonic, string what, list<Trait> traits = [Graph_Di
 }
 
 /// Ops of one operand whose result is a tensor of booleans.
-class Graph_TestOp<string mnemonic, string what> : Graph_InferOp<mnemonic> {
+class Graph_TestOp<string mnemonic, string what> : Graph_InferOp<mnemonic, Graph_ElementWise> {
   let summary = what;
   let description = [{
     Computes one boolean per element. Operand and result have the same shape. The result is false for integers and booleans.
@@ -47,7 +48,8 @@ class Graph_TestOp<string mnemonic, string what> : Graph_InferOp<mnemonic> {
 }
 
 /// Ops of two operands that broadcast.
-class Graph_BinaryOp<string mnemonic, string what, list<Trait> traits = []> : Graph_InferOp<mnemonic, traits> {
+class Graph_BinaryOp<string mnemonic, string what, list<Trait> traits = []> :
+    Graph_InferOp<mnemonic, Graph_ElementWise, traits> {
   let summary = what;
   let description = [{
     Computes `result[i] = f(lhs[i], rhs[i])`. The operands broadcast as in NumPy: dims are matched from the right, and a dim
@@ -69,32 +71,51 @@ class Graph_BinaryOp<string mnemonic, string what, list<Trait> traits = []> : Gr
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
 }
 
-def Graph_NegOp : Graph_UnaryOp<"neg", "negates each element">;
-def Graph_AbsOp : Graph_UnaryOp<"abs", "takes the absolute value of each element">;
-def Graph_ExpOp : Graph_UnaryOp<"exp", "raises e to the power of each element">;
-def Graph_LogOp : Graph_UnaryOp<"log", "takes the natural logarithm of each element">;
-def Graph_SqrtOp : Graph_UnaryOp<"sqrt", "takes the square root of each element">;
-def Graph_ReciprocalOp : Graph_UnaryOp<"reciprocal", "divides 1 by each element">;
-def Graph_TanhOp : Graph_UnaryOp<"tanh", "takes the hyperbolic tangent of each element">;
-def Graph_ErfOp : Graph_UnaryOp<"erf", "applies the Gauss error function to each element">;
-def Graph_SigmoidOp : Graph_UnaryOp<"sigmoid", "applies the logistic function 1 / (1 + exp(-x)) to each element">;
-def Graph_ReluOp : Graph_UnaryOp<"relu", "replaces each element x by max(x, 0)">;
-def Graph_SoftplusOp : Graph_UnaryOp<"softplus", "computes log(1 + exp(x)) for each element x">;
-def Graph_SinOp : Graph_UnaryOp<"sin", "takes the sine of each element, in radians">;
-def Graph_CosOp : Graph_UnaryOp<"cos", "takes the cosine of each element, in radians">;
-def Graph_TanOp : Graph_UnaryOp<"tan", "takes the tangent of each element, in radians">;
-def Graph_AsinOp : Graph_UnaryOp<"asin", "takes the arc sine of each element">;
-def Graph_AcosOp : Graph_UnaryOp<"acos", "takes the arc cosine of each element">;
-def Graph_AtanOp : Graph_UnaryOp<"atan", "takes the arc tangent of each element">;
-def Graph_SinhOp : Graph_UnaryOp<"sinh", "takes the hyperbolic sine of each element">;
-def Graph_CoshOp : Graph_UnaryOp<"cosh", "takes the hyperbolic cosine of each element">;
-def Graph_AsinhOp : Graph_UnaryOp<"asinh", "takes the inverse hyperbolic sine of each element">;
-def Graph_AcoshOp : Graph_UnaryOp<"acosh", "takes the inverse hyperbolic cosine of each element">;
-def Graph_AtanhOp : Graph_UnaryOp<"atanh", "takes the inverse hyperbolic tangent of each element">;
-def Graph_FloorOp : Graph_UnaryOp<"floor", "rounds each element down to an integer">;
-def Graph_CeilOp : Graph_UnaryOp<"ceil", "rounds each element up to an integer">;
-def Graph_RoundOp : Graph_UnaryOp<"round", "rounds each element to the nearest integer, halves to even">;
-def Graph_SignOp : Graph_UnaryOp<"sign", "replaces each element by its sign: -1, 0 or 1">;
+def Graph_NegOp : Graph_UnaryOp<"neg", "negates each element", [Graph_KeepsFinite, Graph_OwnShardingRule, Graph_Differentiable]>;
+def Graph_AbsOp : Graph_UnaryOp<"abs", "takes the absolute value of each element", [Graph_KeepsFinite, Graph_Differentiable]>;
+def Graph_ExpOp : Graph_UnaryOp<"exp", "raises e to the power of each element",
+    [Graph_IsExpensive, Graph_LosesDigits, Graph_Differentiable]>;
+def Graph_LogOp : Graph_UnaryOp<"log", "takes the natural logarithm of each element",
+    [Graph_IsExpensive, Graph_LosesDigits, Graph_Differentiable]>;
+def Graph_SqrtOp : Graph_UnaryOp<"sqrt", "takes the square root of each element", [Graph_LosesDigits, Graph_Differentiable]>;
+def Graph_ReciprocalOp : Graph_UnaryOp<"reciprocal", "divides 1 by each element", [Graph_LosesDigits, Graph_Differentiable]>;
+def Graph_TanhOp : Graph_UnaryOp<"tanh", "takes the hyperbolic tangent of each element",
+    [Graph_IsExpensive, Graph_GivesFinite, Graph_Differentiable]>;
+def Graph_ErfOp : Graph_UnaryOp<"erf", "applies the Gauss error function to each element",
+    [Graph_IsExpensive, Graph_GivesFinite, Graph_Differentiable]>;
+def Graph_SigmoidOp : Graph_UnaryOp<"sigmoid", "applies the logistic function 1 / (1 + exp(-x)) to each element",
+    [Graph_IsExpensive, Graph_GivesFinite, Graph_Differentiable]>;
+def Graph_ReluOp : Graph_UnaryOp<"relu", "replaces each element x by max(x, 0)", [Graph_KeepsFinite, Graph_Differentiable]>;
+def Graph_SoftplusOp : Graph_UnaryOp<"softplus", "computes log(1 + exp(x)) for each element x",
+    [Graph_IsExpensive, Graph_LosesDigits, Graph_KeepsFinite, Graph_Differentiable]>;
+def Graph_SinOp : Graph_UnaryOp<"sin", "takes the sine of each element, in radians",
+    [Graph_IsExpensive, Graph_LosesDigits, Graph_GivesFinite, Graph_Differentiable]>;
+def Graph_CosOp : Graph_UnaryOp<"cos", "takes the cosine of each element, in radians",
+    [Graph_IsExpensive, Graph_LosesDigits, Graph_GivesFinite, Graph_Differentiable]>;
+def Graph_TanOp : Graph_UnaryOp<"tan", "takes the tangent of each element, in radians",
+    [Graph_IsExpensive, Graph_LosesDigits, Graph_Differentiable]>;
+def Graph_AsinOp : Graph_UnaryOp<"asin", "takes the arc sine of each element",
+    [Graph_IsExpensive, Graph_LosesDigits, Graph_Differentiable]>;
+def Graph_AcosOp : Graph_UnaryOp<"acos", "takes the arc cosine of each element",
+    [Graph_IsExpensive, Graph_LosesDigits, Graph_Differentiable]>;
+def Graph_AtanOp : Graph_UnaryOp<"atan", "takes the arc tangent of each element",
+    [Graph_IsExpensive, Graph_GivesFinite, Graph_Differentiable]>;
+def Graph_SinhOp : Graph_UnaryOp<"sinh", "takes the hyperbolic sine of each element",
+    [Graph_IsExpensive, Graph_LosesDigits, Graph_Differentiable]>;
+def Graph_CoshOp : Graph_UnaryOp<"cosh", "takes the hyperbolic cosine of each element",
+    [Graph_IsExpensive, Graph_LosesDigits, Graph_Differentiable]>;
+def Graph_AsinhOp : Graph_UnaryOp<"asinh", "takes the inverse hyperbolic sine of each element",
+    [Graph_IsExpensive, Graph_KeepsFinite, Graph_Differentiable]>;
+def Graph_AcoshOp : Graph_UnaryOp<"acosh", "takes the inverse hyperbolic cosine of each element",
+    [Graph_IsExpensive, Graph_LosesDigits, Graph_Differentiable]>;
+def Graph_AtanhOp : Graph_UnaryOp<"atanh", "takes the inverse hyperbolic tangent of each element",
+    [Graph_IsExpensive, Graph_LosesDigits, Graph_Differentiable]>;
+def Graph_FloorOp : Graph_UnaryOp<"floor", "rounds each element down to an integer", [Graph_KeepsFinite, Graph_Differentiable]>;
+def Graph_CeilOp : Graph_UnaryOp<"ceil", "rounds each element up to an integer", [Graph_KeepsFinite, Graph_Differentiable]>;
+def Graph_RoundOp : Graph_UnaryOp<"round", "rounds each element to the nearest integer, halves to even",
+    [Graph_KeepsFinite, Graph_Differentiable]>;
+def Graph_SignOp : Graph_UnaryOp<"sign", "replaces each element by its sign: -1, 0 or 1",
+    [Graph_KeepsFinite, Graph_Differentiable]>;
 
 def Graph_NotOp : Graph_UnaryOp<"not", "negates booleans and inverts the bits of integers", []>;
 def Graph_IsNanOp : Graph_TestOp<"is_nan", "tests whether each element is NaN">;
@@ -116,10 +137,13 @@ def Graph_IsInfOp : Graph_TestOp<"is_inf", "tests whether each element is infini
                        DefaultValuedAttr<BoolAttr, "true">:$positive);
 }
 
-def Graph_AddOp : Graph_BinaryOp<"add", "adds two tensors element-wise", [Graph_Differentiable]>;
-def Graph_SubOp : Graph_BinaryOp<"sub", "subtracts `rhs` from `lhs` element-wise", [Graph_Differentiable]>;
-def Graph_MulOp : Graph_BinaryOp<"mul", "multiplies two tensors element-wise", [Graph_Differentiable]>;
-def Graph_DivOp : Graph_BinaryOp<"div", "divides `lhs` by `rhs` element-wise", [Graph_Differentiable]> {
+def Graph_AddOp : Graph_BinaryOp<"add", "adds two tensors element-wise",
+    [Graph_KeepsFinite, Graph_OwnShardingRule, Graph_Differentiable]>;
+def Graph_SubOp : Graph_BinaryOp<"sub", "subtracts `rhs` from `lhs` element-wise",
+    [Graph_KeepsFinite, Graph_OwnShardingRule, Graph_Differentiable]>;
+def Graph_MulOp : Graph_BinaryOp<"mul", "multiplies two tensors element-wise",
+    [Graph_KeepsFinite, Graph_OwnShardingRule, Graph_Differentiable]>;
+def Graph_DivOp : Graph_BinaryOp<"div", "divides `lhs` by `rhs` element-wise", [Graph_OwnShardingRule, Graph_Differentiable]> {
   let description = [{
     Computes `result[i] = lhs[i] / rhs[i]`. The operands broadcast as in NumPy: dims are matched from the right, and a dim of
     size 1 is repeated. Operands and result have the same element type. Integer quotients are truncated toward zero, and
@@ -134,7 +158,8 @@ def Graph_DivOp : Graph_BinaryOp<"div", "divides `lhs` by `rhs` element-wise", [
     [example: test/dialects/graph/element-wise.mlir @broadcast]
   }];
 }
-def Graph_PowOp : Graph_BinaryOp<"pow", "raises `lhs` to the power `rhs` element-wise", [Graph_Differentiable]> {
+def Graph_PowOp : Graph_BinaryOp<"pow", "raises `lhs` to the power `rhs` element-wise",
+    [Graph_IsExpensive, Graph_LosesDigits, Graph_Differentiable]> {
   let description = [{
     Computes `result[i] = lhs[i] ^ rhs[i]`. The operands broadcast as in NumPy and may have different element types. The
     result has the element type of `lhs`. An integer base with a negative integer exponent gives 0, unless the base is 1 or
@@ -150,8 +175,10 @@ def Graph_PowOp : Graph_BinaryOp<"pow", "raises `lhs` to the power `rhs` element
     [example: test/dialects/graph/element-wise.mlir @broadcast]
   }];
 }
-def Graph_MaxOp : Graph_BinaryOp<"max", "takes the larger of two elements, or NaN if one is NaN", [Graph_Differentiable]>;
-def Graph_MinOp : Graph_BinaryOp<"min", "takes the smaller of two elements, or NaN if one is NaN", [Graph_Differentiable]>;
+def Graph_MaxOp : Graph_BinaryOp<"max", "takes the larger of two elements, or NaN if one is NaN",
+    [Graph_KeepsFinite, Graph_Differentiable]>;
+def Graph_MinOp : Graph_BinaryOp<"min", "takes the smaller of two elements, or NaN if one is NaN",
+    [Graph_KeepsFinite, Graph_Differentiable]>;
 def Graph_AndOp : Graph_BinaryOp<"and", "takes the logical conjunction of two tensors element-wise">;
 def Graph_OrOp : Graph_BinaryOp<"or", "takes the logical disjunction of two tensors element-wise">;
 def Graph_XorOp : Graph_BinaryOp<"xor", "takes the exclusive disjunction of two tensors element-wise">;
@@ -160,7 +187,7 @@ def Graph_BitOrOp : Graph_BinaryOp<"bit_or", "combines the bits of two integers 
 def Graph_BitXorOp : Graph_BinaryOp<"bit_xor", "combines the bits of two integers by XOR">;
 
 def Graph_ModOp : Graph_BinaryOp<"mod", "takes the remainder of `lhs` divided by `rhs` element-wise",
-                                [Graph_Differentiable]> {
+    [Graph_IsExpensive, Graph_Differentiable]> {
   let description = [{
     The operands broadcast as in NumPy: dims are matched from the right, and a dim of size 1 is repeated. Operands and result
     have the same element type. The integer remainder of a division by 0 is 0.
@@ -194,7 +221,7 @@ def Graph_Predicate : I32EnumAttr<"Predicate", "order relation of two elements",
   let cppNamespace = "::pcc::graph";
 }
 
-def Graph_CompareOp : Graph_InferOp<"compare"> {
+def Graph_CompareOp : Graph_InferOp<"compare", Graph_ElementWise> {
   let summary = "tests whether elements of `lhs` and `rhs` are in a relation";
   let description = [{
     Computes the boolean `result[i] = lhs[i] predicate rhs[i]`. The operands broadcast as in NumPy and have the same element
@@ -215,7 +242,8 @@ def Graph_CompareOp : Graph_InferOp<"compare"> {
   let assemblyFormat = "$predicate $lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
 }
 
-def Graph_SelectOp : Graph_InferOp<"select", [Graph_Differentiable]> {
+def Graph_SelectOp : Graph_InferOp<"select", Graph_ElementWise, [
+    Graph_KeepsFinite, Graph_OwnShardingRule, Graph_Differentiable]> {
   let summary = "selects between two tensors element-wise by a condition";
   let description = [{
     Computes `result[i] = condition[i] ? on_true[i] : on_false[i]`. All three operands broadcast as in NumPy. `condition`
@@ -234,7 +262,8 @@ def Graph_SelectOp : Graph_InferOp<"select", [Graph_Differentiable]> {
   let assemblyFormat = "$condition `,` $on_true `,` $on_false attr-dict `:` type($condition) `,` type($on_true) `,` type($on_false)";
 }
 
-def Graph_CastOp : Graph_Op<"cast", [SameOperandsAndResultShape, Graph_Differentiable]> {
+def Graph_CastOp : Graph_Op<"cast", Graph_ElementWise, [
+    SameOperandsAndResultShape, Graph_KeepsFinite, Graph_OwnShardingRule, Graph_Differentiable]> {
   let summary = "converts each element to another type";
   let description = [{
     Operand and result have the same shape. Floats are truncated toward zero when they become integers. Booleans are true
@@ -255,7 +284,8 @@ def Graph_CastOp : Graph_Op<"cast", [SameOperandsAndResultShape, Graph_Different
   let hasFolder = 1;
 }
 
-def Graph_GeluOp : Graph_UnaryOp<"gelu", "applies the Gaussian error linear unit (GELU) to each element"> {
+def Graph_GeluOp : Graph_UnaryOp<"gelu", "applies the Gaussian error linear unit (GELU) to each element",
+    [Graph_IsExpensive, Graph_KeepsFinite, Graph_IsComposite, Graph_Differentiable]> {
   let description = [{
     Computes `0.5 x (1 + erf(slope x))` or, with `tanh`, its approximation `0.5 x (1 + tanh(slope (x + cubic x³)))`. Operand
     and result have the same float type.
@@ -281,7 +311,7 @@ def Graph_GeluOp : Graph_UnaryOp<"gelu", "applies the Gaussian error linear unit
   }]>];
 }
 
-def Graph_RandomOp : Graph_InferOp<"random"> {
+def Graph_RandomOp : Graph_InferOp<"random", Graph_ElementWise, [Graph_IsExpensive, Graph_GivesFinite]> {
   let summary = "generates uniform random numbers in [0, 1), each from its own counter";
   let description = [{
     Computes one f32 number per element with Philox 4x32, 10 rounds (Salmon et al. 2011). The counter consists of the element

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-def Graph_GroupRowsOp : Graph_InferOp<"group_rows"> {
+def Graph_GroupRowsOp : Graph_InferOp<"group_rows", Graph_RowWise> {
   let summary = "lists the rows that each expert computes, ordered by expert";
   let description = [{
     `gate` holds floats [tokens, experts]. A row is a pair of a token and an expert whose gate is not 0. If a token has more
@@ -31,7 +31,8 @@ def Graph_GroupRowsOp : Graph_InferOp<"group_rows"> {
   let assemblyFormat = "$gate `chosen` $chosen attr-dict `:` type($gate)";
 }
 
-def Graph_GroupedMatmulOp : Graph_InferOp<"grouped_matmul", [DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>]> {
+def Graph_GroupedMatmulOp : Graph_InferOp<"grouped_matmul", Graph_Contraction, [
+    DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>]> {
   let summary = "multiplies each row by the matrix of its expert";
   let description = [{
     Computes `result[r, :] = rows[r, :] · matrices[e]`, where e is the expert of row r. `rows` is [rows, k], ordered by

@@ -1,6 +1,7 @@
 //===- Indexing.td - gathers and scatters ------------------*- tablegen -*-===//
 
-def Graph_GatherOp : Graph_InferOp<"gather", [Graph_Differentiable]> {
+def Graph_GatherOp : Graph_InferOp<"gather", Graph_Indexing, [
+    Graph_MovesElements, Graph_KeepsFinite, Graph_Differentiable]> {
   let summary = "reads slices of a tensor along one dim by indices";
   let description = [{
     Computes a `result` of shape `data.shape[:dim] + indices.shape + data.shape[dim+1:]`: the dim `dim` of `data` is replaced
@@ -26,7 +27,8 @@ def Graph_GatherOp : Graph_InferOp<"gather", [Graph_Differentiable]> {
   let hasVerifier = 1;
 }
 
-def Graph_GatherElementsOp : Graph_InferOp<"gather_elements", [Graph_Differentiable]> {
+def Graph_GatherElementsOp : Graph_InferOp<"gather_elements", Graph_Indexing, [
+    Graph_MovesElements, Graph_KeepsFinite, Graph_Differentiable]> {
   let summary = "reads single elements of a tensor along one dim by indices";
   let description = [{
     Computes `result[i0, …] = data[i0, …, indices[i0, …], …]`, where the index replaces coordinate `dim`. The result has the
@@ -49,7 +51,8 @@ def Graph_GatherElementsOp : Graph_InferOp<"gather_elements", [Graph_Differentia
   let hasVerifier = 1;
 }
 
-def Graph_GatherNdOp : Graph_InferOp<"gather_nd", [Graph_Differentiable]> {
+def Graph_GatherNdOp : Graph_InferOp<"gather_nd", Graph_Indexing, [
+    Graph_MovesElements, Graph_KeepsFinite, Graph_Differentiable]> {
   let summary = "reads slices of a tensor at index tuples";
   let description = [{
     The last dim of `indices` holds tuples of k indices. Each tuple selects a slice of `data`: it gives the coordinates of the
@@ -87,7 +90,7 @@ def Graph_ScatterKind : I32EnumAttr<"ScatterKind", "combination of a written ele
   let cppNamespace = "::pcc::graph";
 }
 
-def Graph_ScatterElementsOp : Graph_InferOp<"scatter_elements", [Graph_Differentiable]> {
+def Graph_ScatterElementsOp : Graph_InferOp<"scatter_elements", Graph_Indexing, [Graph_KeepsFinite, Graph_Differentiable]> {
   let summary = "writes single elements into a copy of a tensor along one dim";
   let description = [{
     Copies `data` and combines an update with one element of the copy for every index: `updates[i0, …]` is written to
@@ -113,7 +116,7 @@ def Graph_ScatterElementsOp : Graph_InferOp<"scatter_elements", [Graph_Different
   let hasVerifier = 1;
 }
 
-def Graph_ScatterNdOp : Graph_InferOp<"scatter_nd", [Graph_Differentiable]> {
+def Graph_ScatterNdOp : Graph_InferOp<"scatter_nd", Graph_Indexing, [Graph_KeepsFinite, Graph_Differentiable]> {
   let summary = "writes slices into a copy of a tensor at index tuples";
   let description = [{
     Copies `data` and combines one slice of `updates` with a slice of the copy for every index tuple. The last dim of
@@ -139,7 +142,7 @@ def Graph_ScatterNdOp : Graph_InferOp<"scatter_nd", [Graph_Differentiable]> {
   let hasVerifier = 1;
 }
 
-def Graph_OneHotOp : Graph_Op<"one_hot", [Graph_Differentiable]> {
+def Graph_OneHotOp : Graph_Op<"one_hot", Graph_Indexing, [Graph_KeepsFinite, Graph_Differentiable]> {
   let summary = "encodes indices as vectors with one distinguished element";
   let description = [{
     Adds a dim of n elements to the shape of `indices`. The result is `on` where the position along that dim equals the index,

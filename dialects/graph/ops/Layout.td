@@ -1,6 +1,7 @@
 //===- Layout.td - ops that move elements ------------------*- tablegen -*-===//
 
-def Graph_TransposeOp : Graph_InferOp<"transpose", [Graph_Differentiable]> {
+def Graph_TransposeOp : Graph_InferOp<"transpose", Graph_Layout, [
+    Graph_MovesElements, Graph_IsView, Graph_KeepsElements, Graph_KeepsFinite, Graph_Differentiable]> {
   let summary = "permutes the dims of a tensor";
   let description = [{
     Dim i of the result is dim `perm[i]` of the input. A permutation that changes nothing folds to the operand.
@@ -22,7 +23,8 @@ def Graph_TransposeOp : Graph_InferOp<"transpose", [Graph_Differentiable]> {
   let hasFolder = 1;
 }
 
-def Graph_ReshapeOp : Graph_Op<"reshape", [Graph_Differentiable]> {
+def Graph_ReshapeOp : Graph_Op<"reshape", Graph_Layout, [
+    Graph_MovesElements, Graph_IsView, Graph_KeepsElements, Graph_KeepsFinite, Graph_Differentiable]> {
   let summary = "changes the shape of a tensor and keeps its elements in row-major order";
   let description = [{
     Operand and result have the same element type and equally many elements. A reshape to the same shape folds to the operand.
@@ -45,7 +47,7 @@ def Graph_ReshapeOp : Graph_Op<"reshape", [Graph_Differentiable]> {
   let hasFolder = 1;
 }
 
-def Graph_BroadcastOp : Graph_Op<"broadcast", [Graph_Differentiable]> {
+def Graph_BroadcastOp : Graph_Op<"broadcast", Graph_Layout, [Graph_MovesElements, Graph_KeepsFinite, Graph_Differentiable]> {
   let summary = "repeats dims of size 1 and adds leading dims";
   let description = [{
     Gives the operand the shape of the result as `broadcast_to` of NumPy does: dims are matched from the right, dims of size 1
@@ -65,7 +67,8 @@ def Graph_BroadcastOp : Graph_Op<"broadcast", [Graph_Differentiable]> {
   let hasFolder = 1;
 }
 
-def Graph_SliceOp : Graph_InferOp<"slice", [Graph_Differentiable]> {
+def Graph_SliceOp : Graph_InferOp<"slice", Graph_Layout, [
+    Graph_MovesElements, Graph_IsView, Graph_KeepsFinite, Graph_Differentiable]> {
   let summary = "reads a part of a tensor with fixed bounds";
   let description = [{
     Element i of a dim of the result is element `start + i · step` of that dim of the input. The verifier checks that the
@@ -92,7 +95,7 @@ def Graph_SliceOp : Graph_InferOp<"slice", [Graph_Differentiable]> {
   let hasFolder = 1;
 }
 
-def Graph_ConcatOp : Graph_InferOp<"concat", [Graph_Differentiable]> {
+def Graph_ConcatOp : Graph_InferOp<"concat", Graph_Layout, [Graph_KeepsFinite, Graph_Differentiable]> {
   let summary = "joins tensors along one dim";
   let description = [{
     The size of dim `dim` of the result is the sum over the operands. All other dims, and the element types, are equal. A
@@ -130,7 +133,7 @@ def Graph_PadMode : I32EnumAttr<"PadMode", "contents of the added elements of a 
   let cppNamespace = "::pcc::graph";
 }
 
-def Graph_PadOp : Graph_InferOp<"pad", [Graph_Differentiable]> {
+def Graph_PadOp : Graph_InferOp<"pad", Graph_Window, [Graph_KeepsFinite, Graph_Differentiable]> {
   let summary = "adds elements at both ends of each dim";
   let description = [{
     Adds `low[d]` elements in front of dim d and `high[d]` elements behind it. A negative number removes elements instead,
@@ -157,7 +160,7 @@ def Graph_PadOp : Graph_InferOp<"pad", [Graph_Differentiable]> {
   let hasVerifier = 1;
 }
 
-def Graph_RotaryOp : Graph_InferOp<"rotary", [Graph_Differentiable]> {
+def Graph_RotaryOp : Graph_InferOp<"rotary", Graph_Window, [Graph_KeepsFinite, Graph_IsComposite, Graph_Differentiable]> {
   let summary = "applies a rotary position embedding (RoPE) to the last dim";
   let description = [{
     Computes `x · cos + rotate(x) · sin` (Su et al. 2021). The last dim of x is [a, b], and `rotate` makes the op [−b, a]. The
@@ -192,7 +195,7 @@ def Graph_ResizeMode : I32EnumAttr<"ResizeMode", "interpolation of a resize", [
   let cppNamespace = "::pcc::graph";
 }
 
-def Graph_ResizeOp : Graph_Op<"resize", [Graph_Differentiable]> {
+def Graph_ResizeOp : Graph_Op<"resize", Graph_Window, [Graph_Differentiable]> {
   let summary = "resamples a tensor at another resolution";
   let description = [{
     Computes each element of the result as a weighted sum of elements of the input, separately along each dim. The attributes

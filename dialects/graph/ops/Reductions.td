@@ -15,7 +15,7 @@ def Graph_ReduceKind : I32EnumAttr<"ReduceKind", "combination of the elements of
   let cppNamespace = "::pcc::graph";
 }
 
-def Graph_ReduceOp : Graph_InferOp<"reduce", [
+def Graph_ReduceOp : Graph_InferOp<"reduce", Graph_RowWise, [
     DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>, Graph_Differentiable]> {
   let summary = "combines the elements along some dims";
   let description = [{
@@ -43,7 +43,7 @@ def Graph_ReduceOp : Graph_InferOp<"reduce", [
   let hasVerifier = 1;
 }
 
-def Graph_ArgReduceOp : Graph_InferOp<"arg_reduce"> {
+def Graph_ArgReduceOp : Graph_InferOp<"arg_reduce", Graph_RowWise> {
   let summary = "finds the index of the largest or smallest element along a dim";
   let description = [{
     Returns the index (i64) of the extreme element along `dim`. NaN counts as more extreme than every number. The result lacks
@@ -70,8 +70,9 @@ def Graph_ArgReduceOp : Graph_InferOp<"arg_reduce"> {
 }
 
 /// Base class of softmax and its logarithm.
-class Graph_SoftmaxLikeOp<string mnemonic, string what> : Graph_Op<mnemonic, [SameOperandsAndResultType,
-    DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>, Graph_Differentiable]> {
+class Graph_SoftmaxLikeOp<string mnemonic, string what, Trait range> : Graph_Op<mnemonic, Graph_RowWise, [
+    range, Graph_IsComposite, SameOperandsAndResultType, DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>,
+    Graph_Differentiable]> {
   let summary = what;
   let description = [{
     Computes `softmax(x) = exp(x − m) / Σ exp(x − m)` along `dim`, where m is the largest element of the row; `log_softmax`
@@ -93,12 +94,13 @@ class Graph_SoftmaxLikeOp<string mnemonic, string what> : Graph_Op<mnemonic, [Sa
   let assemblyFormat = "$input `over` $dim attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
-def Graph_SoftmaxOp : Graph_SoftmaxLikeOp<"softmax", "computes the softmax along a dim">;
-def Graph_LogSoftmaxOp : Graph_SoftmaxLikeOp<"log_softmax", "computes the logarithm of the softmax along a dim">;
+def Graph_SoftmaxOp : Graph_SoftmaxLikeOp<"softmax", "computes the softmax along a dim", Graph_GivesFinite>;
+def Graph_LogSoftmaxOp :
+    Graph_SoftmaxLikeOp<"log_softmax", "computes the logarithm of the softmax along a dim", Graph_KeepsFinite>;
 
 /// Base class of norms over the last dims.
-class Graph_NormOp<string mnemonic> : Graph_InferOp<mnemonic, [
-    DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>, Graph_Differentiable]> {
+class Graph_NormOp<string mnemonic> : Graph_InferOp<mnemonic, Graph_RowWise, [
+    Graph_GivesFinite, Graph_IsComposite, DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>, Graph_Differentiable]> {
   let results = (outs Graph_Tensor:$result);
   let hasVerifier = 1;
 }
@@ -148,7 +150,8 @@ def Graph_RmsNormOp : Graph_NormOp<"rms_norm"> {
   let assemblyFormat = "$input `,` $scale `from` $dim `epsilon` $epsilon attr-dict `:` type($input) `,` type($scale)";
 }
 
-def Graph_CumSumOp : Graph_Op<"cumsum", [SameOperandsAndResultType, Graph_Differentiable]> {
+def Graph_CumSumOp : Graph_Op<"cumsum", Graph_RowWise, [
+    Graph_LosesDigits, Graph_KeepsFinite, SameOperandsAndResultType, Graph_Differentiable]> {
   let summary = "computes prefix sums along a dim";
   let description = [{
     Element i along `dim` of the result is the sum of the elements 0 to i of the input. Operand and result have the same type.
@@ -173,7 +176,7 @@ def Graph_CumSumOp : Graph_Op<"cumsum", [SameOperandsAndResultType, Graph_Differ
   let hasVerifier = 1;
 }
 
-def Graph_TopKOp : Graph_InferOp<"topk", [Graph_Differentiable]> {
+def Graph_TopKOp : Graph_InferOp<"topk", Graph_RowWise, [Graph_KeepsFinite, Graph_Differentiable]> {
   let summary = "finds the k largest or smallest elements along a dim, and their indices";
   let description = [{
     `values` and `indices` (i64) have the shape of the input with `k` elements along `dim`. The elements are sorted, the most
@@ -212,7 +215,7 @@ def Graph_PoolKind : I32EnumAttr<"PoolKind", "result of a pool for one window", 
   let cppNamespace = "::pcc::graph";
 }
 
-def Graph_PoolOp : Graph_InferOp<"pool", [Graph_Differentiable]> {
+def Graph_PoolOp : Graph_InferOp<"pool", Graph_Window, [Graph_Differentiable]> {
   let summary = "computes the maximum or average of windows over the spatial dims";
   let description = [{
     `input` is [N, C, spatial…]. The result has the same N and C, and one element per window. The sizes of its spatial dims

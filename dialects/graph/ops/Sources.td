@@ -1,6 +1,6 @@
 //===- Sources.td - weights, constants, indices ------------*- tablegen -*-===//
 
-def Graph_ParameterOp : Op<Graph_Dialect, "parameter", [Symbol]> {
+def Graph_ParameterOp : Op<Graph_Dialect, "parameter", !listconcat(Graph_Declaration.traits, [Symbol])> {
   let summary = "declares a weight, or a state that training keeps between steps";
   let description = [{
     Declares a tensor by a symbol of the module. `graph.get_parameter` reads the tensor, and `graph.set_parameter` writes it
@@ -36,7 +36,8 @@ def Graph_ParameterOp : Op<Graph_Dialect, "parameter", [Symbol]> {
   let hasVerifier = 1;
 }
 
-def Graph_GetParameterOp : Graph_Op<"get_parameter", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Graph_GetParameterOp : Graph_Op<"get_parameter", Graph_Source, [
+    Graph_IsStored, Graph_GivesFinite, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "reads a parameter";
   let description = [{
     Returns the elements of the parameter that the symbol `parameter` declares. In a training step these are the elements from
@@ -55,7 +56,8 @@ def Graph_GetParameterOp : Graph_Op<"get_parameter", [DeclareOpInterfaceMethods<
   let assemblyFormat = "$parameter attr-dict `:` type($result)";
 }
 
-def Graph_ConstantOp : Graph_Op<"constant", [ConstantLike, AllTypesMatch<["value", "result"]>]> {
+def Graph_ConstantOp : Graph_Op<"constant", Graph_Source, [
+    Graph_IsStored, ConstantLike, AllTypesMatch<["value", "result"]>]> {
   let summary = "returns a tensor that is known at compile time";
   let description = [{
     Returns `value`, whose type is that of the result. A weight of the model is a `graph.parameter` instead, so that its bytes
@@ -76,7 +78,7 @@ def Graph_ConstantOp : Graph_Op<"constant", [ConstantLike, AllTypesMatch<["value
   let hasFolder = 1;
 }
 
-def Graph_IotaOp : Graph_Op<"iota"> {
+def Graph_IotaOp : Graph_Op<"iota", Graph_Source, [Graph_GivesFinite]> {
   let summary = "returns the index along one dim for every element";
   let description = [{
     Computes `result[i0, i1, …] = i_dim`, where `dim` numbers the dims from 0.
@@ -99,8 +101,8 @@ def Graph_IotaOp : Graph_Op<"iota"> {
 // Training
 //===----------------------------------------------------------------------===//
 
-def Graph_SetParameterOp : Op<Graph_Dialect, "set_parameter", [
-    DeclareOpInterfaceMethods<Graph_ShardingRuleInterface>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Graph_SetParameterOp : Op<Graph_Dialect, "set_parameter", !listconcat(Graph_Update.traits, [
+    Graph_OwnShardingRule, DeclareOpInterfaceMethods<SymbolUserOpInterface>])> {
   let summary = "writes a weight or a state at the end of a training step";
   let description = [{
     Makes `value` the elements of the parameter in the next step. All reads of the parameter in the same step return the
@@ -121,7 +123,7 @@ def Graph_SetParameterOp : Op<Graph_Dialect, "set_parameter", [
   let assemblyFormat = "$parameter `,` $value attr-dict `:` type($value)";
 }
 
-def Graph_LossGradientOp : Graph_Op<"loss_gradient"> {
+def Graph_LossGradientOp : Graph_Op<"loss_gradient", Graph_Source, [Graph_GivesFinite]> {
   let summary = "returns the gradient of the loss with respect to itself, which is 1";
   let description = [{
     Starts the backward pass: every op that depends on the result belongs to the backward pass. The op is never folded, so
@@ -140,7 +142,7 @@ def Graph_LossGradientOp : Graph_Op<"loss_gradient"> {
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
-def Graph_AccumulateOp : Graph_Op<"accumulate", [SameOperandsAndResultType]> {
+def Graph_AccumulateOp : Graph_Op<"accumulate", Graph_Update, [Graph_KeepsFinite, SameOperandsAndResultType]> {
   let summary = "turns a value of each microbatch into the value of the whole step";
   let description = [{
     Returns its operand as a value of the step. Every op that depends on the result belongs to the update, which runs once per

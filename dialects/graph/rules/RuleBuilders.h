@@ -7,12 +7,6 @@
 
 namespace pcc::graph {
 
-/// Returns the rule of an op that broadcasts its operands, as element-wise ops
-/// do. Each result dim of more than one element is a Parallel factor. Operand
-/// dims are matched with result dims from the right; operand dims of size 1
-/// have no factor. No operand may be a partial sum (`partialThrough` is empty).
-ShardingRule broadcastRule(mlir::Operation *op);
-
 /// Returns a rule in which each dim of operand 0 and result 0, which have the
 /// same shape, is a Parallel factor. Dims whose indices are in `whole` are
 /// Whole factors instead and must not be split. The caller adds the factors of

@@ -7,6 +7,8 @@ from pages import examples, markdown, records
 SOURCES = {"graph": "dialects/graph/GraphOps.td", "dist": "dialects/dist/DistOps.td", "pipe": "dialects/pipe/PipeOps.td",
            "rank": "dialects/rank/RankOps.td"}
 ROOT = "../.."  # from a page to the root of the repository
+CLASSES = f"{ROOT}/dialects/graph/README.md#classes-of-ops"
+SHOWN_ELSEWHERE = ("GradientOpInterface", "CostOpInterface")  # of the classes of an op
 SYNTAX = """In the syntax of an op, text in backticks is written as it stands, `$name` is an operand, an attribute or a region, `(…)?` may be
 left out, and `attr-dict` is a dictionary of further attributes."""
 
@@ -25,9 +27,11 @@ def banner(file):
 
 
 class Places:
-    """Where each graph op's rule, gradient and evaluator are written."""
+    """Where each graph op's rule, gradient and evaluator are written, and its classes."""
 
     def __init__(self):
+        rows = [line.split() for line in tree.lines("test/dialects/graph/op-classes.txt") if not line.startswith("#")]
+        self.classes = {name: [f"`{c}`" for c in classes if c not in SHOWN_ELSEWHERE] for name, *classes in rows}
         self.text = {f: "\n".join(tree.lines(f)) for f in tree.files() if re.match(r"dialects/graph/\w+/\w+\.cpp$", f)}
 
     def find(self, folder, family, certain, likely):
@@ -39,7 +43,8 @@ class Places:
 
     def of(self, op, has_gradient):
         family, word = op.file.removesuffix(".td"), rf"\b{op.cpp}\b"
-        found = {"sharding rule": self.find("rules", family, rf"\b{op.cpp}::getShardingRule", word),
+        default = "|broadcastRule" if "`IsElementWise`" in self.classes[op.name] else ""
+        found = {"sharding rule": self.find("rules", family, rf"\b{op.cpp}::getShardingRule", word + default),
                  "evaluator": self.find("reference", family, rf"\badd<[^>;]*\b{op.cpp}\b", r"(?!)")}
         if has_gradient:
             found["gradient"] = self.find("gradients", family, rf"\b{op.cpp}::buildGradients", word)
@@ -144,6 +149,7 @@ class DialectPage:
         yield from self.body(op)
         if self.places:
             yield self.gradient_line(op)
+            yield f"{markdown.link('Classes', CLASSES)}: {', '.join(self.places.classes[op.name])}."
             yield places_line(self.file_of(op), self.places.of(op, self.gradients.has(op)))
         yield examples.of(op.description, self.examples, ROOT)
 
@@ -156,8 +162,8 @@ class DialectPage:
             name = f'<a id="{markdown.anchor(op.name)}"></a>`{op.name}`'
             rows.append([name, markdown.sentence(op.summary)])
             if self.gradients:
-                rows[-1].append(self.gradients.cell(op))
-        yield markdown.table(head + (["gradient by"] if self.gradients else []), rows)
+                rows[-1] += [self.gradients.cell(op), ", ".join(self.places.classes[op.name])]
+        yield markdown.table(head + (["gradient by", markdown.link("classes", CLASSES)] if self.gradients else []), rows)
         yield from self.body(ops[0]._replace(syntax=ops[0].syntax.replace(ops[0].name, f"{self.dialect.name}.OP")))
         if self.places:
             yield places_line(self.file_of(ops[0]), self.places.of(ops[0], any(map(self.gradients.has, ops))))
