@@ -28,8 +28,7 @@ using graph::GetParameterOp;
 /// Returns whether `op` gives a view of its operand: the same elements, or some
 /// of them, in another layout or type.
 static bool isView(Operation *op) {
-  return isa<graph::TransposeOp, graph::ReshapeOp, graph::CastOp,
-             graph::SliceOp>(op);
+  return op->hasTrait<graph::IsView>() || isa<graph::CastOp>(op);
 }
 
 /// Clones the views (transpose, reshape, cast, slice) of `maker`'s result, and

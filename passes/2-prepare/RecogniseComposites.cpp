@@ -17,14 +17,11 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::prepare;
 
-/// Returns the number of ops in `function` that this pass can create: gelu,
-/// norms, softmax, rotary embedding, attention and chosen experts.
+/// Returns the number of ops in `function` that this pass can create:
+/// composites, such as softmax and attention, and chosen experts.
 static int64_t countComposites(func::FuncOp function) {
   return llvm::count_if(function.front(), [](Operation &op) {
-    return isa<graph::GeluOp, graph::LayerNormOp, graph::RmsNormOp,
-               graph::SoftmaxOp, graph::LogSoftmaxOp, graph::RotaryOp,
-               graph::AttentionOp>(op) ||
-           op.hasAttr(graph::chosenName);
+    return op.hasTrait<graph::IsComposite>() || op.hasAttr(graph::chosenName);
   });
 }
 

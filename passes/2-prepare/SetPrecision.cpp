@@ -22,22 +22,14 @@ using namespace pcc;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Returns whether `op` is a matrix product, convolution or attention. In mixed
-/// precision these ops compute in the type that the user asks for.
-static bool isContraction(Operation *op) {
-  return isa<MatmulOp, EinsumOp, ConvOp, ConvTransposeOp, AttentionOp>(op);
-}
-
-/// Returns whether `op` must compute in f32 or wider: it amplifies relative
-/// errors, leaves the range of f16 or sums many terms. Norms and softmax are
-/// not included, because they compute in f32 internally.
+/// Returns whether `op` must compute in f32 or wider. A reduction must if it
+/// sums or multiplies, and need not if it only finds the largest or smallest
+/// element.
 static bool needsWide(Operation *op) {
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return reduce.getKind() != ReduceKind::Max &&
            reduce.getKind() != ReduceKind::Min;
-  return isa<ExpOp, LogOp, SqrtOp, ReciprocalOp, PowOp, SoftplusOp, SinOp,
-             CosOp, TanOp, AsinOp, AcosOp, SinhOp, CoshOp, AcoshOp, AtanhOp,
-             CumSumOp>(op);
+  return op->hasTrait<LosesDigits>();
 }
 
 static bool isNorm(Operation *op) { return isa<LayerNormOp, RmsNormOp>(op); }
@@ -225,7 +217,7 @@ private:
   /// depends, by visiting users before producers.
   void findLeading() {
     for (Operation &op : llvm::reverse(body.without_terminator()))
-      if (isContraction(&op) ||
+      if (op.hasTrait<SumsProducts>() ||
           llvm::any_of(op.getUsers(),
                        [&](Operation *user) { return leading.contains(user); }))
         leading.insert(&op);
@@ -260,14 +252,15 @@ private:
     for (OpOperand &operand : inputs)
       if (floatTypeOf(operand.get()))
         highest = std::max(highest, of(operand.get()));
+    const bool sumsProducts = op->hasTrait<SumsProducts>();
     const bool isAsIs = highest == Precision::Known ||
-                        (highest == Precision::Stored && !isContraction(op));
+                        (highest == Precision::Stored && !sumsProducts);
     if (isAsIs) {
       widen(op, inputs);
       return setResults(op, highest);
     }
     const bool isWide =
-        !isContraction(op) &&
+        !sumsProducts &&
         (highest == Precision::Wide || needsWide(op) || !leading.contains(op) ||
          llvm::any_of(op->getOperands(),
                       [&](Value operand) { return casts.isInexact(operand); }));

@@ -38,17 +38,11 @@ static double flopsOf(Operation *op) {
   return priced ? priced.getFlops() : graph::elementWiseFlops(op);
 }
 
-/// Returns whether `op` has no inputs to wait for: it reads a weight, or is a
-/// constant or an iota.
-static bool isLeaf(Operation *op) {
-  return isa<graph::GetParameterOp, graph::ConstantOp, graph::IotaOp>(op);
-}
-
 /// If `op` reads a weight, or is a view (such as a transpose or a cast) of the
 /// result of such a read, returns the read. Returns null for other ops.
 static graph::GetParameterOp weightBehind(Operation *op) {
-  while (op && isa<graph::TransposeOp, graph::ReshapeOp, graph::CastOp,
-                   graph::SliceOp, dist::PinOp>(op))
+  while (op &&
+         (op->hasTrait<graph::IsView>() || isa<graph::CastOp, dist::PinOp>(op)))
     op = op->getOperand(0).getDefiningOp();
   return dyn_cast_or_null<graph::GetParameterOp>(op);
 }
@@ -72,7 +66,7 @@ bool ForwardChain::follows(Operation *op) const {
   if (op->getNumOperands() == 0)
     return false;
   return op->hasAttr(graph::mirrorsName) || op->hasAttr(graph::updatesName) ||
-         isa<graph::AccumulateOp, graph::SetParameterOp>(op) ||
+         op->hasTrait<graph::IsUpdate>() ||
          llvm::any_of(op->getOperands(), [&](Value operand) {
            return isFollower.contains(operand.getDefiningOp());
          });
@@ -89,10 +83,9 @@ bool ForwardChain::trains(graph::GetParameterOp weight) const {
 /// to clone it onto several stages. An op on a trained weight is a link, so
 /// that its gradient belongs to one stage.
 bool ForwardChain::carriesWork(Operation *op) const {
-  if (isLeaf(op) || weightBehind(op))
+  if (weightBehind(op))
     return false;
-  if (isa<graph::MatmulOp, graph::EinsumOp, graph::ConvOp,
-          graph::ConvTransposeOp, graph::AttentionOpInterface>(op))
+  if (op->hasTrait<graph::SumsProducts>())
     return true;
   for (Value operand : op->getOperands()) {
     Operation *producer = operand.getDefiningOp();

@@ -17,36 +17,11 @@ using OperandRoles = std::optional<SmallVector<DimRoles>>;
 // Element-wise ops
 //===----------------------------------------------------------------------===//
 
-/// Returns whether `op` is element-wise: each element of its result depends
-/// only on the operand elements at the same index. Operands may be broadcast.
-static bool isElementWise(Operation *op) {
-  auto interface = dyn_cast<graph::ShardingRuleOpInterface>(op);
-  if (!interface || op->getNumResults() != 1 || op->getNumOperands() == 0)
-    return false;
-  const graph::ShardingRule rule = interface.getShardingRule();
-  const auto &result = rule.results[0];
-  if (!rule.windows.empty() || !rule.innerValues.empty() ||
-      llvm::any_of(rule.factors, [](const auto &factor) {
-        return factor.kind != graph::FactorKind::Parallel || factor.needsOffset;
-      }))
-    return false;
-  return llvm::all_of(llvm::enumerate(rule.operands), [&](auto entry) {
-    ArrayRef<int64_t> shape = shapeOf(op->getOperand(entry.index()));
-    const auto &dims = entry.value();
-    if (dims.size() > result.size())
-      return false;
-    for (auto [i, dim] : llvm::enumerate(dims))
-      if (shape[i] != 1 && dim != result[result.size() - dims.size() + i])
-        return false;
-    return true;
-  });
-}
-
 /// An operand dim gets the role (expert, token or feature) of the result dim
 /// with which it is aligned, counted from the last dim as in NumPy. If it has
 /// size 1 where the result has experts or tokens, its role is Repeated.
 static OperandRoles rolesOfElementWise(Operation *op, const DimRoles &result) {
-  if (!isElementWise(op))
+  if (!op->hasTrait<graph::IsElementWise>() && !isa<graph::BroadcastOp>(op))
     return {};
   SmallVector<DimRoles> roles;
   for (Value operand : op->getOperands()) {

@@ -31,8 +31,7 @@ static bool communicates(Operation *op) {
 /// Returns whether `op` only moves elements or converts their type.
 static bool isCopy(Operation *op) {
   auto collective = dyn_cast<dist::CollectiveOp>(op);
-  return isa<graph::TransposeOp, graph::BroadcastOp, graph::SliceOp,
-             graph::ConcatOp, graph::CastOp>(op) ||
+  return op->hasTrait<graph::IsLayout>() || isa<graph::CastOp>(op) ||
          (collective && collective.getKind() == dist::CollectiveKind::Slice);
 }
 
@@ -151,9 +150,7 @@ bool ActivationCheckpointing::dependsOnWeightsOnly(Value value) const {
 bool ActivationCheckpointing::isCheap(Operation *op) const {
   if (communicates(op))
     return priceOf(op) == 0;
-  if (!isa<graph::MatmulOp, graph::EinsumOp, graph::ConvOp,
-           graph::ConvTransposeOp, graph::GroupedMatmulOp,
-           graph::AttentionOpInterface>(op))
+  if (!op->hasTrait<graph::SumsProducts>())
     return true;
   int64_t read = 0;
   for (Value operand : op->getOperands()) {

@@ -92,9 +92,8 @@ private:
       plan::StageOp &read = stageOps.emplace_back();
       read.isShared = isShared(&op);
       read.communicates = communicates(&op);
-      read.isView = op.hasTrait<OpTrait::ConstantLike>() ||
-                    isa<graph::GetParameterOp, graph::ReshapeOp,
-                        graph::TransposeOp, graph::SliceOp>(op);
+      read.isView =
+          op.hasTrait<graph::IsStored>() || op.hasTrait<graph::IsView>();
       read.isOutput = llvm::is_contained(op.getUsers(), body.getTerminator());
       read.readBytes = bytesOf(op.getOperandTypes());
       read.resultBytes = bytesOf(op.getResultTypes());

@@ -127,7 +127,7 @@ private:
   /// elements.
   static Value elementsOf(Value value) {
     while (Operation *op = value.getDefiningOp()) {
-      if (!isa<dist::CollectiveOp, graph::TransposeOp, graph::ReshapeOp>(op))
+      if (!isa<dist::CollectiveOp>(op) && !op->hasTrait<graph::KeepsElements>())
         break;
       if (auto collective = dyn_cast<dist::CollectiveOp>(op);
           collective && (dist::isPartial(collective.getFrom().getSharding()) ||

@@ -131,13 +131,6 @@ Value Emitter::finish(Operation *op) {
 // Folding
 //===----------------------------------------------------------------------===//
 
-/// Returns whether `op` only moves data: each element of its result is an
-/// element of its first operand.
-static bool isMovement(Operation *op) {
-  return isa<ReshapeOp, TransposeOp, SliceOp, BroadcastOp, GatherOp, GatherNdOp,
-             GatherElementsOp>(op);
-}
-
 /// Returns whether `op` is a broadcast that must stay an op instead of becoming
 /// a constant: its result has rank 2 or more and repeats elements. These
 /// results are typically masks, whose constants would grow with the batch.
@@ -190,14 +183,14 @@ Value Emitter::foldUniform(Operation *op) {
                                        : RankedTensorType();
   if (!type || type.getRank() == 0)
     return {};
-  if (isMovement(op)) {
+  if (op->hasTrait<MovesElements>()) {
     DenseElementsAttr value = uniform(op->getOperand(0));
     bool smallest = isa<BroadcastOp>(op) && shapeOf(op->getOperand(0)).empty();
     if (!value || smallest)
       return {};
     return broadcast(constant(value), type.getShape());
   }
-  if (!isElementWise(op))
+  if (!op->hasTrait<IsElementWise>())
     return {};
   SmallVector<Attribute> values;
   for (Value operand : op->getOperands()) {

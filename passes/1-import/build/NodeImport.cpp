@@ -221,8 +221,7 @@ void NodeImport::set(size_t i, Value value) {
   Operation *op = value.getDefiningOp();
   // Leave `graph.name` unset on a constant, weight or pin: several ONNX names
   // may stand for the same op.
-  bool named = !op ||
-               isa<graph::ConstantOp, graph::GetParameterOp, dist::PinOp>(op) ||
+  bool named = !op || op->hasTrait<graph::IsStored>() || isa<dist::PinOp>(op) ||
                op->hasAttr(graph::nameName);
   if (!named && op->getNumResults() == 1)
     op->setAttr(graph::nameName, builder.getStringAttr(name));

@@ -8,15 +8,6 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-bool isElementWise(Operation *op) {
-  return isa<NegOp, AbsOp, ExpOp, LogOp, SqrtOp, ReciprocalOp, TanhOp, ErfOp,
-             SigmoidOp, ReluOp, SoftplusOp, SinOp, CosOp, TanOp, AsinOp, AcosOp,
-             AtanOp, SinhOp, CoshOp, AsinhOp, AcoshOp, AtanhOp, FloorOp, CeilOp,
-             RoundOp, SignOp, NotOp, IsNanOp, IsInfOp, AddOp, SubOp, MulOp,
-             DivOp, PowOp, MaxOp, MinOp, AndOp, OrOp, XorOp, BitAndOp, BitOrOp,
-             BitXorOp, ModOp, CompareOp, SelectOp, CastOp, GeluOp>(op);
-}
-
 using Shape = SmallVector<int64_t>;
 
 /// If a broadcast op defines `value`, returns that op's operand. Otherwise
@@ -165,7 +156,7 @@ Value sinkBroadcasts(Operation *op, Emitter &emitter) {
   });
   if (!any || op->getNumResults() != 1)
     return {};
-  if (isElementWise(op))
+  if (op->hasTrait<IsElementWise>())
     return sinkElementWise(op, emitter);
   Value small;
   if (auto concat = dyn_cast<ConcatOp>(op))
@@ -182,7 +173,7 @@ Value sinkBroadcasts(Operation *op, Emitter &emitter) {
 }
 
 void absorbBroadcasts(Operation *op) {
-  if (!isElementWise(op) || op->getNumOperands() < 2)
+  if (!op->hasTrait<IsElementWise>() || op->getNumOperands() < 2)
     return;
   ArrayRef<int64_t> whole = shapeOf(op->getResult(0));
   for (OpOperand &operand : op->getOpOperands()) {

@@ -7,11 +7,6 @@
 
 namespace pcc::onnx_import {
 
-/// Returns whether `op` is element-wise: each element of its result depends
-/// only on the operand elements at the same index, after the operands are
-/// broadcast to the shape of the result.
-bool isElementWise(mlir::Operation *op);
-
 /// Moves broadcasts of operands below `op`, so that `op` works on smaller
 /// operands:
 ///   add(broadcast a, broadcast b) -> broadcast(add(a, b))

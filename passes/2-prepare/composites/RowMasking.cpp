@@ -60,21 +60,6 @@ static RowMasking rowMaskingOfConstant(ConstantOp op, int64_t rowSize) {
              : RowMasking::Unknown;
 }
 
-/// Returns whether the results of `op` are assumed to be finite whatever its
-/// operands are. Weights and results of matmuls are examples.
-static bool isFiniteSource(Operation *op) {
-  return isa<GetParameterOp, MatmulOp, EinsumOp, ConvOp, LayerNormOp, RmsNormOp,
-             AttentionOp, TanhOp, SigmoidOp, SinOp, CosOp, SoftmaxOp>(op);
-}
-
-/// Returns whether the result of `op` is finite if all its operands are finite.
-static bool keepsFinite(Operation *op) {
-  return isa<AddOp, SubOp, MulOp, NegOp, AbsOp, MaxOp, MinOp, ReluOp, GeluOp,
-             SelectOp, CastOp, ReshapeOp, BroadcastOp, TransposeOp, SliceOp,
-             ConcatOp, GatherOp, GatherNdOp, GatherElementsOp, ScatterNdOp,
-             ScatterElementsOp, RotaryOp>(op);
-}
-
 /// Returns whether `mask` can hide keys or whole rows of `rowSize` scores.
 /// Follows at most `depth` ops backwards; returns Unknown if that is not
 /// enough.
@@ -87,7 +72,7 @@ static RowMasking search(Value mask, int64_t rowSize, int depth) {
     return RowMasking::HideNothing;
   if (!op || depth == 0)
     return RowMasking::Unknown;
-  if (isa<FloatType>(type) && isFiniteSource(op))
+  if (isa<FloatType>(type) && op->hasTrait<GivesFinite>())
     return RowMasking::HideNothing;
   auto of = [&](Value operand) { return search(operand, rowSize, depth - 1); };
   // These ops only add or merge dims before the last one, so the rows stay the
@@ -98,7 +83,7 @@ static RowMasking search(Value mask, int64_t rowSize, int depth) {
     return of(op->getOperand(0));
   if (isa<AddOp, AndOp>(op))
     return combineMasks(of(op->getOperand(0)), of(op->getOperand(1)));
-  if (!isa<FloatType>(type) || !keepsFinite(op))
+  if (!isa<FloatType>(type) || !op->hasTrait<KeepsFinite>())
     return RowMasking::Unknown;
   // A boolean operand is a select's condition or is cast to 0 or 1, so it
   // cannot make the result infinite: check float operands only.

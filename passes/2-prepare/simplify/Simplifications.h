@@ -20,10 +20,6 @@ namespace pcc::prepare {
 /// restore the digits of a rounded constant.
 bool isFoldWanted(mlir::Operation *op);
 
-/// Returns whether `op` is element-wise: each element of its result depends
-/// only on the operand elements at the same index, after NumPy broadcasting.
-bool isElementWise(mlir::Operation *op);
-
 /// Adds the pattern that folds ops: evaluates ops on constants, and applies the
 /// folds of op definitions. It matches only ops for which `isFoldWanted` is
 /// true.

@@ -142,16 +142,6 @@ static Value swapNegatedSelect(SelectOp op, PatternRewriter &rewriter) {
 // Broadcasts
 //===----------------------------------------------------------------------===//
 
-bool pcc::prepare::isElementWise(Operation *op) {
-  return isa<NegOp, AbsOp, ExpOp, LogOp, SqrtOp, ReciprocalOp, TanhOp, ErfOp,
-             SigmoidOp, ReluOp, SoftplusOp, SinOp, CosOp, TanOp, AsinOp, AcosOp,
-             AtanOp, SinhOp, CoshOp, AsinhOp, AcoshOp, AtanhOp, FloorOp, CeilOp,
-             RoundOp, SignOp, NotOp, IsNanOp, IsInfOp, AddOp, SubOp, MulOp,
-             DivOp, PowOp, MaxOp, MinOp, AndOp, OrOp, XorOp, BitAndOp, BitOrOp,
-             BitXorOp, ModOp, CompareOp, SelectOp, CastOp, GeluOp, RandomOp>(
-      op);
-}
-
 /// Returns a smaller value of which `value` is the broadcast: the operand of
 /// the broadcast op that defines it, or a new scalar constant for a splat
 /// constant. Returns `value` if it is neither.
@@ -180,7 +170,7 @@ struct AbsorbBroadcasts : RewritePattern {
 
   LogicalResult matchAndRewrite(Operation *op,
                                 PatternRewriter &rewriter) const override {
-    if (!isElementWise(op))
+    if (!op->hasTrait<IsElementWise>())
       return failure();
     SmallVector<Value> operands;
     SmallVector<int64_t> shape;

@@ -116,7 +116,7 @@ private:
         return false;
       if (rank == 2)
         return vanishesIn(matmul.getLhs(), depth);
-    } else if (!isElementWise(op) && !isa<SoftmaxOp>(op)) {
+    } else if (!op->hasTrait<IsElementWise>() && !isa<SoftmaxOp>(op)) {
       return false;
     }
     return llvm::all_of(op->getOperands(), [&](Value operand) {

@@ -10,13 +10,11 @@ using namespace pcc;
 using namespace pcc::shard;
 
 bool pcc::shard::isContraction(Operation *op) {
-  return isa_and_nonnull<graph::MatmulOp, graph::EinsumOp, graph::ConvOp,
-                         graph::ConvTransposeOp>(op);
+  return op && op->hasTrait<graph::IsContraction>();
 }
 
 bool pcc::shard::isLayoutOrCast(Operation *op) {
-  return isa_and_nonnull<graph::TransposeOp, graph::ReshapeOp, graph::SliceOp,
-                         graph::CastOp, graph::BroadcastOp>(op);
+  return op && (graph::laysOutOperand(op) || isa<graph::CastOp>(op));
 }
 
 graph::GetParameterOp pcc::shard::weightOf(Value value) {

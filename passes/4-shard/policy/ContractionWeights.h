@@ -7,13 +7,12 @@
 
 namespace pcc::shard {
 
-/// Returns whether `op` sums products: a matmul, an einsum or a convolution.
+/// Returns whether `op` is a contraction, such as a matmul or a convolution.
 /// `op` may be null.
 bool isContraction(mlir::Operation *op);
 
-/// Returns whether `op` only changes the layout or the element type of its
-/// operand: it is a transpose, reshape, slice, cast or broadcast. `op` may be
-/// null.
+/// Returns whether `op` only changes the layout or the element type of its one
+/// operand. `op` may be null.
 bool isLayoutOrCast(mlir::Operation *op);
 
 /// Returns the op that reads a weight if `value` is that weight, or was made

@@ -22,8 +22,7 @@ bool pcc::shard::mayDivideSum(Operation *op) {
 
 bool pcc::shard::mayPassSum(Operation *op) {
   return !op || (op->hasAttr(dist::orderedName) && isa<graph::ReduceOp>(op)) ||
-         isa<graph::ReshapeOp, graph::TransposeOp, graph::SliceOp,
-             graph::ConcatOp, graph::BroadcastOp>(op);
+         op->hasTrait<graph::IsLayout>();
 }
 
 void pcc::shard::eraseSumOrderMarks(func::FuncOp function) {

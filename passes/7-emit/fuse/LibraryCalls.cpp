@@ -412,8 +412,7 @@ OperandView pcc::emit::viewOperand(Value operand) {
   // Collect the layout ops that produce `operand`, last op first. Each may have
   // one reader only.
   while (Operation *op = seen.source.getDefiningOp()) {
-    if (!isa<graph::TransposeOp, graph::SliceOp, graph::ReshapeOp>(op) ||
-        !op->hasOneUse())
+    if (!op->hasTrait<graph::IsView>() || !op->hasOneUse())
       break;
     seen.ops.push_back(op);
     seen.source = op->getOperand(0);

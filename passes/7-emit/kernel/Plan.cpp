@@ -13,66 +13,52 @@ using namespace pcc::emit;
 // Ops
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Table of the ops that kernels can hold: how each reads its operands
-/// (`kinds`), and which are expensive to compute.
-struct ReadKinds {
-  llvm::DenseMap<TypeID, ReadKind> kinds;
-  llvm::DenseSet<TypeID> expensive;
-
-  template <typename... Ops> void add(ReadKind kind) {
-    (kinds.try_emplace(TypeID::get<Ops>(), kind), ...);
-  }
-  /// Adds element-wise ops that cost tens of instructions per element, such as
-  /// exp.
-  template <typename... Ops> void addFunctions() {
-    add<Ops...>(ReadKind::ElementWise);
-    (expensive.insert(TypeID::get<Ops>()), ...);
-  }
-};
-} // namespace
-
-/// Returns the table of ops that kernels can hold. It is created once and never
-/// changes.
-static const ReadKinds &readKinds() {
-  static const ReadKinds table = [] {
-    using namespace pcc::graph;
-    ReadKinds t;
-    t.add<NegOp, AbsOp, SqrtOp, ReciprocalOp, ReluOp, FloorOp, CeilOp, RoundOp,
-          SignOp, NotOp, IsNanOp, IsInfOp, AddOp, SubOp, MulOp, MaxOp, MinOp,
-          AndOp, OrOp, XorOp, BitAndOp, BitOrOp, BitXorOp, CompareOp, SelectOp,
-          CastOp, DivOp>(ReadKind::ElementWise);
-    t.addFunctions<ExpOp, LogOp, TanhOp, ErfOp, SigmoidOp, SoftplusOp, SinOp,
-                   CosOp, TanOp, AsinOp, AcosOp, AtanOp, SinhOp, CoshOp,
-                   AsinhOp, AcoshOp, AtanhOp, PowOp, ModOp, GeluOp, RandomOp>();
-    t.add<ConstantOp, IotaOp, dist::GlobalIndexOp>(ReadKind::Source);
-    t.add<TransposeOp, ReshapeOp, BroadcastOp, SliceOp, ConcatOp, PadOp,
-          RotaryOp, GatherOp, GatherElementsOp, GatherNdOp, OneHotOp>(
-        ReadKind::Layout);
-    t.add<ReduceOp, ArgReduceOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp,
-          RmsNormOp>(ReadKind::Row);
-    return t;
-  }();
-  return table;
+/// Returns the dims that `op` reduces. Returns std::nullopt if `op` is not a
+/// reduction, arg-reduction, softmax or norm.
+static std::optional<SmallVector<int64_t>> reducedDims(Operation *op) {
+  auto from = [&](int64_t first) {
+    SmallVector<int64_t> dims(graph::tensorType(op->getOperand(0)).getRank() -
+                              first);
+    std::iota(dims.begin(), dims.end(), first);
+    return dims;
+  };
+  if (auto reduce = dyn_cast<graph::ReduceOp>(op))
+    return SmallVector<int64_t>(reduce.getDims());
+  if (auto reduce = dyn_cast<graph::ArgReduceOp>(op))
+    return SmallVector<int64_t>{int64_t(reduce.getDim())};
+  if (auto softmax = dyn_cast<graph::SoftmaxOp>(op))
+    return SmallVector<int64_t>{int64_t(softmax.getDim())};
+  if (auto softmax = dyn_cast<graph::LogSoftmaxOp>(op))
+    return SmallVector<int64_t>{int64_t(softmax.getDim())};
+  if (auto norm = dyn_cast<graph::LayerNormOp>(op))
+    return from(norm.getDim());
+  if (auto norm = dyn_cast<graph::RmsNormOp>(op))
+    return from(norm.getDim());
+  return std::nullopt;
 }
 
-/// Returns the TypeID of the class of `op`, or the TypeID of void if the op is
-/// not registered.
-static TypeID idOf(Operation *op) {
-  auto info = op->getName().getRegisteredInfo();
-  return info ? info->getTypeID() : TypeID::get<void>();
+/// Returns whether `op` reads elements of its first operand with other indices
+/// than that of the result element.
+static bool readsElsewhere(Operation *op) {
+  return op->hasTrait<graph::IsLayout>() ||
+         op->hasTrait<graph::MovesElements>() ||
+         isa<graph::PadOp, graph::RotaryOp, graph::OneHotOp>(op);
 }
 
 ReadKind pcc::emit::readKindOf(Operation *op) {
   if (auto constant = dyn_cast<graph::ConstantOp>(op))
-    if (!constant.getValue().isSplat())
-      return ReadKind::None;
-  auto found = readKinds().kinds.find(idOf(op));
-  return found == readKinds().kinds.end() ? ReadKind::None : found->second;
+    return constant.getValue().isSplat() ? ReadKind::Source : ReadKind::None;
+  if (isa<graph::IotaOp, dist::GlobalIndexOp>(op))
+    return ReadKind::Source;
+  if (op->hasTrait<graph::IsElementWise>())
+    return ReadKind::ElementWise;
+  if (readsElsewhere(op))
+    return ReadKind::Layout;
+  return reducedDims(op) ? ReadKind::Row : ReadKind::None;
 }
 
 bool pcc::emit::isExpensive(Operation *op) {
-  return readKinds().expensive.contains(idOf(op));
+  return op->hasTrait<graph::IsExpensive>();
 }
 
 //===----------------------------------------------------------------------===//
@@ -111,30 +97,6 @@ bool pcc::emit::isPerElement(Value result, const RowSpace &rows) {
   return graph::tensorType(result).getShape() == ArrayRef(rows.shape) &&
          !isa_and_nonnull<graph::ReduceOp, graph::ArgReduceOp>(
              result.getDefiningOp());
-}
-
-/// Returns the dims that `op` reduces. Returns std::nullopt if `op` is not a
-/// reduction, arg-reduction, softmax or norm.
-static std::optional<SmallVector<int64_t>> reducedDims(Operation *op) {
-  auto from = [&](int64_t first) {
-    SmallVector<int64_t> dims(graph::tensorType(op->getOperand(0)).getRank() -
-                              first);
-    std::iota(dims.begin(), dims.end(), first);
-    return dims;
-  };
-  if (auto reduce = dyn_cast<graph::ReduceOp>(op))
-    return SmallVector<int64_t>(reduce.getDims());
-  if (auto reduce = dyn_cast<graph::ArgReduceOp>(op))
-    return SmallVector<int64_t>{int64_t(reduce.getDim())};
-  if (auto softmax = dyn_cast<graph::SoftmaxOp>(op))
-    return SmallVector<int64_t>{int64_t(softmax.getDim())};
-  if (auto softmax = dyn_cast<graph::LogSoftmaxOp>(op))
-    return SmallVector<int64_t>{int64_t(softmax.getDim())};
-  if (auto norm = dyn_cast<graph::LayerNormOp>(op))
-    return from(norm.getDim());
-  if (auto norm = dyn_cast<graph::RmsNormOp>(op))
-    return from(norm.getDim());
-  return std::nullopt;
 }
 
 std::optional<RowSpace> pcc::emit::rowSpaceOf(Operation *op) {

@@ -36,8 +36,7 @@ enum class ReadKind : uint8_t {
 };
 
 /// Returns how `op` reads its operands. Returns `None` if no kernel can hold
-/// `op`: it has no entry in the table of kinds, or is a constant whose elements
-/// are not all equal.
+/// `op`, such as a matmul or a constant whose elements are not all equal.
 ReadKind readKindOf(mlir::Operation *op);
 /// Returns whether one element of the result of `op` costs tens of
 /// instructions (exp, erf, pow, random, ...). Fusion avoids repeating such ops.

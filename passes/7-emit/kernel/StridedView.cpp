@@ -87,7 +87,7 @@ std::optional<StridedView> StridedView::through(Operation *op) const {
 SmallVector<Operation *> pcc::emit::layoutOpsAfter(Value value) {
   SmallVector<Operation *> ops;
   while (value.hasOneUse() &&
-         isa<graph::TransposeOp, graph::ReshapeOp>(*value.user_begin())) {
+         (*value.user_begin())->hasTrait<graph::KeepsElements>()) {
     ops.push_back(*value.user_begin());
     value = ops.back()->getResult(0);
   }

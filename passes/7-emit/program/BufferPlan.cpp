@@ -80,8 +80,7 @@ int BufferPlan::constantStorage(graph::ConstantOp constant) {
 bool BufferPlan::mayReuse(Value value) const {
   for (;;) {
     Operation *op = value.getDefiningOp();
-    if (!value.hasOneUse() || !op ||
-        isa<graph::GetParameterOp, graph::ConstantOp>(op))
+    if (!value.hasOneUse() || !op || op->hasTrait<graph::IsStored>())
       return false;
     if (!isa<graph::ReshapeOp>(op))
       return true;

@@ -76,8 +76,7 @@ public:
                                : BlockArgument();
     if (isa_and_present<graph::SliceOp>(op))
       passed.allUsed &= op->getResultTypes() == op->getOperandTypes();
-    if (isa_and_present<graph::ReshapeOp, graph::CastOp, graph::TransposeOp,
-                        graph::SliceOp, graph::BroadcastOp>(op))
+    if (op && (graph::laysOutOperand(op) || isa<graph::CastOp>(op)))
       return find({op->getOperand(0), caller}, passed);
     if (auto add = dyn_cast_or_null<graph::AddOp>(op)) {
       // An addition of a constant occurs in `input + size`, so the constant is

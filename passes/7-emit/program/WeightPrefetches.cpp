@@ -9,12 +9,6 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns whether `op` is a graph.get_parameter (which reads a weight) or a
-/// constant.
-static bool isLeaf(Operation *op) {
-  return isa<graph::GetParameterOp, graph::ConstantOp>(op);
-}
-
 /// Appends to `makers` the ops that compute `value` from weights and constants,
 /// in execution order, each op once. Returns false if `value` depends on
 /// anything else, or on an op that is neither a reshape nor a launch of a
@@ -23,7 +17,7 @@ static bool collectMakers(Value value, std::vector<Operation *> &makers) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return false;
-  if (isLeaf(op) || llvm::is_contained(makers, op))
+  if (op->hasTrait<graph::IsStored>() || llvm::is_contained(makers, op))
     return true;
   if (!isa<graph::ReshapeOp, rank::LaunchOp>(op))
     return false;

@@ -39,9 +39,8 @@ std::optional<int64_t> interpret::tableSize(Value value) {
     for (OpOperand &use : reached[i].getUses()) {
       if (auto size = tableOf(use))
         smallest = std::min(smallest.value_or(*size), *size);
-      else if (isa<graph::CastOp, graph::ReshapeOp, graph::TransposeOp,
-                   graph::BroadcastOp, graph::SliceOp, graph::ConcatOp,
-                   graph::SelectOp>(use.getOwner()))
+      else if (use.getOwner()->hasTrait<graph::IsLayout>() ||
+               isa<graph::CastOp, graph::SelectOp>(use.getOwner()))
         reached.insert(use.getOwner()->getResult(0));
     }
   return smallest;

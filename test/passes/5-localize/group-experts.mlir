@@ -127,3 +127,18 @@ func.func @narrow_floats(%gate: !gate, %x: tensor<6x4xbf16>, %w: tensor<8x4x5xbf
   %1 = graph.einsum "te,eth->ht" %gate, %0 {graph.chosen = 2 : i64} : !gate, tensor<8x6x5xbf16>
   return %1 : tensor<5x6xbf16>
 }
+
+// -----
+
+// A transpose stays on all rows, also one of dims of size 1, for its permutation has a number per dim.
+// CHECK-LABEL: @transpose_of_unit_dims
+func.func @transpose_of_unit_dims(%gate: tensor<6x8xf32>, %x: tensor<6x4xf32>, %w: tensor<8x4x1xf32>)
+    -> tensor<6x1xf32> {
+  // CHECK: graph.transpose %{{.*}} [0, 1, 3, 2] : tensor<8x6x1x1xf32>
+  %0 = graph.einsum "td,edh->eth" %x, %w : tensor<6x4xf32>, tensor<8x4x1xf32>
+  %1 = graph.reshape %0 : tensor<8x6x1xf32> to tensor<8x6x1x1xf32>
+  %2 = graph.transpose %1 [0, 1, 3, 2] : tensor<8x6x1x1xf32>
+  %3 = graph.reshape %2 : tensor<8x6x1x1xf32> to tensor<8x6x1xf32>
+  %4 = graph.einsum "te,etd->td" %gate, %3 {graph.chosen = 2 : i64} : tensor<6x8xf32>, tensor<8x6x1xf32>
+  return %4 : tensor<6x1xf32>
+}

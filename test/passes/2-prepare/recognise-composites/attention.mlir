@@ -55,6 +55,20 @@ func.func @diagonal(%q: !heads, %k: !heads, %v: !heads) -> !heads {
   return %3 : !heads
 }
 
+// A bias that a bounded function makes is finite, and hides nothing: no test for NaN is needed.
+// CHECK-LABEL: @bounded_bias
+func.func @bounded_bias(%q: !heads, %k: !heads, %v: !heads, %x: !scores) -> !heads {
+  // CHECK: %[[BIAS:.*]] = graph.floor
+  // CHECK: graph.attention %arg0, %arg1, %arg2 mask %[[BIAS]] :
+  %0 = graph.erf %x : !scores
+  %1 = graph.floor %0 : !scores
+  %2 = graph.matmul %q, %k {transpose_rhs} : !heads, !heads
+  %3 = graph.add %2, %1 : !scores, !scores
+  %4 = graph.softmax %3 over 3 : !scores
+  %5 = graph.matmul %4, %v : !scores, !heads
+  return %5 : !heads
+}
+
 // A row that is filled with one finite number is uniform, as it is when that number is added.
 // CHECK-LABEL: @filled
 func.func @filled(%q: !heads, %k: !heads, %v: !heads, %hide: tensor<2x1x3x3xi1>) -> !heads {
