@@ -292,9 +292,10 @@ private:
       }
   }
 
-  /// Returns whether the result of `op`, which computes in f32, is rounded to
-  /// the asked type. It is if an operand with as many elements as the result is
-  /// Narrow: the Wide operands are then statistics, as in x minus its mean.
+  /// Returns whether the result of `op`, which computes in f32, must be rounded
+  /// to the asked type: whether an operand with as many elements as the result
+  /// is Narrow. The Wide operands are then statistics, such as the mean in
+  /// x - mean(x).
   bool roundsResult(Operation *op) const {
     if (needsWide(op) || !leading.contains(op) || op->getNumResults() != 1)
       return false;
@@ -338,9 +339,9 @@ private:
   }
 
   /// Visits a cast between float types that the model contains. If its operand
-  /// is Narrow or Wide, a cast to f32 or wider becomes a cast to f32, and any
-  /// other cast one to the asked type. A cast of a Known or Stored value is
-  /// kept.
+  /// is Narrow or Wide, the cast changes: a cast to f32 or wider becomes a cast
+  /// to f32, and any other cast becomes a cast to the asked type. A cast of a
+  /// Known or Stored value is kept.
   void visitCast(CastOp op) {
     const Precision from = of(op.getInput());
     if (from < Precision::Narrow)

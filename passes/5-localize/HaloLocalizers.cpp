@@ -160,8 +160,9 @@ static Value localizeConcat(LocalOp &local, LocalBuilder &builder) {
 }
 
 /// Sets the pads of `op` to 0 in all dims that are read through windows (halo
-/// exchange): what arrives contains the padding already. Pads belong to the
-/// dims from 2 on, after batch and channels.
+/// exchange), because the operand that the exchange delivers contains the
+/// padding already. pads[0] belongs to dim 2: dims 0 and 1 are batch and
+/// channels.
 template <typename Op> static void dropPads(LocalOp &local, Op op) {
   SmallVector<int64_t> pads(op.getPads());
   for (size_t i = 0; i < pads.size() / 2; ++i)

@@ -139,9 +139,9 @@ private:
   }
 
   /// Returns `op` with its sharding rule, the splits of the rule's factors
-  /// (like letters of an einsum), and the global types. The rule must be
-  /// computed on global shapes, so the operands get their global types back in
-  /// the meantime. Fails if `dist.split` does not fit the rule.
+  /// (like letters of an einsum), and the global types. The rule is only valid
+  /// for global shapes, so the operands have their global types while it is
+  /// computed. Fails if `dist.split` does not fit the rule.
   FailureOr<LocalOp> describe(Operation *op) {
     LocalOp local{op, {}, {}, {}, {}};
     for (Value operand : op->getOperands())

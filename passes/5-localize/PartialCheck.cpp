@@ -67,9 +67,9 @@ static std::string textOf(const Partials &partials) {
 // Effect of ops on types
 //===----------------------------------------------------------------------===//
 
-/// Returns whether a partial sum may pass from operand number `operand` of `op`
-/// to its results. It may pass through a select or scatter if the op's other
-/// values are zeros: zeros on every rank are a partial sum of zero.
+/// Returns whether a partial sum in operand number `operand` of `op` may pass
+/// to the results. Through a select or scatter it may pass only if the other
+/// values of the op are zeros: zeros on every rank are a partial sum of zero.
 static bool lets(Operation *op, const ShardingRule &rule, unsigned operand) {
   if (auto select = dyn_cast<graph::SelectOp>(op))
     return operand > 0 && localize::isZero(select->getOperand(3 - operand));
@@ -168,10 +168,10 @@ static bool dividesGroups(Operation *op, const dist::SubAxis &axis) {
                                   });
 }
 
-/// Returns the reductions over ranks that become necessary in `op`. One along
-/// an axis is certain if the axis splits the reduced dim in the same way in all
-/// operands and does not split groups. For other axes that split reduced dims,
-/// it is only possible.
+/// Returns the reductions over ranks that become necessary in `op`. A reduction
+/// along an axis is certain if the axis splits the reduced dim in the same way
+/// in all operands and does not split groups. A reduction along any other axis
+/// that splits a reduced dim is only possible.
 static StartedReductions startedReductionsOf(Operation *op,
                                              const ShardingRule &rule) {
   StartedReductions found;
@@ -260,8 +260,9 @@ static LogicalResult checkMean(graph::ReduceOp op) {
 // Checks of single ops
 //===----------------------------------------------------------------------===//
 
-/// Checks that the collective `op` starts from the partial reductions that its
-/// operand's sharding states. Emits an error if not.
+/// Checks the attribute `from` of the collective `op`, which is the sharding
+/// before the step: its partials (reductions over ranks that are still to be
+/// done) must be those of the operand's own sharding. Emits an error if not.
 static LogicalResult checkCollective(dist::CollectiveOp op) {
   const auto type = typeOf(op.getInput());
   const Partials from = normal(op.getFrom().getSharding().partials);
@@ -272,8 +273,9 @@ static LogicalResult checkCollective(dist::CollectiveOp op) {
   return success();
 }
 
-/// Checks that the value that a transfer between stages sends still needs the
-/// same reductions over ranks on both stages. Emits an error if not.
+/// Checks that the value that `op` sends from stage to stage has the same
+/// partials (reductions over ranks that are still to be done) on both stages.
+/// Emits an error if not.
 static LogicalResult checkTransfer(pipe::TransferOp op) {
   const auto sent = typeOf(op.getInput()), received = typeOf(op.getResult());
   if (sent && received && *sent != *received)

@@ -42,10 +42,9 @@ struct ReshardToCollectives
     Value value = reshard.getInput();
     for (const plan::ReshardStep &step : plan.steps)
       value = emitStep(builder, reshard, value, step);
-    // Keep the sharding recorded on the reshard's result. It may be that of a
-    // slice or pad with a window (halo exchange) that has read the reshard:
-    // localize-shapes has erased that op and recorded its result's sharding
-    // here.
+    // A sharding that is recorded on the result is kept. If a slice or pad read
+    // the reshard through a window (halo exchange), localize-shapes has erased
+    // that op and recorded the sharding of its result here.
     if (auto known = dist::shardingOf(reshard.getResult());
         known && value != reshard.getInput())
       dist::setSharding(value, known.getSharding());

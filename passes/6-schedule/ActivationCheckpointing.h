@@ -81,8 +81,9 @@ private:
   /// Returns whether the backward pass can read `value` without recomputation:
   /// it is kept, or no forward op computes it.
   bool isAlwaysAvailable(mlir::Value value) const;
-  /// Returns what the backward pass reads instead of `value`: its clone or, if
-  /// it is available, `value` itself. Missing clones are inserted at `builder`.
+  /// Returns the value that the backward pass reads instead of `value`: its
+  /// clone or, if it is available, `value` itself. Missing clones are inserted
+  /// at `builder`.
   mlir::Value again(mlir::Value value, mlir::OpBuilder &builder);
   /// Returns the forward ops that must be cloned to recompute `value`, in the
   /// order of the forward pass. Ops that already have a clone are not included.

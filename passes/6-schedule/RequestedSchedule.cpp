@@ -8,8 +8,8 @@ using namespace mlir;
 using namespace pcc;
 
 /// Generates the action table of the schedule that `pipe.schedule` names, such
-/// as 1F1B. Emits an error if the name is unknown or the schedule does not fit
-/// the module.
+/// as 1F1B. Emits an error and fails if the name is unknown or the schedule
+/// does not fit the module.
 static FailureOr<plan::ActionTable> generate(ModuleOp module) {
   plan::ScheduleRequest request;
   request.kind = plan::ScheduleKind::ForwardOnly;

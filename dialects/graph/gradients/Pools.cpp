@@ -117,9 +117,12 @@ private:
     sum = sum ? b.add(sum, part) : part;
   }
 
-  /// Interleaves all phases into one tensor, one dim at a time from the last to
-  /// the first. In `phases`, those that differ only in the last dim are
-  /// adjacent.
+  /// Interleaves all phases (input elements of equal index modulo the strides)
+  /// into the gradient of the input, and returns it. With stride 2 in one dim,
+  /// the phases [a, c, e] and [b, d, f] give [a, b, c, d, e, f].
+  ///
+  /// Dims are interleaved one at a time, from the last to the first. `phases`
+  /// is sorted so that phases that differ only in the last dim are adjacent.
   Value takeTurns() {
     SmallVector<int64_t> shape(tensorType(dy).getShape().take_front(2));
     for (size_t dim = 0; dim < numDims; ++dim)

@@ -22,8 +22,8 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Largest fill value of hidden scores that absorbs a score: the sum of the
-/// fill and any score of realistic size rounds to the fill.
+/// Largest fill value, for hidden scores, that absorbs any score: the sum of
+/// the fill value and a score of realistic size is rounded to the fill value.
 static constexpr double absorbing = -1e30;
 /// Largest fill value for which a hidden score has softmax weight 0 in a row
 /// that also has a visible score.

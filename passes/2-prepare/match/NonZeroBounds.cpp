@@ -14,8 +14,8 @@ using namespace pcc::prepare;
 static constexpr int mostSteps = 16;
 
 namespace {
-/// The question: at most how many elements along dim `dim` of `value` can
-/// differ from 0?
+/// A question that the search answers: at most how many elements of `value`
+/// along dim `dim` can differ from 0?
 struct Query {
   Value value;
   int64_t dim;
@@ -29,9 +29,9 @@ struct Query {
   Query of(Value other, int64_t otherDim) const {
     return {other, otherDim, steps - 1};
   }
-  /// Returns the question about `operand`, which an op broadcasts to the shape
-  /// of `value`: about the operand's dim that becomes `dim`. Returns nullopt if
-  /// the operand lacks that dim or has size 1 there.
+  /// An op broadcasts `operand` to the shape of `value`. Returns the same
+  /// question about the dim of `operand` that becomes dim `dim` of `value`.
+  /// Returns nullopt if `operand` lacks that dim or has size 1 there.
   std::optional<Query> ofBroadcast(Value operand) const {
     const int64_t own = dim + static_cast<int64_t>(shapeOf(operand).size()) -
                         static_cast<int64_t>(shapeOf(value).size());
@@ -66,7 +66,7 @@ static int64_t countProduct(Operation *op, const Query &query) {
 }
 
 /// Returns the bound for an op whose result is 0 wherever all its operands are
-/// 0: the sum of its operands' bounds.
+/// 0: the sum of the bounds of its operands.
 static int64_t countSum(Operation *op, const Query &query) {
   int64_t sum = 0;
   for (Value operand : op->getOperands())
@@ -108,9 +108,10 @@ static bool areDistinct(Value value, int64_t dim) {
   });
 }
 
-/// Returns the bound for a comparison. It is 1 for `equal` of a number that is
-/// repeated along the dim with distinct numbers, as in compare(index, iota): at
-/// most one of them is equal. Other comparisons have no bound.
+/// Returns the bound for a comparison. If an `equal` op compares one number,
+/// repeated along the dim, with numbers that are all different along the dim,
+/// the bound is 1: at most one of them is equal. An example is equal(index,
+/// iota). All other comparisons have the size of the dim as the bound.
 static int64_t countEqual(Operation *op, const Query &query) {
   auto compare = cast<CompareOp>(op);
   if (compare.getPredicate() != Predicate::Equal)
@@ -143,9 +144,10 @@ static int64_t countScattered(Operation *op, const Query &query) {
          shapeOf(scatter.getUpdates())[query.dim];
 }
 
-/// Returns the bound for a reshape: that of the input's dim which the reshape
-/// leaves as it is. This dim has the query dim's size and as many elements in
-/// the dims from it on.
+/// Returns the bound for a reshape. If the reshape leaves a dim of the input as
+/// it is and that dim becomes the query's dim, the bound is that of the input's
+/// dim. The dim stays as it is if it has the query dim's size and the same
+/// number of elements in all later dims together.
 static int64_t countReshaped(Operation *op, const Query &query) {
   auto behind = [](ArrayRef<int64_t> shape, int64_t dim) {
     return ShapedType::getNumElements(shape.drop_front(dim));
@@ -159,8 +161,8 @@ static int64_t countReshaped(Operation *op, const Query &query) {
   return query.size();
 }
 
-/// Returns the bound for a transpose: that of the input's dim which becomes the
-/// query's dim.
+/// Returns the bound for a transpose: the bound of the input along the dim that
+/// becomes the query's dim.
 static int64_t countTransposed(Operation *op, const Query &query) {
   auto transpose = cast<TransposeOp>(op);
   return count(query.of(transpose.getInput(), transpose.getPerm()[query.dim]));

@@ -20,9 +20,10 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// In a reshape from shape `from` to shape `to` that only adds and removes dims
-/// of size 1, returns the dim of `to` that dim `dim` of `from` becomes. Returns
-/// nullopt for another reshape, and if dim `dim` has size 1.
+/// Returns the dim of shape `to` that dim `dim` of shape `from` becomes in a
+/// reshape that only adds and removes dims of size 1. Returns nullopt if the
+/// reshape does anything else or if dim `dim` has size 1.
+///   [1, 4, 5] to [4, 1, 5]: dim 1 becomes dim 0, dim 2 stays dim 2
 static std::optional<int64_t>
 throughUnitDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to, int64_t dim) {
   auto isUnit = [](int64_t size) { return size == 1; };
@@ -40,8 +41,8 @@ throughUnitDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to, int64_t dim) {
   return {};
 }
 
-/// Returns whether each element of `constant` equals `step` times its own index
-/// along `dim`.
+/// Returns whether each element of `constant` is `step` times its own index
+/// along `dim`, as in [0, 3, 6] with a step of 3.
 static bool countsAlong(ConstantOp constant, int64_t dim, int64_t step = 1) {
   auto elements = dyn_cast<DenseIntElementsAttr>(constant.getValue());
   if (!elements)
@@ -79,10 +80,10 @@ static bool countsAlong(Value value, int64_t dim) {
   return false;
 }
 
-/// Rewrites the first form in the comment at the top of this file: in the index
-/// tuples, the first component of each is its own row number. Removes this
-/// component and makes the row a batch dim of the gather_nd. Returns null for
-/// other ops.
+/// Rewrites a gather_nd whose index tuples begin with their own row number:
+///   gather_nd(x [n, s, d], concat([0, 1, …, n-1], i))
+///     ->  gather_nd(x, i) with the rows as a batch dim
+/// Returns null for other ops.
 static Value takeRowsAsBatch(GatherNdOp op, PatternRewriter &rewriter) {
   auto concat = definedBy<ConcatOp>(op.getIndices());
   int64_t batch = op.getBatchDims(),
@@ -115,8 +116,11 @@ static bool isPositionWithin(Value value, int64_t size) {
   return position && shapeOf(position.getInput())[position.getDim()] <= size;
 }
 
-/// Rewrites the second form in the comment at the top of this file, a gather
-/// from flattened rows with one index per row. Returns null for other ops.
+/// Rewrites a gather from flattened rows that reads one element of each row, if
+/// i is known to lie within [0, s):
+///   gather(reshape(x [n, s, d]) [n·s, d], i + [0, s, 2s, …])
+///     ->  gather_nd(x, i) with the rows as a batch dim
+/// Returns null for other ops.
 static Value takeFlatRowsAsBatch(GatherOp op, PatternRewriter &rewriter) {
   auto merge = definedBy<ReshapeOp>(op.getData());
   auto add = definedBy<AddOp>(op.getIndices());

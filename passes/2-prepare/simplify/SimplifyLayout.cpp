@@ -61,8 +61,9 @@ mergedDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
     int64_t product = 1;
     while (next < from.size() && (product < to[dim] || from[next] == 1) &&
            (to[dim] != 1 || from[next] == 1)) {
-      // This group may take a dim of size 1 that a later dim of `to` could
-      // take. The later dim then gets an empty list, which is correct, too.
+      // If `to` has several dims of size 1 in a row, the first may take a dim
+      // of size 1 of `from` that belongs to the second. The second then gets an
+      // empty list, which is correct, too.
       product *= from[next];
       group.push_back(static_cast<int64_t>(next++));
     }

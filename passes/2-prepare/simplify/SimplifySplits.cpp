@@ -18,13 +18,14 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Largest number of ops above which a split is moved.
+/// Largest number of ops through which a split is moved up.
 static constexpr int maxDepth = 8;
 
 namespace {
-/// A reshape that divides dim 0, of size `size`, of tensors of rank `rank` into
-/// dims of the sizes `parts`. A value is in split form after this reshape. If
-/// its dim 0 has size 1, it is broadcast, and becomes several dims of size 1.
+/// A reshape that divides dim 0 into several dims: it turns the shape [size, …]
+/// of rank `rank` into [parts…, …]. A value is *in split form* after this
+/// reshape. A value whose dim 0 has size 1 is broadcast along it; in split form
+/// it has size 1 in each of the new dims.
 class Split {
 public:
   /// Returns the split that the reshape `op` performs; nullopt if `op` changes

@@ -53,19 +53,19 @@ struct FillMode {
   /// Whether the factor takes parts even if it then has more ranks than
   /// elements.
   bool overfill = false;
-  /// Whether the new parts are major to some axes that split the factor
-  /// already: to the first one that `seeds` order after the new axis, and to
-  /// those behind it. If false, the new parts are minor to all of them.
+  /// Place of the new parts among the axes that split the factor already. If
+  /// true, they come before the first axis that a seed (requested sharding)
+  /// splits after them; if false, they come last (most minor).
   bool reorder = false;
   /// Only the parts with indices first to end - 1 are offered to the factor.
   size_t first = 0, end = SIZE_MAX;
 };
 } // namespace
 
-/// Splits `factor` of `op` over the first of `parts` and returns over how many.
-/// It is as many as leave every rank an element, but at least one if the factor
-/// is not full. Returns 0 if the factor is full (has as many parts as
-/// elements).
+/// Splits `factor` of `op` (a dim, or part of a dim) over the first n of
+/// `parts` and returns n. n is the largest number with which every rank still
+/// has an element, but at least 1 if the factor is not full. A full factor has
+/// as many parts as elements; for it, n is 0.
 static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
                    const Seeds &seeds, FillMode how) {
   dist::SubAxes &axes = op.axes[factor];
@@ -136,10 +136,10 @@ static bool areNeighbours(const RefinedRule &rule, int major, int minor) {
       });
 }
 
-/// Returns the factors that may be split over the parts for which factor
-/// `first` has too few elements. They are the factors that a strategy splits
-/// and that follow `first` in some dim. If `mixesDims`, they need not follow
-/// it.
+/// Returns the factors (dims, or parts of dims) that may be split over the
+/// parts that are left when factor `first` is full. They are the factors that
+/// some strategy splits. Unless `mixesDims` is true, they must directly follow
+/// `first` in some dim.
 static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
                                       ArrayRef<Strategy> strategies,
                                       bool mixesDims) {
@@ -152,8 +152,9 @@ static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
 }
 
 /// Appends to `candidates` a copy of `op` in which `factor` is split over as
-/// many of `parts` as it has elements for. If parts are left, also appends one
-/// copy for each factor in `others` that can be split over all of the rest.
+/// many of `parts` as it has elements for. If some parts are left, also
+/// appends, for each factor in `others` that can be split over all of them, a
+/// copy that does so.
 static void addSplits(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
                       int factor, FillMode how, ArrayRef<int> others,
                       const Seeds &seeds,
@@ -236,10 +237,9 @@ static dist::SubAxes decidedOf(const dist::SubAxes &axes,
   return kept;
 }
 
-/// Returns pairs: each factor of the rule that belongs to `dim`, with the
-/// factor of `split` that contains it. A factor of `split` can contain several
-/// factors of the rule, because factors that a seed does not split may be cut
-/// further.
+/// Returns pairs: each factor of the rule that belongs to `dim`, and the factor
+/// of the sharding `split` that contains it. One factor of `split` can contain
+/// several factors of the rule, because the rule may cut a dim more finely.
 static SmallVector<std::pair<int, dist::Factor>>
 factorsLike(const RefinedRule &rule, ArrayRef<int> dim,
             const dist::DimSharding &split) {
@@ -257,10 +257,11 @@ factorsLike(const RefinedRule &rule, ArrayRef<int> dim,
   return pairs;
 }
 
-/// Returns `op` with its factors split as `seed` says, restricted to the axes
-/// that have been decided. Axes that the seed does not mention and that split a
-/// factor already stay: the time axis (microbatches) major to the axes of the
-/// seed, other axes minor to them.
+/// Returns `op` with its factors (dims, or parts of dims) split as `seed`, a
+/// requested sharding, says. Only axes in `decided` are used. Axes that split a
+/// factor already and that the seed does not mention stay: the time axis
+/// (microbatches) comes before the axes of the seed, other axes come after
+/// them.
 static ShardedOp splitLike(const ShardedOp &op, const dist::Sharding &seed,
                            const dist::SubAxes &decided) {
   ShardedOp next(op);

@@ -20,9 +20,10 @@ static int64_t largestPart(const ShardedOp &op) {
   return size;
 }
 
-/// Appends a dim to an inner value that is gathered. Each part of the op
-/// contributes `perPart` elements. For 4 parts with 3 elements each, the dim
-/// has 12 elements: split over `axes` before the reshard, whole after it.
+/// Appends a dim to an inner value of the op (a value that its parts exchange)
+/// that is gathered. Each part contributes `perPart` elements. For 4 parts with
+/// 3 elements each, the dim has 12 elements: split over `axes` before the
+/// reshard, whole after it.
 static void addParts(InnerReshard &reshard, int64_t perPart,
                      const dist::SubAxes &axes) {
   int64_t parts = dist::numParts(axes);

@@ -20,11 +20,14 @@ static bool isFree(const ShardedOp &op, const dist::SubAxes &axes) {
   });
 }
 
-/// Splits a factor of `op` over `axes`. `covering` lists factors of the rule
-/// that together are one factor of a sharding; the first of them is split. Does
-/// nothing in three cases: the factor has other factors minor to it and its
-/// size is not a multiple of the number of parts; its kind is Whole or Inner;
-/// or the factor or one of the axes is used already.
+/// Splits the first factor (dim, or part of a dim) in `covering` over `axes`.
+/// The factors in `covering` are those of the rule that together form one
+/// factor of the sharding. Does nothing in three cases:
+///
+///  - there are several factors, and the size of the first one is not a
+///    multiple of the number of parts;
+///  - the first factor is of kind Whole or Inner;
+///  - the first factor is split already, or `op` uses one of the axes already.
 static void give(ShardedOp &op, ArrayRef<int> covering,
                  const dist::SubAxes &axes) {
   const auto &major = op.rule->factors[covering.front()];
@@ -35,10 +38,10 @@ static void give(ShardedOp &op, ArrayRef<int> covering,
     op.axes[covering.front()] = axes;
 }
 
-/// Splits the factors of one dim of `op` like those of `sharding`. Both lists
-/// are compared from major to minor, and the rest of the dim is ignored after
-/// the first factor of `sharding` that does not end where a factor of the rule
-/// ends.
+/// Splits the factors (parts) of one dim of `op` over the axes that split the
+/// same factors in `sharding`. Goes through both lists from major to minor.
+/// Stops at the first factor of `sharding` that does not end where a factor of
+/// the rule ends.
 static void followDim(ShardedOp &op, ArrayRef<int> dim,
                       const dist::DimSharding &sharding) {
   for (const dist::Factor &factor : sharding.factors) {

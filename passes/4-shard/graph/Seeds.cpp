@@ -122,9 +122,10 @@ LogicalResult Seeds::takeAnnotations(func::FuncOp function,
   return success(isSound);
 }
 
-/// Emits an error and fails unless `seed`, the final seed of a value, places
-/// the value as `asked`, the seed of the model, does. They differ if the user
-/// requests another sharding.
+/// A value can have two requested shardings: `asked`, from the model, and
+/// `seed`, which is used. Emits an error and fails unless both place the
+/// elements of the value equally. They differ if the user requests another
+/// sharding.
 static LogicalResult checkSame(const Seed &asked, const Seed &seed,
                                func::FuncOp function) {
   if (dist::samePlacement(asked.sharding, seed.sharding))
@@ -221,9 +222,10 @@ LogicalResult Seeds::collectFacts(func::FuncOp function,
   return success();
 }
 
-/// Updates `overfull`, `order`, `cuts` and `priorities`. Emits an error and
-/// fails if the places at which seeds cut an axis do not divide each other,
-/// such as 2 and 3.
+/// Updates `overfull`, `order`, `cuts` and `priorities` for one requested
+/// sharding. Emits an error and fails if two places at which requests cut an
+/// axis do not divide each other: sub-axes of 2 and of 3 ranks do not fit
+/// together.
 LogicalResult Seeds::collectFactsFrom(const Seed &seed, func::FuncOp function) {
   for (const dist::DimSharding &dim : seed.sharding.dims)
     for (const dist::Factor &factor : dim.factors) {

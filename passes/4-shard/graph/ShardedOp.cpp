@@ -79,10 +79,14 @@ bool ShardedOp::uses(const graph::ShardingRule::Window &window) const {
                        [&](int factor) { return !axes[factor].empty(); }));
 }
 
-/// A window without extent (a slice, a pad) copies elements: the view has the
-/// length of the result's dim and one piece per stretch of the window. A window
-/// with an extent (a convolution) needs a halo: the view has one block for each
-/// part of the result, with the elements of the part and the halo around them.
+/// There are two forms of windows:
+///
+///  - A window without an extent (a slice, a pad) copies elements. The view is
+///    as long as the dim of the result and has one piece per stretch of the
+///    window.
+///  - A window with an extent (a convolution) needs a halo. The view has one
+///    block per part of the result: the elements of the part with the halo
+///    around them.
 dist::DimSharding
 ShardedOp::windowSharding(const graph::ShardingRule::Window &window) const {
   int64_t dimSize = 1;
@@ -106,7 +110,7 @@ ShardedOp::windowSharding(const graph::ShardingRule::Window &window) const {
   view.blocks = split.numParts();
   view.length = (split.localSize() - 1) * step + window.extent;
   view.pitch = split.localSize() * step;
-  // Elements that only the padding of the last part would read are not in the
+  // Elements that only padding of the last part would read are left out of the
   // view.
   view.limit = std::max<int64_t>(
       0, std::min(dimSize, source + (split.size - 1) * step + window.extent));

@@ -129,9 +129,10 @@ public:
   }
 
 private:
-  /// For the value on `edge`: puts a factor of its producer and a factor of its
-  /// user into one class if both begin at the same position of a dim and have
-  /// the same size.
+  /// Joins classes of factors across one edge, which leads from the producer of
+  /// a value to one of its users. A factor of the producer and a factor of the
+  /// user come into one class if they begin at the same position of a dim of
+  /// the value and have the same size.
   void join(const ShardedGraph::OperandEdge &edge) {
     const RefinedRule &from = *graph.ops[edge.producer].rule,
                       &to = *graph.ops[edge.user].rule;
@@ -238,8 +239,8 @@ void ExpertRegion::leaveGates(const ShardedGraph &graph, unsigned sum) {
   }
 }
 
-/// Visits the vertices in reverse, because a vertex is inside of the region if
-/// all its users are.
+/// Vertices are visited in reverse order, users before producers, because a
+/// vertex is inside of the region if all its users are.
 ExpertRegion::ExpertRegion(const ShardedGraph &graph)
     : inside(graph.ops.size()) {
   auto isInside = [&](const ShardedGraph::OperandEdge &edge) {

@@ -83,9 +83,10 @@ private:
 };
 } // namespace
 
-/// Returns the factors of an op that begin with the whole batch. `rule.parts`
-/// lists the smaller factors into which a factor has been cut. The first ones
-/// of them have the tag Batch, and no later one does.
+/// Returns the factors (dims, or parts of dims) of an op that begin with the
+/// whole batch. rule.parts[f] lists the smaller factors into which factor f has
+/// been cut. Factor f is returned if the first of them have the tag Batch and
+/// no later one has.
 static SmallVector<BatchFactor> batchFactorsOf(const RefinedRule &rule,
                                                ArrayRef<FactorTag> tags) {
   SmallVector<BatchFactor> found;
@@ -185,8 +186,10 @@ private:
     return letters;
   }
 
-  /// Returns an operand, reshaped so that it has one dim per letter of
-  /// lettersOf.
+  /// Returns the operand `value`, reshaped to one dim per factor of the rule.
+  /// The factor with the batch becomes two dims: blocks, and elements of a
+  /// block if there are several. For 4 blocks, [8, 3] (8 samples of 3 features)
+  /// becomes [4, 2, 3].
   Value taken(Value value, const ShardingRule::TensorFactors &dims) {
     SmallVector<int64_t> shape;
     for (const ShardingRule::DimFactors &dim : dims)
@@ -232,8 +235,9 @@ private:
     return tree.microbatches > 1 ? builder.reduceSum(value, at) : value;
   }
 
-  /// Returns the number of elements over which `reduce` takes the mean, as a
-  /// scalar constant with the element type of `sum`.
+  /// Returns the divisor of the mean that `reduce` computes, which is the
+  /// number of elements in each sum. It is a scalar constant with the element
+  /// type of `sum`.
   Value divisor(graph::ReduceOp reduce, Value sum) {
     int64_t count = reduce.getDivisor().value_or(0);
     if (count == 0) {

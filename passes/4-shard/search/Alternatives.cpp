@@ -40,9 +40,10 @@ static ShardedOp withoutAxis(const ShardedOp &op, const dist::Axis &axis) {
   return base;
 }
 
-/// Sorts the axes of each factor that `axis` splits, because candidatesOf
-/// always puts `axis` last. If the same axes split the factor in `own`, the
-/// order is that of `own`; otherwise it is that of the mesh.
+/// Sorts the axes of each factor of `op` that `axis` splits, because
+/// candidatesOf always appends `axis` at the end. If the same axes split the
+/// factor in `own`, the order is that of `own`; otherwise it is the order of
+/// the mesh.
 static void order(ShardedOp &op, const ShardedOp &own, const dist::Axis &axis,
                   const dist::Mesh &mesh) {
   for (auto [axes, as] : llvm::zip_equal(op.axes, own.axes)) {
@@ -57,9 +58,9 @@ static void order(ShardedOp &op, const ShardedOp &own, const dist::Axis &axis,
   }
 }
 
-/// Returns whether `candidate` reads a partial sum over `axis` although no
-/// producer of an operand gives one. A complete value would have to be made
-/// partial first, which never saves anything.
+/// Returns whether `candidate` reads an operand as a partial sum over `axis`
+/// although the producer of the operand does not give a partial sum. A complete
+/// value would first have to be made partial, which never saves anything.
 static bool makesPartial(const ShardedGraph &graph, unsigned index,
                          const ShardedOp &candidate, const dist::Axis &axis) {
   if (!dist::holdsAxis(candidate.through, axis.name))

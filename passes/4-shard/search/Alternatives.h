@@ -8,12 +8,11 @@
 
 namespace pcc::shard {
 
-/// For `pcc explain`: prices the choices that ops had and did not take, after
-/// all axes have been assigned. A choice is a way in which one op uses one
-/// axis, while all ops next to it stay as they are. If only this op reads a
-/// weight, the weight is split as the op needs it. The prices are those of the
-/// search: a choice that was not refused costs at least as much as the chosen
-/// one.
+/// Prices, for `pcc explain`, the choices that ops did not take, after all axes
+/// have been assigned. A choice is a way in which one op uses one axis, while
+/// all ops next to it stay as they are. If only this op reads a weight, the
+/// weight is split as the op needs it. The prices are those of the search: a
+/// choice that was not refused costs at least as much as the chosen one.
 class Alternatives {
 public:
   /// Keeps references to all arguments, which must outlive this object.

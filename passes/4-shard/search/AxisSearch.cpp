@@ -31,16 +31,16 @@ static constexpr size_t mostForms = 256;
 /// work, the joint search takes much longer than assignAxis for each axis.
 static constexpr double mostWork = 1e5;
 
-/// Largest AxisSearch::work for which the search considers, for each value,
-/// sets of two or more additional shardings. With more work, these sets take
-/// longer than the rest of the search.
+/// Limit of AxisSearch::work up to which the search considers, for each value,
+/// that the value is kept in three or more shardings. With more work, these
+/// combinations take longer than the rest of the search.
 static constexpr double mostWorkOnForms = 2e4;
 
-/// If both limits are exceeded, the parts of an axis split only neighbouring
-/// factors of one dim. Otherwise the search would take minutes and freeze more
-/// variables. Example: if a convolution in a training step may split separate
-/// dims, it has 75 or more choices for 4 ranks, and a table over three such ops
-/// exceeds tableLimit.
+/// Limit of AxisSearch::work. If it and `pairsPerUse` are exceeded, the parts
+/// of an axis may split only neighbouring factors (parts) of one dim. Otherwise
+/// the search would take minutes and freeze more variables. Example: if a
+/// convolution in a training step may split separate dims, it has 75 or more
+/// choices for 4 ranks, and a table over three such ops exceeds tableLimit.
 static constexpr double mostWorkOnMixing = 2.5e5;
 static constexpr double mostPairsPerUse = 128;
 
@@ -102,8 +102,8 @@ public:
     bound = known;
     for (Value &value : values)
       price(value);
-    // With fewer sets of shardings per value, costs are less exact, but the
-    // elimination is more likely to find the minimum.
+    // With fewer sets of shardings per value, the modelled costs are less
+    // exact, but the elimination more often finds their minimum.
     const bool isLarge = work() > mostWorkOnForms;
     plan::Assignment best = minimise(isLarge ? 1 : mostForms);
     if (!isLarge && !best.exact)

@@ -9,9 +9,9 @@ namespace pcc::shard {
 
 /// Assigns one axis: chooses for each vertex (op, argument or result) of
 /// `graph` how it uses the parts of the axis, with the least total cost.
-/// `before` holds the axes assigned earlier, whose assignments stay. Two costs
-/// are compared by penalty; if it is equal, by seconds (if a cluster is known),
-/// then by received bytes per rank, then by calls, then by memory (plan::Cost).
+/// `before` holds the axes assigned earlier, whose assignments stay. Costs
+/// (plan::Cost) are compared by these criteria, in this order: penalty, seconds
+/// (if a cluster is known), received bytes per rank, calls, memory.
 ///
 /// The minimum is found by variable elimination. It is exact unless variables
 /// had to be frozen (plan/search/Eliminate.h). The parts of an axis (sub-axes

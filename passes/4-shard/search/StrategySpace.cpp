@@ -93,8 +93,8 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
   if (assignment.role == AxisRole::Storage)
     return divideStored(index, assignment, states);
   ArrayRef<dist::SubAxis> parts(assignment.parts);
-  // `decided` may hold the parts of this axis that were assigned earlier. They
-  // are replaced by one sub-axis that covers these and the new parts.
+  // `decided` may hold parts of this axis that were assigned earlier. One
+  // sub-axis that covers these and the new parts replaces them.
   llvm::erase_if(decided, [&](const dist::SubAxis &axis) {
     return axis.axis == parts.front().axis;
   });
@@ -176,9 +176,9 @@ static bool castsStored(const ShardedGraph &graph, const StoredWeights &stored,
          stored.contains(graph.operands[index][0].producer);
 }
 
-/// If the optimizer update is divided like the stored tensors, it needs only a
-/// reduce-scatter of gradients, and its new weights are stored without
-/// communication.
+/// An op of the optimizer update is divided like the stored tensors. Then only
+/// a reduce-scatter of gradients is needed, and the new weights are stored
+/// without communication.
 void StrategySpace::followStored(unsigned index,
                                  const AxisAssignment &assignment,
                                  States &states) const {
@@ -204,12 +204,13 @@ void StrategySpace::followStored(unsigned index,
   states = std::move(next);
 }
 
-/// An axis of the sequence splits heads within attention, and tokens before and
-/// after. If another axis splits heads throughout, it must be major to that
-/// axis. Otherwise both axes move:
+/// Puts the new axis, which splits heads, before an axis of the sequence that
+/// splits the same heads. An axis of the sequence splits heads within
+/// attention, and tokens before and after it. An axis that splits heads
+/// everywhere must be major to it; otherwise both axes communicate:
 ///
-///   [32@cp, 8@tp] to [-, 8@cp+tp]:   moves over both axes
-///   [32@cp, 8@tp] to [-, 8@tp+cp]:   an all-to-all over cp
+///    [32@cp, 8@tp] to [-, 8@cp+tp]:   moves over both axes
+///    [32@cp, 8@tp] to [-, 8@tp+cp]:   an all-to-all over cp
 void StrategySpace::addBeforeSequenceAxes(
     unsigned index, const AxisAssignment &assignment,
     SmallVectorImpl<ShardedOp> &candidates) const {
@@ -234,9 +235,12 @@ void StrategySpace::addBeforeSequenceAxes(
 }
 
 /// An axis may always split the dim of its role. Inside of the expert region,
-/// an axis that divides experts may also split anything, and another axis
-/// anything but experts and weights. Without `movesTokens`, the first may also
-/// split experts, the second nothing else.
+/// more is allowed:
+///
+///  - An axis that divides experts may split anything. Without `movesTokens`,
+///    it may split only the dim of its role and experts.
+///  - Another axis may split anything but experts and weights. Without
+///    `movesTokens`, it may split only the dim of its role.
 bool StrategySpace::mayTakeNearExperts(unsigned index, FactorTag tag,
                                        const AxisAssignment &assignment) const {
   if (isTagOfRole(tag, assignment.role))
@@ -313,7 +317,7 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
   const ShardedOp &op = graph.ops[index];
   if (strategy.kind == Strategy::Through)
     // Partial sums over the batch may be sent to another stage before they are
-    // reduced. Thus they are reduced where they would be without stages. Other
+    // reduced. They are then reduced where they would be without stages. Other
     // partial sums are reduced before the transfer, unless the transfer belongs
     // to the update.
     return inTime ? graph.readsSumsInTime(index)
@@ -361,9 +365,9 @@ double StrategySpace::penaltyOf(unsigned index, const ShardedOp &before,
          (megatron.isBroken(index, after, part) ? 1 : 0);
 }
 
-/// Two exceptions: ranks may have an input whole if a seed (requested sharding)
-/// pins it. Microbatches may have an input whole if an op reads the batch of
-/// the whole step.
+/// There are two exceptions. Ranks may have an input whole if a seed (requested
+/// sharding) pins it. Microbatches may have an input whole if an op reads the
+/// batch of the whole step.
 bool StrategySpace::leavesBatchWhole(unsigned index, const ShardedOp &op,
                                      const dist::SubAxis &part) const {
   if (!graph.isArgument(index) || (graph.seedOf(index) && !isInTime(part)) ||

@@ -39,9 +39,9 @@ struct AxisAssignment {
   /// (ExpertDims.h). If false, it may split only the dims of its role: the
   /// batch or the sequence, and the experts.
   bool movesTokens = true;
-  /// Where the parts go for which a factor has too few elements. If true, they
-  /// may split any other factor; if false, only the next factor of the same
-  /// dim.
+  /// Use of the parts of the axis that are left when a factor has too few
+  /// elements for all of them. If true, they may split any other factor; if
+  /// false, only the next factor of the same dim.
   bool mixesDims = true;
 };
 
@@ -133,11 +133,11 @@ private:
   void
   addBeforeSequenceAxes(unsigned index, const AxisAssignment &assignment,
                         llvm::SmallVectorImpl<ShardedOp> &candidates) const;
-  /// Returns whether the axis must split the batch or the sequence, whichever
-  /// its role says, at vertex `index` if the vertex has such a dim.
+  /// Returns whether vertex `index` must be split by the axis along the dim of
+  /// the axis's role (the batch or the sequence), if the vertex has that dim.
   bool mustSplitRoleDim(unsigned index, const AxisAssignment &assignment) const;
-  /// Returns whether the axis splits the batch or the sequence, whichever its
-  /// role says, in `op`, a way of splitting vertex `index`.
+  /// Returns whether `op`, a way of splitting vertex `index`, splits the dim of
+  /// the axis's role (the batch or the sequence) over the axis.
   bool splitsRoleDim(unsigned index, const ShardedOp &op,
                      const AxisAssignment &assignment) const;
   /// Returns the penalty for the rules that are broken when vertex `index`,

@@ -13,10 +13,10 @@ namespace pcc::emit {
 /// position (virtual pipeline rank), since all ranks of a position do the same.
 ///
 /// Durations are estimates by the speeds and bandwidths of the module's
-/// cluster. An action takes as long as the flops, bytes and collectives of its
-/// ops require, a message as long as its bytes. The timeline also shows the
-/// memory that weights, gradients and kept activations take. The result is
-/// deterministic.
+/// cluster. The time of an action follows from the flops, bytes and collectives
+/// of its ops, and the time of a message from its bytes. The timeline also
+/// shows the memory that weights, gradients and kept activations take. The
+/// result is deterministic.
 runtime::Timeline plannedStep(const ModelFacts &facts,
                               const std::vector<PositionProgram> &programs);
 

@@ -11,9 +11,10 @@ using namespace pcc::emit;
 
 static RankedTensorType typeOf(Value value) { return graph::tensorType(value); }
 
-/// Returns the operands of `product` whose first dim is contracted, each with
-/// true if it is the lhs: both operands of [k, m]ᵀ · [k, n], for example. Empty
-/// if `product` has batch dims or an operand without elements.
+/// Returns the operands of `product` whose first dim is the contracted one:
+/// both operands of [k, m]ᵀ · [k, n], for example. Each comes with a flag,
+/// which is true for the lhs. Empty if `product` has batch dims or an operand
+/// without elements.
 static SmallVector<std::pair<Value, bool>, 2>
 contractedRows(graph::MatmulOp product) {
   SmallVector<std::pair<Value, bool>, 2> factors;

@@ -35,8 +35,9 @@ private:
   dist::Mesh rankMesh;
 };
 
-/// Returns the layout of a tensor of global shape `shape` under `sharding`: the
-/// same placement without what is partial, with the factors of whole dims.
+/// Returns the layout of a tensor of global shape `shape` under `sharding`. The
+/// layout says which elements each rank holds. A dim that `sharding` leaves
+/// whole is one factor in the layout, and partial axes are left out.
 runtime::Layout layoutOf(const dist::Sharding &sharding,
                          llvm::ArrayRef<int64_t> shape);
 

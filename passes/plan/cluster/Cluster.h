@@ -52,9 +52,8 @@ struct Cluster {
   int devicesPerNode = 1;
   /// Memory of one machine, in bytes. No price depends on it.
   double hostMemoryBytes = 0;
-  /// Factor by which compute slows down while communication runs at the same
-  /// time, and factor by which communication slows down meanwhile. No price
-  /// depends on these two factors.
+  /// Factors by which compute and communication slow down while both run at the
+  /// same time. No price depends on these two factors.
   double computeSlowdown = 1;
   double commSlowdown = 1;
 

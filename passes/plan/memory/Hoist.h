@@ -48,12 +48,13 @@ struct Hoisting {
 };
 
 /// Chooses the ops whose results are held (stay in memory) for the whole step:
-///  - Held is a shared result (equal in all microbatches) of communication,
+///
+///  - A shared result (equal in all microbatches) of communication is held,
 ///    because communicating again costs as much again.
-///  - Held is a shared result of computation if it is at most as large as the
+///  - A shared result of computation is held if it is at most as large as the
 ///    operands of its op. A larger result, such as a mask computed from a row
 ///    and a column, is cheaper to recompute than to keep.
-///  - Not held is a view, and a result that is larger than what is left of
+///  - A view is not held, nor is a result that is larger than what is left of
 ///    `maxHeldBytes`. Ops at the end of the stage are considered first.
 /// An op that is needed only to compute held results runs once per step.
 ///

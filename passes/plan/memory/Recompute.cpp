@@ -103,8 +103,9 @@ private:
     }
   }
 
-  /// Translates a cut, given as the nodes on the side of the source, into the
-  /// kept values, bytes and flops that it stands for.
+  /// Returns the trade-off that a cut stands for: kept values, their bytes, and
+  /// the flops of the recomputed ops. isOfSource[n] tells whether node n of the
+  /// network is on the side of the source.
   TradeOff read(const std::vector<bool> &isOfSource) const {
     TradeOff result;
     for (size_t i = 0; i < ops.size(); ++i) {

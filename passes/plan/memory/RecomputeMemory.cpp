@@ -20,8 +20,8 @@ public:
     changes[first] += bytes;
     changes[last + 1] -= bytes;
   }
-  /// Removes bytes from the instants after `last`. The caller counts these
-  /// bytes elsewhere as alive at all instants.
+  /// Removes bytes from the instants after `last`. Used for bytes that the
+  /// caller counts separately as alive at every instant.
   void removeAfter(size_t last, int64_t bytes) { changes[last + 1] -= bytes; }
 
   /// Returns the largest number of live bytes at one instant; at least 0.

@@ -251,16 +251,17 @@ public:
   }
 
 private:
-  /// Change of one segment from its trade-off `level + 1` to its trade-off
-  /// `level`, which keeps more bytes and recomputes fewer flops.
+  /// One step of the search: the segment of index `segment` changes from its
+  /// trade-off number `level + 1` to number `level`, which keeps more bytes and
+  /// recomputes fewer flops.
   struct LevelStep {
     double flopsPerByte;
     size_t stage, segment, level;
   };
 
   /// Returns the possible changes of all segments, those that save the most
-  /// flops per byte first. The trade-offs of a segment are a convex hull, so
-  /// its changes come in the right order, from the highest level to level 0.
+  /// flops per byte first. The trade-offs of one segment form a convex hull, so
+  /// its changes are sorted from its highest level down to level 0.
   std::vector<LevelStep> steps() const {
     std::vector<LevelStep> list;
     for (size_t stage = 0; stage < levels.size(); ++stage)

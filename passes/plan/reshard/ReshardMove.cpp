@@ -7,9 +7,10 @@ using namespace pcc::dist;
 
 namespace pcc::plan {
 
-/// Appends to `digits` the digits of the axis `name`. Each begin and end of a
-/// sub-axis is a cut; a digit lies between two successive cuts and is covered
-/// by some sub-axis. Returns false if the sub-axes do not align: a cut does not
+/// Appends to `digits` the digits of the mesh axis `name`. A digit is the
+/// sub-axis between two successive cuts, where every begin and end of a given
+/// sub-axis is a cut; parts of the axis that no sub-axis covers are left out.
+/// Returns false if the sub-axes do not align, that is, if a cut does not
 /// divide the next one.
 static bool appendDigits(const SubAxes &axes, const std::string &name,
                          SubAxes &digits) {
@@ -132,9 +133,9 @@ Movement::DimSide Movement::makeSide(const DimSharding &dim,
   return side;
 }
 
-/// Replaces the element indices of `dim` by indices of the view, under both
-/// shardings. An index of the view that reads no element (a hole) is in no
-/// part.
+/// Replaces the element indices of `dim`, under both shardings, by indices of
+/// the view through which `to` reads it. An index of the view that reads no
+/// element (a hole) is in no part.
 void Movement::seeThrough(const View &view, int64_t size, MovedDim &dim) {
   Runs covered = view.indicesOf({{0, size}});
   for (Runs &part : dim.to.runs)
@@ -158,9 +159,10 @@ int64_t Movement::overlapOf(MovedDim &dim, int64_t to, int64_t from) {
   return entry;
 }
 
-/// Returns how many elements a rank whose coordinates along the digits are
-/// `digit` lacks of its shard under `to`. Only changed dims are counted; the
-/// caller multiplies by the sizes of the unchanged dims.
+/// Returns how many elements of its shard under `to` a rank does not hold under
+/// `from`. digit[i] is the coordinate of the rank along digit i (common
+/// sub-axis of both shardings). Only changed dims are counted; the caller
+/// multiplies by the sizes of the unchanged dims.
 int64_t Movement::missingAt(const std::vector<int64_t> &digit) {
   int64_t out = 1, have = 1;
   for (MovedDim &dim : dims) {
@@ -206,9 +208,10 @@ int64_t Movement::lowerBound() {
   }
 }
 
-/// `digit` splits `dim` under both shardings. Returns whether some part under
-/// `to` shares an index with a part under `from` that has another value of
-/// `digit`.
+/// The digit (common sub-axis of both shardings) `digit` splits `dim` under
+/// both shardings. Returns whether an index of `dim` is in a part under `from`
+/// and in a part under `to` that have different values of `digit`. The index
+/// must then move along `digit`.
 bool Movement::positionsDiffer(MovedDim &dim, int digit) {
   int64_t size = digits[digit].size;
   for (size_t t = 0; t < dim.to.runs.size(); ++t)
@@ -220,8 +223,8 @@ bool Movement::positionsDiffer(MovedDim &dim, int digit) {
   return false;
 }
 
-/// Returns, for each value of `digit`, whether some non-empty part of `side`
-/// has that value.
+/// Returns, for each value of `digit` (a sub-axis that may split the dim),
+/// whether `side` has a non-empty part with that value.
 std::vector<bool> Movement::valuesOf(const DimSide &side, int digit) const {
   std::vector<bool> values(digits[digit].size);
   for (size_t p = 0; p < side.runs.size(); ++p)
@@ -232,10 +235,12 @@ std::vector<bool> Movement::valuesOf(const DimSide &side, int digit) const {
 }
 
 /// Returns whether some rank needs elements from a rank at another coordinate
-/// along `digit`. If the digit splits one dim under `from` and another dim
-/// under `to`, every part of the one dim meets every part of the other. Then
-/// two different values of the digit with non-empty parts are enough for a true
-/// result.
+/// along `digit` (a common sub-axis of both shardings).
+///
+/// If the digit splits one dim under `from` and another dim under `to`, every
+/// part of the first dim shares elements with every part of the second. Then
+/// elements move if the two dims have non-empty parts with different values of
+/// the digit.
 bool Movement::isCommunicated(int digit) {
   if (fromDim[digit] < 0)
     return false;

@@ -5,9 +5,9 @@ using namespace pcc::dist;
 
 namespace pcc::plan {
 
-/// Changes the coordinates `where` so that the coordinate along the sub-axis
-/// `digit` is `value`. When the coordinate along the sub-axis grows by 1, the
-/// coordinate along the mesh axis grows by `minor`.
+/// Changes `where`, the coordinates of a rank, so that its coordinate along the
+/// sub-axis `digit` is `value`. One step along the sub-axis is `minor` steps
+/// along the mesh axis.
 static void setDigit(const SubAxis &digit, int64_t value, const Mesh &mesh,
                      Coordinates &where) {
   int index = mesh.indexOf(digit.axis);
@@ -15,12 +15,13 @@ static void setDigit(const SubAxis &digit, int64_t value, const Mesh &mesh,
   where[index] += (value - coordinateOf(digit, mesh, where)) * minor;
 }
 
-/// Returns the coordinates of the rank that sends its part of `from`, with the
-/// position `parts[d]` in dim d, to the rank at `where`. The sender differs
-/// from the receiver only along digits that split `from`. In a permutation,
-/// every sender must have one receiver: there, the digits that only `to` uses
-/// take the values that the receiver has along the digits that only `from`
-/// uses.
+/// Returns the coordinates of the rank that sends part parts[d] of each dim d
+/// (numbered under `from`) to the rank at `where`. The sender differs from the
+/// receiver only along digits (common sub-axes) that split `from`.
+///
+/// In a permutation, each sender must serve one receiver only. Therefore the
+/// sender also differs along the digits that only `to` uses: they take the
+/// values that the receiver has along the digits that only `from` uses.
 Coordinates Movement::sourceOf(CollectiveKind kind,
                                const std::vector<int64_t> &parts,
                                const Mesh &mesh,

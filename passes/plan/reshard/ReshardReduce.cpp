@@ -99,12 +99,13 @@ private:
   }
 
   /// Offers all candidate plans that slice from `from` to `start` and then
-  /// reduce:
-  ///  - without a reduce_scatter;
-  ///  - with a reduce_scatter over `splitting`, the reduced axes that split a
-  ///    dim of `to`;
-  ///  - for each dim, with a reduce_scatter over all reduced axes that splits
-  ///    the dim.
+  /// reduce. The candidates differ in the reduce_scatter:
+  ///
+  ///  - one has none;
+  ///  - one has a reduce_scatter over `splitting`, the reduced axes that split
+  ///    a dim of `to`;
+  ///  - for each dim, one has a reduce_scatter over all reduced axes that
+  ///    splits the dim.
   void consider(const Sharding &start, const SubAxes &splitting) {
     offer(start, start, {});
     if (!splitting.empty())
@@ -195,9 +196,9 @@ ReshardPlan planReduction(const Sharding &from, const Sharding &to,
   std::optional<SubAxes> added = subtract(partialAxes(to), partialAxes(from));
   if (!reduced || !added)
     return failed("sub-axes of partial values do not align");
-  // The mask comes last, so the plan first leads to `unmasked`. Axes of
-  // microbatches along which only `from` is partial are dropped from the start,
-  // because accumulation over microbatches is no communication.
+  // The mask is the last step, so the steps before it lead to `unmasked`. Axes
+  // of microbatches along which only `from` is partial are dropped from the
+  // start, because accumulation over microbatches is no communication.
   Sharding unmasked = dropPartials(to, *added);
   Sharding start = dropPartials(
       from,

@@ -19,7 +19,6 @@ int64_t localBytes(const Sharding &sharding, const Shape &shape,
   return numElements(localShape(sharding, shape)) * elementBytes;
 }
 
-/// Returns whether a step of this kind communicates.
 void append(ReshardPlan &plan, ReshardStep step, const Prices &prices) {
   if (communicates(step.kind)) {
     ++plan.calls;

@@ -285,9 +285,9 @@ SendPart sendPartOf(std::string_view action) {
   return {isBack ? TransferKind::Backward : TransferKind::Forward, 0};
 }
 
-/// Returns whether `action` is of the kind that `transfer` belongs to. For an
-/// update, `action` must also be part number `part`, which an update stores in
-/// `microbatch`.
+/// Returns whether `action` is of the kind (forward, backward or update) of
+/// `transfer`. An update is divided into parts; an update action must also be
+/// part number `part`, which Action stores in the field `microbatch`.
 static bool isPart(const Action &action, const Transfer &transfer, int part) {
   return belongsTo(action, transfer.kind) &&
          (transfer.kind != TransferKind::Update || action.microbatch == part);

@@ -52,7 +52,8 @@ private:
   double ready(const Action &action);
   double readyToUpdate(int part);
   bool advance(int position);
-  /// Returns a text that names the input that an action waits for.
+  /// Returns a description of the first input that `action` waits for, for
+  /// messages.
   std::string missing(const Action &action);
 
   const ActionTable &table;

@@ -92,8 +92,8 @@ private:
     costs.push_back(cost);
   }
 
-  /// Returns the least cost of making form `to` from one of the forms in set
-  /// number `index`.
+  /// Returns the least cost of making form (sharding) `to` from one of the
+  /// forms in made[index].
   Cost priceOf(size_t index, uint32_t to) const {
     Cost least = value.reform[made[index].front()][to];
     for (uint32_t from : made[index])
@@ -101,10 +101,11 @@ private:
     return least;
   }
 
-  /// Returns whether it can be worth adding `form` to a set of forms. prices[f]
-  /// is the cost of making form f from the set. The result is true if making
-  /// `form` costs less than the users can save together, where each user is
-  /// assumed to need the form for which it saves the most.
+  /// Returns whether adding `form` (a sharding) to a set of existing forms can
+  /// reduce the total cost. prices[f] is the cost of making form f from the
+  /// set. Each user is assumed to need the form for which `form` saves it the
+  /// most. If these savings of all users add up to more than the cost of making
+  /// `form`, returns true.
   bool isUseful(uint32_t form, const std::map<uint32_t, Cost> &prices) const {
     Cost saved;
     for (const std::vector<uint32_t> &forms : wantedBy) {
@@ -120,9 +121,9 @@ private:
     return prices.at(form) < saved;
   }
 
-  /// Adds all sets that consist of set number `index` and one more form. If a
-  /// set can be made in several orders, `costs` gets the cost of the cheapest
-  /// order.
+  /// Adds all sets that consist of the set made[index] and one more form
+  /// (sharding). A set that is reached from several smaller sets gets the least
+  /// of its costs.
   void extend(size_t index) {
     std::map<uint32_t, Cost> prices;
     for (uint32_t form : wanted)

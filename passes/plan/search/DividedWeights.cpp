@@ -33,11 +33,11 @@ public:
   }
 
 private:
-  /// Returns weights that together save what `position` still needs, with few
-  /// bytes more. Visits the weights from large to small. A weight that leaves a
-  /// need is taken. A weight that covers the rest of the need completes a
-  /// candidate, and the search continues without it for a smaller candidate. If
-  /// all weights are not enough, returns all of them.
+  /// Returns weights that together save at least what `position` still needs,
+  /// and little more. Visits the weights from large to small. A weight that
+  /// does not cover the rest of the need is taken. A weight that covers it
+  /// completes a candidate; the search then goes on without this weight for a
+  /// smaller candidate. If all weights are not enough, returns all of them.
   std::vector<size_t> coverOf(size_t position) const {
     std::vector<size_t> order, taken, best;
     for (size_t i = 0; i < weights.size(); ++i)
@@ -61,8 +61,8 @@ private:
     return best.empty() && needs[position] > 0 ? taken : best;
   }
 
-  /// Returns whether every position for which the weight saves bytes saves
-  /// enough without the weight.
+  /// Returns whether the weight can be left out: at every position for which it
+  /// saves bytes, the other chosen weights save enough.
   bool isSpare(size_t weight) const {
     for (size_t position = 0; position < needs.size(); ++position)
       if (weights[weight][position] > 0 &&

@@ -292,10 +292,11 @@ Eliminator::operandsOf(Variable v, const std::vector<Variable> &scope) const {
   return operands;
 }
 
-/// Replaces `v` and all tables over it by one table over its neighbours, which
-/// holds the minimum over the values of `v`. `at` holds the current values of
-/// the neighbours and counts through all combinations like an odometer. The
-/// offsets of the operands follow it.
+/// Replaces `v` and all tables over it by one table over its neighbours
+/// (variables in the same tables). For each combination of values of the
+/// neighbours, the new table holds the minimum over the values of `v`. `at`
+/// holds the current combination and counts through all of them like an
+/// odometer; the offsets of the operands follow it.
 void Eliminator::eliminate(Variable v) {
   EliminatedVariable decision{
       v, {neighbours[v].begin(), neighbours[v].end()}, {}};
@@ -346,9 +347,9 @@ Variable Eliminator::busiest() const {
   return most;
 }
 
-/// Fixes `v` to a locally best value: to the cheapest one if each table over
-/// `v` counts with its least entry for that value of `v`, whatever the other
-/// variables are.
+/// Fixes `v` to a locally best value. The cost of a value is its unary cost
+/// plus, for each table over `v`, the least entry that the table has for the
+/// value.
 void Eliminator::freeze(Variable v) {
   uint32_t best = 0;
   Cost least;

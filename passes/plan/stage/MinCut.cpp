@@ -30,8 +30,9 @@ bool MinCut::findLevels(size_t source, size_t sink) {
   return levels[sink] >= 0;
 }
 
-/// Searches depth first. If an edge leads nowhere, `next` of its node moves
-/// past it, so no edge is tried again until the levels are computed anew.
+/// Searches depth first. If an edge does not lead to the sink, `next` of its
+/// node moves past it, so the edge is not tried again before the levels are
+/// recomputed.
 double MinCut::augment(size_t source, size_t sink) {
   std::vector<size_t> path;
   size_t at = source;

@@ -100,8 +100,8 @@ void StageCutter::buildLimits(double memoryLimit, double flopsLimit) {
   for (size_t stage = 0; stage < numStages; ++stage) {
     double memory = 0;
     // The stage has the items [i, end). Its memory and flops grow with `end`
-    // and shrink with `i`, so `end` never decreases while `i` grows (two
-    // pointers).
+    // and shrink as `i` grows. Therefore the largest `end` never decreases
+    // while `i` grows (two pointers).
     for (size_t i = 0, end = 0; i < numItems; ++i) {
       if (end < i)
         memory = 0, end = i;

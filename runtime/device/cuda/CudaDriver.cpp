@@ -78,8 +78,9 @@ Status openCudaDriver(CudaDriver &driver) {
   return start(driver);
 }
 
-/// Errors whose cause is the machine rather than pcc have exit code 13
-/// (NoDevice).
+/// Converts `result` to a Status. An error that the machine causes, such as a
+/// missing GPU or a lack of memory, gets exit code 13 (NoDevice). Any other
+/// error is a defect of pcc and gets exit code 1.
 Status CudaDriver::check(CUresult result, const char *call) const {
   if (result == CUDA_SUCCESS)
     return Status::success();

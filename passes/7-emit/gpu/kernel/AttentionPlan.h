@@ -71,12 +71,13 @@ struct AttentionPlan {
   /// Returns the pitch of a tile in shared memory with rows of `size` elements:
   /// the number of elements from the start of one row to the start of the next.
   /// It includes padding, so that the threads of a warp read from different
-  /// memory banks. For tiles whose rows become columns of a right operand
+  /// memory banks. Valid for tiles whose rows become columns of a right operand
   /// (WarpProduct::rightFromRows).
   int64_t pitchOfRows(int64_t size) const;
-  /// Returns the pitch of a tile with rows of `size` elements, for tiles whose
-  /// columns become columns of a right operand (WarpProduct::rightFromColumns).
-  /// The padding that avoids bank conflicts differs from that of pitchOfRows().
+  /// Returns the pitch of a tile in shared memory with rows of `size` elements.
+  /// Valid for tiles whose columns become columns of a right operand
+  /// (WarpProduct::rightFromColumns). The padding that avoids bank conflicts
+  /// differs from that of pitchOfRows().
   int64_t pitchOfColumns(int64_t size) const;
 };
 

@@ -33,8 +33,8 @@ namespace {
 /// their gradients take.
 class GradientTile : protected AttentionTile {
 protected:
-  /// Number of rows of a tile in a chunk: as many elements as one tensor core
-  /// instruction on bf16 or f16 contracts.
+  /// Number of rows of a tile in one chunk. It is the number of elements over
+  /// which one tensor core instruction on bf16 or f16 sums.
   static constexpr int64_t chunk = 2 * WarpProduct::depth;
 
   /// Allocates shared memory for the two tiles.

@@ -131,8 +131,8 @@ namespace {
 /// values already.
 struct ExchangeBuffer {
   int64_t count, stride;
-  /// Index in its team of the member that this thread is (part of), and index
-  /// of the team.
+  /// `member` is the index, in its team, of this thread or of the warp that it
+  /// belongs to. `team` is the index of the team.
   Index member, team;
 };
 } // namespace
