@@ -1,5 +1,5 @@
-# NVIDIA's assembler, as a program and as a library, its device library and its headers: those of a CUDA toolkit, else those of
-# the wheels that tools/dev/setup installs. Nothing of CUDA is linked.
+# Finds NVIDIA's assembler (program and library), its device library and its headers: in a CUDA toolkit or, if there is none, in
+# the wheels that tools/dev/setup installs. No library of CUDA is linked.
 file(GLOB wheels ${CMAKE_CURRENT_LIST_DIR}/../build/venv/lib/python3*/site-packages/nvidia/cu13
      ${CMAKE_CURRENT_LIST_DIR}/../build/venv/lib/python3*/site-packages/nvidia/nccl
      ${CMAKE_CURRENT_LIST_DIR}/../build/venv/lib/python3*/site-packages/nvidia/cudnn)
@@ -13,7 +13,7 @@ if(NOT PCC_PTXAS OR NOT PCC_LIBDEVICE OR NOT PCC_CUDA_INCLUDE OR NOT PCC_NCCL_IN
    OR NOT PCC_CUDNN_INCLUDE)
   message(FATAL_ERROR "ptxas, libdevice.10.bc, cublasLt.h, nccl.h or cudnn_graph.h is missing: install a CUDA toolkit, NCCL and cuDNN, or run tools/dev/setup")
 endif()
-# Where pcc's tests find libnvJitLink, and cuDNN and what it makes code with.
+# Folders in which the tests find libnvJitLink, cuDNN, and the libraries with which cuDNN generates code.
 find_path(PCC_NVJITLINK_FOLDER libnvJitLink.so.13 PATHS ${places} PATH_SUFFIXES lib64 lib NO_DEFAULT_PATH)
 find_path(PCC_CUDNN_FOLDER libcudnn.so.9 PATHS ${places} PATH_SUFFIXES lib64 lib)
 find_path(PCC_NVRTC_FOLDER libnvrtc.so.13 PATHS ${places} PATH_SUFFIXES lib64 lib)

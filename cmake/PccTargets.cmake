@@ -1,5 +1,5 @@
-# How pcc's targets are made. Two kinds of code exist: plain C++ (the runtime, passes/plan), which sees no MLIR, and
-# compiler code, which links the shared libMLIR and libLLVM so that a tool links in seconds.
+# Functions that create the targets of pcc. There are two kinds of code: plain C++ (the runtime, passes/plan), which includes no
+# MLIR, and compiler code, which links the shared libMLIR and libLLVM, so that a tool links in seconds.
 
 set(PCC_LLVM_ROOT /usr/lib/llvm-22 CACHE PATH "LLVM and MLIR 22 installation")
 find_package(MLIR 22.1 REQUIRED CONFIG PATHS ${PCC_LLVM_ROOT}/lib/cmake/mlir NO_DEFAULT_PATH)
@@ -17,12 +17,13 @@ if(PCC_SANITIZE)
   link_libraries($<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:$<TARGET_OBJECTS:PccSanitizerOptions>>)
 endif()
 if(PCC_BUILD_FUZZERS)
-  # Whatever a fuzzer links counts what it reaches.
+  # All code that a fuzzer links is instrumented to count the code that the fuzzer reaches.
   add_compile_options(-fsanitize=fuzzer-no-link)
   add_link_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# Everything includes by path from the root: "passes/plan/stage/StageCut.h". Generated headers mirror the tree below the build.
+# Includes are paths from the root: "passes/plan/stage/StageCut.h". Generated headers have the same paths below the build
+# folder.
 include_directories(${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
 set(LLVM_TABLEGEN_FLAGS -I${CMAKE_SOURCE_DIR} -I${MLIR_INCLUDE_DIRS})
 
@@ -33,25 +34,25 @@ function(pcc_library name)
   target_link_libraries(${name} PUBLIC ${ARG_DEPENDS})
 endfunction()
 
-# A precompiled header is read by what is compiled as it was: no exceptions, no RTTI, as LLVM.
+# Compiles without exceptions and RTTI, as LLVM does. A precompiled header can only be used by code with the same options.
 function(pcc_compile_as_mlir name)
   target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
   target_compile_options(${name} PRIVATE -fno-exceptions -fno-rtti)
   target_compile_definitions(${name} PUBLIC ${LLVM_DEFINITIONS_LIST})
 endfunction()
 
-# pcc_precompiled(NAME header...): what is parsed once for many libraries; see pcc_mlir_library.
+# pcc_precompiled(NAME header...): headers that are parsed once for many libraries; see pcc_mlir_library.
 function(pcc_precompiled name)
   add_library(${name} STATIC ${CMAKE_SOURCE_DIR}/cmake/Precompiled.cpp)
   pcc_compile_as_mlir(${name})
-  # Without the time, so that ccache knows it again.
+  # Leaves the time out of the precompiled header, so that ccache recognizes it.
   target_compile_options(${name} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
   target_precompile_headers(${name} PRIVATE ${ARGN})
 endfunction()
 
-# Two sets: MLIR's headers, which are half of the 12 seconds that a file takes, for all compiler code; and the graph dialect,
-# half of what remains, for all that depends on it. Other headers of our own are in none, so that a change to one builds only
-# what includes it.
+# There are two sets of precompiled headers: those of MLIR, which take half of the 12 seconds that a file needs, for all
+# compiler code; and those of the graph dialect, half of the rest, for all code that depends on it. Other headers of pcc are in
+# neither set, so that a change to one of them only rebuilds the files that include it.
 set(mlir_headers
   <mlir/Dialect/Func/IR/FuncOps.h> <mlir/IR/Builders.h> <mlir/IR/BuiltinOps.h> <mlir/IR/PatternMatch.h> <mlir/Pass/Pass.h>
   <llvm/ADT/MapVector.h> <llvm/ADT/STLExtras.h> <llvm/ADT/StringExtras.h> <algorithm> <functional> <map> <set> <string> <vector>)
@@ -75,8 +76,8 @@ function(pcc_mlir_library name)
   endif()
 endfunction()
 
-# pcc_attributes(NAME): the names and the table of the attributes that <NAME>DiscardableAttrs.td declares, for the next
-# add_public_tablegen_target.
+# pcc_attributes(NAME): generates the names and the table of the attributes that <NAME>DiscardableAttrs.td declares. The next
+# add_public_tablegen_target depends on them.
 function(pcc_attributes name)
   set(declared ${CMAKE_CURRENT_SOURCE_DIR}/${name}DiscardableAttrs.td)
   set(base ${CMAKE_SOURCE_DIR}/dialects/attributes/DiscardableAttrs.td)
@@ -99,7 +100,8 @@ function(pcc_tool name)
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS})
 endfunction()
 
-# pcc_gtest(NAME source... [SHARDS N] [DEPENDS lib...]): one GoogleTest binary, and one ctest entry, or N that divide its cases.
+# pcc_gtest(NAME source... [SHARDS N] [DEPENDS lib...]): one GoogleTest executable with one ctest entry, or with N entries that
+# divide its cases.
 function(pcc_gtest name)
   cmake_parse_arguments(ARG "" "SHARDS" "DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
@@ -116,7 +118,8 @@ function(pcc_gtest name)
   endforeach()
 endfunction()
 
-# pcc_mlir_gtest: the same of compiler code, compiled as its libraries are: with the -fPIC of what is precompiled, not -fPIE.
+# pcc_mlir_gtest: pcc_gtest for compiler code. It is compiled like the libraries of compiler code, with -fPIC rather than -fPIE,
+# because their precompiled headers are.
 function(pcc_mlir_gtest name)
   pcc_gtest(${name} ${ARGN})
   pcc_compile_as_mlir(${name})
@@ -125,8 +128,8 @@ function(pcc_mlir_gtest name)
   target_precompile_headers(${name} REUSE_FROM PccGraphHeaders)
 endfunction()
 
-# pcc_fuzzer(NAME STEM [MUTATOR lib] [DEPENDS lib...]): NAME-fuzzer of STEM-fuzzer.cpp, which libFuzzer drives, and
-# NAME-seeds of STEM-seeds.cpp, which writes the corpus that it begins with. Nothing without PCC_BUILD_FUZZERS.
+# pcc_fuzzer(NAME STEM [MUTATOR lib] [DEPENDS lib...]): the executable NAME-fuzzer of STEM-fuzzer.cpp, which libFuzzer drives,
+# and NAME-seeds of STEM-seeds.cpp, which writes the initial corpus. Does nothing without PCC_BUILD_FUZZERS.
 function(pcc_fuzzer name stem)
   cmake_parse_arguments(ARG "" "MUTATOR" "DEPENDS" ${ARGN})
   if(NOT PCC_BUILD_FUZZERS)
@@ -134,7 +137,7 @@ function(pcc_fuzzer name stem)
   endif()
   foreach(part fuzzer seeds)
     add_executable(${name}-${part} ${stem}-${part}.cpp)
-    # As the libraries, which may be compiler code.
+    # The same option as the libraries have, some of which are compiler code.
     target_compile_options(${name}-${part} PRIVATE -fno-rtti)
     target_link_libraries(${name}-${part} PRIVATE ${ARG_DEPENDS})
   endforeach()

@@ -1,13 +1,14 @@
 //===- SanitizerOptions.cpp - how executables of sanitized builds run -----===//
 
-/// Allocators of LLVM's headers poison memory where pcc's code runs them, and
-/// LLVM's libraries, which are not instrumented, then use it as theirs. That
-/// memory is not there is for the runtime to report.
+/// Disables poisoning by user code: allocators in LLVM's headers poison memory
+/// in pcc's instrumented code, but LLVM's libraries are not instrumented and
+/// use that memory. A failed allocation returns null, because the runtime
+/// reports it.
 extern "C" const char *__asan_default_options() {
   return "allow_user_poisoning=0:allocator_may_return_null=1";
 }
 
-/// Undefined behaviour ends a test or a fuzzer as other mistakes do.
+/// Makes undefined behaviour end a test or a fuzzer, as other errors do.
 extern "C" const char *__ubsan_default_options() {
   return "halt_on_error=1:print_stacktrace=1";
 }

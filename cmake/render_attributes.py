@@ -11,7 +11,7 @@ import textwrap
 
 
 def records(path):
-    """The declared attributes, by name."""
+    """Returns the declared attributes by name."""
     with open(path, encoding="utf-8") as f:
         everything = json.load(f)
     found = [everything[name] for name in everything["!instanceof"].get("DiscardableAttr", [])]
@@ -23,7 +23,7 @@ def records(path):
 
 
 def constant(text):
-    """dist.once_per_step -> oncePerStepName"""
+    """Returns the name of the C++ constant: dist.once_per_step -> oncePerStepName."""
     first, *rest = text.partition(".")[2].split("_")
     return first + "".join(word.capitalize() for word in rest) + "Name"
 

@@ -1,11 +1,14 @@
-# Finds the pcc that the module is made of: PCC_BUILD if it is given, else build/release if it is there, brought up to date;
-# else an installed pcc of this version (CMAKE_PREFIX_PATH); else build/module, a build of what the module needs and
-# no more, which takes a while once.
+# Finds the pcc from which the module is built. The first of these that exists is used:
+#
+#   PCC_BUILD             a build folder that the user gives
+#   build/release         which is brought up to date
+#   an installed pcc      of the same version (CMAKE_PREFIX_PATH)
+#   build/module          a new build of only the parts that the module needs; takes long once
 set(PCC_BUILD "" CACHE PATH "the build of pcc that the module is made of")
 file(STRINGS ${root}/CMakeLists.txt version REGEX "^project\\(pcc VERSION")
 string(REGEX MATCH "[0-9]+[.][0-9]+[.][0-9]+" version "${version}")
 
-# An earlier call may have found another one.
+# Clear the result of an earlier call, which may have found another pcc.
 unset(pcc_DIR CACHE)
 set(build ${root}/build/release)
 if(PCC_BUILD)
@@ -22,7 +25,7 @@ elseif(NOT EXISTS ${build}/build.ninja)
 endif()
 
 if(NOT pcc_FOUND)
-  # A compiler cache takes them as a part of the question, and pip's build sets them to nothing.
+  # A compiler cache makes these variables part of its key, and pip's build sets them to the empty string.
   foreach(name LC_ALL LC_MESSAGES)
     if("$ENV{${name}}" STREQUAL "")
       unset(ENV{${name}})

@@ -1,4 +1,4 @@
-"""Bundles: what the compiler makes, and what can be done with it."""
+"""Bundles: the results of the compiler, and the operations on them."""
 from __future__ import annotations
 
 import json
@@ -29,7 +29,7 @@ Arrays = Mapping[str, Any]
 
 
 class Bundle:
-    """A compiled model: one program per rank. `path` is its folder, `notes` is what the compiler had to say."""
+    """A compiled model: one program per rank. `path` is its folder, `notes` are the notes of the compiler."""
 
     def __init__(self, path: Path, model: Path | None = None, options: Mapping[str, object] | None = None,
                  notes: list[str] | None = None) -> None:
@@ -42,14 +42,14 @@ class Bundle:
         return f"pcc.Bundle({self.path!r})"
 
     def inspect(self, rank: int | None = None) -> dict[str, Any]:
-        """What `pcc inspect --json` prints: stages, ranks, collectives, transfers, kernels."""
+        """Returns the output of `pcc inspect --json`: stages, ranks, collectives, transfers, kernels."""
         facts: dict[str, Any] = json.loads(_pcc.inspect(self.path, rank))
         return facts
 
     def run(self, inputs: Arrays | None = None, comm: str | None = None, **options: Unpack[RunOptions]) -> dict[str, NDArray[Any]]:
-        """Runs all ranks, on threads of this process or, with comm="mpi" and on GPUs, on processes, and returns the
-        outputs by name. `inputs` are arrays by name: NumPy's, or anything with DLPack; bf16 inputs take f32, bf16
-        outputs are f32. `options` are those of `pcc run`."""
+        """Runs all ranks and returns the outputs by name. The ranks are threads of this process; with comm="mpi" and on GPUs
+        they are processes. `inputs` are arrays by name: NumPy arrays, or any object with DLPack. A bf16 input takes f32, and a
+        bf16 output is returned as f32. `options` are those of `pcc run`."""
         facts = self.inspect()
         comm = comm or ("nccl" if facts["target"] == "cuda" and facts["world"] > 1 else "thread")
         if comm != "thread":
@@ -57,9 +57,9 @@ class Bundle:
         return _pcc.Ranks(self.path, words_of("run", options)).run(dict(inputs or {}))
 
     def verify(self, inputs: Arrays | None = None, **options: Unpack[VerifyOptions]) -> dict[str, Any]:
-        """Executes all ranks on simulated ranks and compares with the unpartitioned model, as `pcc verify` does with
-        the options of compile; returns its report. Raises Error, with exit code 15 and the report in `report`, where
-        values differ."""
+        """Executes the plan on simulated ranks and compares the results with the unpartitioned model, as `pcc verify` does with
+        the options of compile. Returns its report. If values differ, raises Error with exit code 15 and the report in `report`.
+        """
         if self._model is None:
             raise Error(f"bundle '{self.path}' was not compiled here", ["pcc.verify(model, …) takes the options of compile"], 2)
         return verify(self._model, inputs, **{**shared(self._options, "compile", "verify"), **options})
@@ -70,7 +70,7 @@ class Bundle:
 
 
 def open(path: Path) -> Bundle:
-    """A bundle that is there already."""
+    """Opens an existing bundle."""
     bundle = Bundle(path)
     bundle.inspect()
     return bundle
@@ -79,8 +79,8 @@ def open(path: Path) -> Bundle:
 def compile(model: Path, output: Path | None = None, *, progress: bool = False, **options: Unpack[CompileOptions]) -> Bundle:
     """Compiles a model into one program per rank.
 
-    Options are those of `pcc MODEL`, with underscores: lists for repeatable ones, dicts for NAME=VALUE. Without `output`
-    the bundle lies in a temporary folder, which goes with the object."""
+    Options are those of `pcc MODEL`, with underscores: lists for options that can be repeated, dicts for NAME=VALUE. Without
+    `output`, the bundle lies in a temporary folder, which is removed with the object."""
     folder = None
     if output is None and not options.get("emit"):
         folder = tempfile.mkdtemp(prefix="pcc-")
@@ -102,7 +102,7 @@ def compile(model: Path, output: Path | None = None, *, progress: bool = False, 
 
 def verify(model: Path, inputs: Arrays | None = None, *, progress: bool = False,
            **options: Unpack[VerifyOptions]) -> dict[str, Any]:
-    """Compares a plan with the unpartitioned model; see Bundle.verify."""
+    """Compares a plan with the unpartitioned model. See Bundle.verify."""
     with tempfile.TemporaryDirectory(prefix="pcc-") as folder:
         report = os.fspath(options.pop("report", None) or os.path.join(folder, "report.json"))
         words = [path_word(model), *words_of("verify", options), f"--report={report}"]
@@ -111,7 +111,7 @@ def verify(model: Path, inputs: Arrays | None = None, *, progress: bool = False,
             np.save(file, np.asarray(value))
             words.append(f"--input={name}={file}")
         try:
-            # The last makes what only runs need.
+            # The last phase makes files that only runs need.
             with Progress(len(_pcc.phases()) - 1, "phase", progress) as bar:
                 _pcc.verify(words, bar.advance, lambda note: None)
         except Error as error:

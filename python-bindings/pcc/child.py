@@ -1,4 +1,4 @@
-"""Runs on processes: `pcc run` in a child."""
+"""Runs of a bundle on processes: `pcc run` in a child process."""
 from __future__ import annotations
 
 import os
@@ -18,7 +18,7 @@ from .tool import TOOL
 
 def run_in_child(bundle: str, outputs: list[str], inputs: Mapping[str, Any], comm: str,
                  options: Mapping[str, object]) -> dict[str, NDArray[Any]]:
-    """Runs a bundle as the tool does; arrays travel through files."""
+    """Runs a bundle as the tool does. Arrays are passed in files."""
     with tempfile.TemporaryDirectory(prefix="pcc-") as folder:
         words = words_of("run", {"comm": comm, "output": os.path.join(folder, "outputs"), **options})
         for number, (name, value) in enumerate(inputs.items()):
@@ -32,7 +32,7 @@ def run_in_child(bundle: str, outputs: list[str], inputs: Mapping[str, Any], com
 
 
 def _succeed(command: list[str]) -> None:
-    """In a session of its own: Ctrl-C is ours to pass on."""
+    """Runs the command in a session of its own, because this process passes Ctrl-C on."""
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                              errors="replace", start_new_session=True)
     try:
@@ -54,7 +54,7 @@ def _end(child: subprocess.Popen[str]) -> None:
 
 
 def _error(said: str, exit_code: int) -> Error:
-    """The tool's error: its line, and the notes behind it."""
+    """Returns the tool's error: its line, and the notes that follow."""
     lines = said.splitlines()
     begin = next((i for i, line in enumerate(lines) if line.startswith("pcc: error: ")), None)
     if begin is None:

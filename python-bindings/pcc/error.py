@@ -1,12 +1,12 @@
-"""The one exception of pcc."""
+"""The only exception of pcc."""
 from __future__ import annotations
 
 from typing import Any, Sequence
 
 
 class Error(Exception):
-    """What the tool would say and end with: its message, its notes and its exit code (`pcc --help` lists them). `report`
-    is that of a verification in which values differ."""
+    """An error of pcc, with the message, notes and exit code of the tool (`pcc --help` lists the codes). `report` is set if a
+    verification has found values that differ."""
 
     report: dict[str, Any] | None = None
 

@@ -1,4 +1,4 @@
-"""Keywords of Python as words of a command line. The options are those that the tool declares: none is listed here."""
+"""Conversion of Python keywords to words of a command line. The options are those that the tool declares: none is listed here."""
 from __future__ import annotations
 
 import functools
@@ -9,8 +9,8 @@ from . import _pcc
 
 
 class Option(NamedTuple):
-    """An option of a command. Several values are given in one, with `separator`, or one by one where it is empty. `type` is
-    that of the keyword, as options.pyi has it."""
+    """An option of a command. Several values are given in one argument, joined by `separator`, or in one argument each if it is
+    empty. `type` is the type of the keyword in options.pyi."""
     name: str
     description: str
     is_flag: bool
@@ -20,13 +20,13 @@ class Option(NamedTuple):
 
 @functools.cache
 def options_of(command: str) -> dict[str, Option]:
-    """The options of `pcc COMMAND` by their keywords."""
+    """Returns the options of `pcc COMMAND` by their keywords."""
     options = [Option(*facts) for facts in _pcc.options_of(command)]
     return {option.name.replace("-", "_"): option for option in options}
 
 
 def _option(command: str, keyword: str) -> Option:
-    """An option by its keyword, or by its plural: dims is --dim. One that is unknown is the tool's to refuse."""
+    """Returns the option of a keyword or of its plural: dims is --dim. The tool rejects an unknown one."""
     known = options_of(command)
     singular = keyword.removesuffix("s")
     if keyword not in known and singular in known:
@@ -41,7 +41,7 @@ def _text(value: object) -> str:
 
 
 def _sizes(value: object) -> str:
-    """(8, 32) -> '8x32'"""
+    """Formats sizes: (8, 32) -> '8x32'."""
     return "x".join(map(_text, value)) if isinstance(value, (list, tuple)) else _text(value)
 
 
@@ -52,7 +52,7 @@ def _values(value: object) -> list[str]:
 
 
 def words_of(command: str, keywords: Mapping[str, object]) -> list[str]:
-    """{'tp': 2, 'dims': {'batch': 8}, 'train': True} -> ['--tp=2', '--dim=batch=8', '--train']"""
+    """Returns the words: {'tp': 2, 'dims': {'batch': 8}, 'train': True} -> ['--tp=2', '--dim=batch=8', '--train']."""
     words = []
     for keyword, value in keywords.items():
         option = _option(command, keyword)
@@ -67,16 +67,16 @@ def words_of(command: str, keywords: Mapping[str, object]) -> list[str]:
 
 
 def shared(keywords: Mapping[str, object], command: str, other: str) -> dict[str, object]:
-    """Those of `keywords` that mean the same to both commands."""
+    """Returns those of `keywords` that have the same meaning for both commands."""
     return {k: v for k, v in keywords.items() if _option(command, k) == _option(other, k)}
 
 
 def path_word(path: str | os.PathLike[str]) -> str:
-    """A path that no command takes for an option."""
+    """Returns the path in a form that no command takes for an option."""
     text = os.fspath(path)
     return f"./{text}" if text.startswith("-") else text
 
 
 def document(command: str) -> str:
-    """The options of a command, for a docstring."""
+    """Returns the options of a command, for a docstring."""
     return "\n".join(f"    {keyword}: {option.description}" for keyword, option in options_of(command).items())

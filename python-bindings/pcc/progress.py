@@ -1,4 +1,4 @@
-"""A progress bar, if tqdm is installed and somebody asks for one."""
+"""Progress bar, shown if tqdm is installed and the caller asks for it."""
 from __future__ import annotations
 
 import warnings
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Progress:
-    """Shows how many of `total` are done, and what was said last."""
+    """Shows how many of `total` steps are done, and the last message."""
 
     def __init__(self, total: int | None, unit: str, wanted: bool) -> None:
         self._bar: Any = None

@@ -1,4 +1,4 @@
-"""Training, step by step."""
+"""Training sessions, in which the caller starts each step."""
 from __future__ import annotations
 
 import os
@@ -14,13 +14,13 @@ from .progress import Progress
 if TYPE_CHECKING:
     from .bundle import Bundle
 
-# What `pcc run` does by itself, a session does when it is told to.
+# Options of `pcc run` for actions that a session performs when its methods are called.
 TOLD = ("steps", "save", "save_every", "metrics", "output", "report", "repeat", "warmup", "comm")
 
 
 class Session:
-    """A training run whose ranks are threads of this process and wait for what comes next. An error, but of the inputs of
-    a step, ends it, and so does Ctrl-C; what was saved is there to resume. Close it, or let it go, to free its memory."""
+    """A training run whose ranks are threads of this process and wait for the next call. An error ends it, unless the inputs of
+    a step are wrong; so does Ctrl-C. A saved checkpoint can be resumed. Close the session, or drop it, to free its memory."""
 
     def __init__(self, bundle: Bundle, resume: str | os.PathLike[str] | None, options: Mapping[str, object]) -> None:
         for keyword in options:
@@ -33,11 +33,12 @@ class Session:
             self.resume(resume)
 
     def step(self, inputs: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """One step on these arrays, or on what `data` has for it: step (from 1), loss, grad_norm (before clipping), lr."""
+        """Executes one step on these arrays, or on the next batch of `data`. Returns step (from 1), loss, grad_norm (before
+        clipping), lr."""
         return self._open().step(dict(inputs or {}))
 
     def steps(self, batches: Iterable[Mapping[str, Any]], progress: bool = False) -> Iterator[dict[str, Any]]:
-        """A step for each batch."""
+        """Yields the result of one step per batch."""
         with Progress(len(batches) if hasattr(batches, "__len__") else None, "step", progress) as bar:
             for batch in batches:
                 metrics = self.step(batch)
@@ -45,19 +46,20 @@ class Session:
                 yield metrics
 
     def outputs(self) -> dict[str, NDArray[Any]]:
-        """What the last step has computed, by name."""
+        """Returns the outputs of the last step by name."""
         return self._open().outputs()
 
     def parameters(self) -> dict[str, NDArray[Any]]:
-        """The weights that train as they are now: whole, by their names in the model, and in its form."""
+        """Returns the current values of the trained weights: whole tensors, by their names and with their shapes in the model."""
         return self._open().parameters()
 
     def save(self, directory: str | os.PathLike[str]) -> None:
-        """Saves a checkpoint: parameters, optimizer state, step. `pcc checkpoint export` and any plan take it up."""
+        """Saves a checkpoint: parameters, optimizer state, step. Any plan can resume it, and `pcc checkpoint export` can
+        convert it."""
         self._open().save(os.fspath(directory))
 
     def resume(self, directory: str | os.PathLike[str]) -> None:
-        """Goes on where the newest checkpoint in `directory` stands, which may be of another plan."""
+        """Continues from the newest checkpoint in `directory`, which may have been saved with another plan."""
         self.notes += self._open().resume(os.fspath(directory))
 
     def close(self) -> None:

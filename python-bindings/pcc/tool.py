@@ -1,4 +1,4 @@
-"""The command line, as the package brings it along."""
+"""The command line tool that the package contains."""
 import os
 import sys
 
@@ -6,5 +6,5 @@ TOOL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "pcc")
 
 
 def main() -> None:
-    """Becomes the tool."""
+    """Replaces this process by the tool."""
     os.execv(TOOL, ["pcc", *sys.argv[1:]])

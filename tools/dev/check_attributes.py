@@ -15,7 +15,7 @@ OP = re.compile(r'\b(Graph|Dist|Pipe|Rank)_\w*Op\w*\s*:\s*\w+<"(\w+)"')
 PREFIXED = r"(?:graph|dist|pipe|rank|pcc)\.[a-z_0-9]+"
 LITERAL = re.compile(rf'"({PREFIXED})"')
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
-# In IR: `dist.mesh = …` and, for attributes without a value, `{…, graph.labels}`.
+# In IR, `dist.mesh = …` and, for attributes without a value, `{…, graph.labels}`.
 VALUED = re.compile(rf'(?<![\w#!@%"./*\[])({PREFIXED})\s*=(?!=)')
 UNIT = re.compile(rf"[{{,]\s*({PREFIXED})\s*(?=[,}}])")
 # Texts of this form that are no attributes.
@@ -29,7 +29,7 @@ MISSPELT = re.compile(r"test/.*attributes-invalid\.mlir|test/pipeline/edited_dum
 
 
 def declared(sources):
-    """attribute name -> where it is declared, of `sources`: file -> lines."""
+    """Returns attribute name -> where it is declared. `sources` maps each file to its lines."""
     places = collections.defaultdict(list)
     for name, lines in sources.items():
         if name.startswith("dialects/") and name.endswith("DiscardableAttrs.td"):
@@ -40,13 +40,14 @@ def declared(sources):
 
 
 def ops(sources):
-    """Names of the ops that the dialects define."""
+    """Returns the names of the ops that the dialects define."""
     return {f"{m.group(1).lower()}.{m.group(2)}" for name, lines in sources.items() if name.endswith(".td")
             for line in lines for m in OP.finditer(line)}
 
 
 def named(name, line):
-    """(attribute, whether it is a C++ literal) of all that `line` may name. Of C++, only strings are read."""
+    """Yields (attribute, whether it is a C++ literal) for everything in `line` that may be an attribute. In C++ only strings
+    are read."""
     ir = [line]
     if name.endswith((".h", ".cpp", ".def")):
         ir = STRING.findall(line.partition("//")[0])
@@ -58,7 +59,7 @@ def named(name, line):
 
 
 def problems_of(sources):
-    """(place, problem) of every use of an attribute that is wrong."""
+    """Yields (place, problem) for every wrong use of an attribute."""
     known, mnemonics = declared(sources), ops(sources)
     for attribute, places in sorted(known.items()):
         if len(places) > 1:

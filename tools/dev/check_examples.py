@@ -27,14 +27,15 @@ class Described(typing.NamedTuple):
 
 
 def kind_of(base):
-    """"op" or "pass" by the class that a definition derives from, None for enums, attributes and the like."""
+    """Returns "op" or "pass" by the class from which a definition derives; None for enums, attributes and the like."""
     if re.match(r"Pass<", base):
         return "pass"
     return "op" if re.match(r"\w*Op<", base) else None
 
 
 def documented(root=tree.ROOT):
-    """Every op and pass that a .td file defines. One without a description of its own has that of its class."""
+    """Returns every op and pass that a .td file defines. One without a description of its own gets the description of its
+    class."""
     described, of_class = [], {}
     for name in tree.files(root):
         if not name.endswith(".td"):

@@ -27,13 +27,14 @@ int choices();
 
 
 def keeps_drawings(root=tree.ROOT):
-    """Whether clang-format, as configured in `root`, gives DRAWING back as it is."""
+    """Returns whether clang-format, as configured in `root`, leaves DRAWING unchanged."""
     given = subprocess.run(["clang-format-22", "--assume-filename=choices.h"], cwd=root, input=DRAWING, capture_output=True, text=True)
     return given.stdout == DRAWING
 
 
 def wide_comments(root=tree.ROOT):
-    """A problem for every comment line of prose over COLUMNS columns; clang-format breaks none."""
+    """Returns a problem for every comment line of prose with more than COLUMNS columns; clang-format does not break these
+    lines."""
     problems = []
     for name in filter(FORMATTED.search, tree.files(root)):
         for number, line in enumerate(tree.lines(name, root), 1):

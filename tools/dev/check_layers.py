@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks who includes whom. A file may include what the first matching row of LAYERS allows; everything is included by its
-path from the root, so the text of an include says which layer it reaches.
+"""Checks which files include which. A file may include what the first matching row of LAYERS allows; every include is a path
+from the root, so its text tells the layer.
 
     check_layers.py [ROOT]
 """
@@ -14,31 +14,32 @@ ROOM = "<own folder>"
 
 
 def rooms(layer, table, *outside):
-    """Rows for the rooms of `layer`: room -> the rooms that it may include besides itself, which keeps them a DAG. Any room may
-    include `outside`; none may include the layer's own level."""
+    """Returns rows for the rooms (folders) of `layer`. `table` maps a room to the rooms that it may include besides itself;
+    they must form a DAG. Any room may include `outside`; none may include files that lie directly in the folder of the layer."""
     return [(rf"{layer}/{room}/[^/]+", [ROOM, *(rf"{layer}/{other}/[^/]+" for other in may.split()), *outside])
             for room, may in table.items()]
 
 
 # The ground: success or an error, which every file may include.
 STATUS = r"status/.*"
-# What stands on it: plain C++, too.
+# The plain C++ layer above it.
 SHARDING = r"sharding/.*"
 DIALECTS, PLAN = r"(dialects|sharding)/.*", r"passes/plan/.*"
 BASE = r"runtime/(base|tensor)/.*"
 PROGRAM = r"(sharding|runtime/(base|tensor|program))/.*"
-# The level of passes/ that its rooms may include: how a command ends, the table of phases, and what compile takes.
+# Files directly in passes/ that its rooms may include: the listener of a command, the table of phases, and the options of
+# compile.
 COMPILER = r"passes/(Listener|Options|OutputPaths|Phase|Pipeline|Register)\.h|passes/Phases\.def"
 
-# What of this repository a file may include, by where the file lies; the first row that matches holds. Generated headers mirror
-# the tree.
+# Files of this repository that a file may include, by the path of the including file. The first row that matches applies.
+# Generated headers have the paths of their sources.
 LAYERS = [
     # file                               may include
     (r"test/.*",                         [r".*"]),
-    # The table of options belongs to what compile takes: the command line and --help are made of its rows.
+    # The table of options is an exception: the command line and --help are generated from its rows.
     (r"tools/pcc/.*",                    [OWN, r"passes/Compile\.h", r"passes/options/OptionTable\.h",
                                           r"runtime/(base|tensor|checkpoint|engine|launch|program)/.*"]),
-    # The module reads options as the tool does, and makes libpcc's entry points known to Python.
+    # The module parses options as the tool does, and makes the entry points of libpcc available to Python.
     (r"python-bindings/.*",              [OWN, r"tools/pcc/CompileCommand\.h", r"passes/Compile\.h", r"passes/options/OptionTable\.h",
                                           r"runtime/(base|tensor|checkpoint|engine|launch|program)/.*"]),
     (r"tools/[^/]+/.*",                  [OWN, DIALECTS, r"passes/[^/]+/Passes\.h(\.inc)?", r"passes/Register\.h"]),
@@ -95,14 +96,14 @@ OUTSIDE = [
     (r"nccl\.h",                         r".*/nccl/.*",                          "only a folder called nccl sees NCCL"),
     (r"mpi\.h",                          r".*/mpi/.*",                           "only a folder called mpi sees MPI"),
 ]
-# Plain C++: nothing that such a file includes, at any distance, includes MLIR, LLVM or what TableGen made.
+# Plain C++: nothing that such a file includes, directly or indirectly, may include MLIR, LLVM or the output of TableGen.
 PLAIN = re.compile(r"(status|sharding|runtime|passes/plan)/|passes/Compile\.h|passes/options/Option(Table|Text)\.h")
 IR = re.compile(r"(mlir|mlir-c|llvm|llvm-c|lld)/.*|.*\.inc")
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]|\s*include\s*(")([^"]+)"')
 
 
 def own_folder(name):
-    """The layer folder that a file belongs to: passes/4-shard, dialects/dist, runtime/comm, tools/pcc."""
+    """Returns the layer folder of a file: passes/4-shard, dialects/dist, runtime/comm, tools/pcc."""
     return "/".join(name.split("/")[:2]) + "/"
 
 
@@ -124,14 +125,14 @@ def allowed(name, header):
 
 
 def includes(text):
-    """(line number, header, whether it is quoted) of every include."""
+    """Yields (line number, header, whether it is quoted) for every include."""
     for number, line in enumerate(text, 1):
         if m := INCLUDE.match(line):
             yield number, m.group(2) or m.group(4), m.group(1) == '"'
 
 
 def way_to_ir(header, text_of, seen):
-    """The headers from `header` to the first that belongs to MLIR or LLVM; None if no way leads there."""
+    """Returns the chain of headers from `header` to the first one of MLIR or LLVM; None if it includes none of them."""
     if IR.fullmatch(header):
         return [header]
     seen.add(header)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that what Markdown links to is there: files of this tree, and headings of pages. README, CONTRIBUTING and the
-pages of docs/ name files in code, too; these paths have to be there as well.
+"""Checks that the targets of Markdown links exist: files of this tree, and headings of pages. README, CONTRIBUTING and the
+pages of docs/ also name files in code spans; these paths must exist as well.
 
     check_links.py [ROOT]
 """
@@ -14,14 +14,14 @@ import tree
 LINK = re.compile(r"!?\[[^\[\]]*\]\(([^()\s]+)\)")
 HEADING = re.compile(r"#{1,6} (.*)")
 GIVEN = re.compile(r'<a id="([^"]+)">')
-# A path from the root in code. One with a part in capitals, such as NAME.cpp, is a pattern for people.
+# A path from the root in a code span. A path with a part in capitals, such as NAME.cpp, is a pattern for readers.
 PATH = re.compile(r"(?:dialects|passes|runtime|tools|test|bench|python-bindings|cmake|docs)/[\w./*-]*[\w/*]")
 PATTERN = re.compile(r"\b[A-Z]{3,}\b(?!\.md)")
 NAMES_PATHS = re.compile(r"README\.md|CONTRIBUTING\.md|docs/.*\.md")
 
 
 def anchors(lines):
-    """What links may name behind # on a page: its headings, as GitHub writes them, and anchors that are given."""
+    """Returns the names that links may give behind # on a page: headings, as GitHub writes them, and explicit anchors."""
     found, is_code = set(), False
     for line in lines:
         is_code ^= line.startswith("```")
@@ -32,7 +32,7 @@ def anchors(lines):
 
 
 def links(lines):
-    """(line number, target) of every link outside of code."""
+    """Yields (line number, target) for every link outside of code."""
     is_code = False
     for number, line in enumerate(lines, 1):
         is_code ^= line.startswith("```")
@@ -41,7 +41,7 @@ def links(lines):
 
 
 def named_paths(lines):
-    """(line number, path) of every path that a line of prose names in code."""
+    """Yields (line number, path) for every path in a code span of a line of prose."""
     is_code = False
     for number, line in enumerate(lines, 1):
         is_code ^= line.startswith("```")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks names: a pass has one name in four places, a class name stands in one layer only, no name says nothing, no place is
-marked as unfinished.
+"""Checks names: a pass has one name in four places, a class name is used in one layer only, no name is meaningless, and nothing
+is marked as unfinished.
 
     check_names.py [ROOT]
 """
@@ -19,13 +19,13 @@ CODE = re.compile(r"(\.(h|cpp|td|py|cmake|fbs|def|mlir|test|sh)|CMakeLists\.txt)
 
 
 def flag_of(stem):
-    """PropagateShardings -> propagate-shardings"""
+    """Returns the flag of a pass: PropagateShardings -> propagate-shardings."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", stem).lower()
 
 
 def pass_problems(name, text, present, root):
-    """passes/4-shard/PropagateShardings.cpp defines the pass of that name, its flag is --propagate-shardings, and
-    test/passes/4-shard has propagate-shardings.mlir and propagate-shardings-invalid.mlir."""
+    """Returns the problems of one pass. If passes/4-shard/PropagateShardings.cpp defines the pass of that name, its flag must
+    be --propagate-shardings, and test/passes/4-shard must have propagate-shardings.mlir and propagate-shardings-invalid.mlir."""
     folder, stem = os.path.basename(os.path.dirname(name)), os.path.basename(name)[:-len(".cpp")]
     flag = flag_of(stem)
     for number, line in enumerate(text, 1):
@@ -41,13 +41,13 @@ def pass_problems(name, text, present, root):
 
 
 def layer_of(name):
-    """The layer that a file belongs to: passes (its own level), passes/4-shard, dialects/dist, runtime/comm, tools/pcc."""
+    """Returns the layer of a file: passes (its own level), passes/4-shard, dialects/dist, runtime/comm, tools/pcc."""
     parts = name.split("/")
     return "/".join(parts[:2]) if len(parts) > 2 else parts[0]
 
 
 def twice_named(sources):
-    """(class name, its places) of the classes that two layers define, of `sources`: C++ file -> lines."""
+    """Returns (class name, its places) for each class that two layers define. `sources` maps each C++ file to its lines."""
     places = collections.defaultdict(dict)
     for name, lines in sources.items():
         for number, line in enumerate(lines, 1):

@@ -13,20 +13,20 @@ import tree
 
 
 def phases(root):
-    """(folder, meaning) of every PCC_PHASE line."""
+    """Returns (folder, meaning) of every PCC_PHASE line."""
     text = "\n".join(line for line in tree.lines("passes/Phases.def", root) if not line.lstrip().startswith("//"))
     found = re.findall(r'PCC_PHASE\(\s*\w+\s*,\s*"([^"]+)"\s*,\s*((?:"[^"]*"\s*)+)', text)
     return [(folder, "".join(re.findall(r'"([^"]*)"', meaning))) for folder, meaning in found]
 
 
 def table(root):
-    """(folder, meaning) of every row of README.md that begins with a phase."""
+    """Returns (folder, meaning) of every row of README.md that begins with a phase."""
     rows = [[c.strip() for c in line.strip().strip("|").split("|")] for line in tree.lines("README.md", root) if line.startswith("|")]
     return [(re.sub(r"[`\[\]]|\(.*\)", "", r[0]), r[1]) for r in rows if len(r) > 1 and re.search(r"\d-\w+", r[0])]
 
 
 def lints(root):
-    """(code, name, meaning) of every PCC_LINT line."""
+    """Returns (code, name, meaning) of every PCC_LINT line."""
     return re.findall(r'^PCC_LINT\(\w+, "([^"]+)", "([^"]+)", "([^"]+)"\)', "\n".join(tree.lines("dialects/dist/Lints.def", root)), re.M)
 
 

@@ -19,8 +19,8 @@ LITERAL = re.compile(r'"(\\.|[^"\\])*"|\'(\\.|[^\'\\])\'|//.*')
 
 
 def cpp_functions(lines):
-    """(line number, name, lines) of the outermost brace bodies that follow a parameter list. It reads formatted code, so
-    braces and indentation can be trusted."""
+    """Yields (line number, name, number of lines) of the outermost brace bodies that follow a parameter list. Reads formatted
+    code, so braces and indentation can be trusted."""
     depth, start = 0, None
     for i, line in enumerate(lines):
         bare = LITERAL.sub("", line)
@@ -44,7 +44,7 @@ FUNCTIONS = {"cpp": cpp_functions, "h": cpp_functions, "cu": cpp_functions, "py"
 
 
 def crowded(names):
-    """(folder, C++ files) of the folders outside test/ and bench/ that hold more than FOLDER_FILES."""
+    """Returns (folder, number of C++ files) of the folders outside test/ and bench/ that hold more than FOLDER_FILES."""
     counts = collections.Counter(os.path.dirname(n) for n in names if re.search(r"\.(h|cpp)$", n) and not re.match(r"(test|bench)/", n))
     return [(folder, count) for folder, count in sorted(counts.items()) if count > FOLDER_FILES]
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Draws docs/phases.svg and docs/layers.svg. What they show is read from the tree: the phases and their passes from passes/Phases.def,
-passes/Pipeline.cpp and README.md, the arrows between layers from the rows of check_layers.py. Where boxes stand is written here.
+"""Draws docs/phases.svg and docs/layers.svg. Their content is read from the tree: the phases and their passes from
+passes/Phases.def, passes/Pipeline.cpp and README.md, the arrows between layers from the rows of check_layers.py. The positions
+of boxes are given here.
 
     draw_architecture.py [FOLDER]    writes the drawings into FOLDER, docs by default
 """
@@ -18,10 +19,10 @@ from pages import passes
 NOTICE = "<!-- Rendered by tools/dev/render_docs.py from {}. Edit those, not this drawing. -->"
 SANS, MONO = "Verdana, DejaVu Sans, Segoe UI, Helvetica, Arial, sans-serif", "DejaVu Sans Mono, Menlo, Consolas, monospace"
 INK, FAINT, LINE = "#1f2933", "#52606d", "#7b8794"
-# Fill and border by what a box is.
+# Fill and border color of each kind of box.
 COLORS = {"tool": ("#fff4e0", "#d9a441"), "pass": ("#e6f0fb", "#5b8fc9"), "gate": ("#e7f6ec", "#4f9d69"), "ir": ("#f0ebf8", "#8b6fc0"),
           "runtime": ("#fdecea", "#cf7468"), "ground": ("#e3f4f2", "#4a9a94"), "file": ("#f5f7fa", "#9aa5b1"), "panel": ("#fbfcfd", "#d9e0e7")}
-# Widths of Verdana's letters in thousandths of the font's size, the widest of the fonts that are named; other letters count 650.
+# Widths of letters in Verdana, the widest of the named fonts, in thousandths of the font size; other letters count 650.
 WIDTHS = {**dict.fromkeys("ijl'|,.:;", 364), **dict.fromkeys("ft-()[]/ I", 455), **dict.fromkeys("rsz", 525),
           **dict.fromkeys("ceghaknoubdpqvxy", 635), **dict.fromkeys("mwMW", 975)}
 
@@ -31,7 +32,7 @@ def text_width(text, size, is_mono=False):
 
 
 def wrapped(text, size, width):
-    """The fewest lines of `text` of which none is wider than `width`, about as wide as each other."""
+    """Breaks `text` into the fewest lines of at most `width`; the lines are about equally wide."""
     lines = filled(text, size, width)
     for narrower in range(int(width), 0, -4):
         balanced = filled(text, size, narrower)
@@ -53,7 +54,7 @@ def filled(text, size, width):
 
 
 class Drawing:
-    """The elements of one SVG."""
+    """Collects the elements of one SVG."""
 
     def __init__(self, width):
         self.width, self.parts = width, []
@@ -69,7 +70,7 @@ class Drawing:
                           f'fill="{color}"{weight}>{html.escape(text, quote=False)}</text>')
 
     def box(self, x, y, width, height, kind, name, lines=(), size=14):
-        """A box with a name and lines of text below it, in its middle."""
+        """Draws a box with a name and lines of text below it, centered."""
         self.rectangle(x, y, width, height, kind)
         top = y + (height - size - 16 * len(lines)) / 2 + size - 2
         self.text(x + width / 2, top, name, size, is_mono=True, is_bold=True)
@@ -77,7 +78,7 @@ class Drawing:
             self.text(x + width / 2, top + 16 * number + 1, line, 11.5, color=FAINT)
 
     def arrow(self, points, color=LINE):
-        """A line through `points` with a head at its end; corners are round."""
+        """Draws a line through `points` with round corners and an arrowhead at its end."""
         path = f"M{points[0][0]:g} {points[0][1]:g}"
         for before, corner, after in zip(points, points[1:], points[2:]):
             start, end = toward(corner, before, 8), toward(corner, after, 8)
@@ -96,7 +97,7 @@ class Drawing:
 
 
 def toward(point, other, distance):
-    """The point that lies `distance` from `point` on the way to `other`, or half way."""
+    """Returns the point that lies `distance` from `point` on the way to `other`, or half way if that is nearer."""
     dx, dy = other[0] - point[0], other[1] - point[1]
     length = max(abs(dx), abs(dy), 1e-9)
     share = min(distance / length, 0.5)
@@ -112,7 +113,7 @@ GAP = 44
 
 
 def gate_texts(root=tree.ROOT):
-    """What README.md says of the gate of each phase: folder -> text."""
+    """Returns folder -> the text that README.md has about the gate of the phase."""
     rows = [[c.strip() for c in line.strip().strip("|").split("|")] for line in tree.lines("README.md", root) if line.startswith("|")]
     return {re.sub(r"[`\[\]]|\(.*\)", "", row[0]): row[2].replace("`", "") for row in rows if len(row) > 2 and re.search(r"\d-\w+", row[0])}
 
@@ -122,7 +123,7 @@ def flag_of(name):
 
 
 def chip_rows(flags):
-    """Lines of (x, width, flag) that fit beside each other."""
+    """Yields lines of (x, width, flag): the flags that fit beside each other."""
     rows, x = [[]], CHIPS_X
     for flag in flags:
         width = text_width(flag, 11.5, True) + 16
@@ -135,7 +136,7 @@ def chip_rows(flags):
 
 
 def draw_phase(drawing, phase, gate_text, y):
-    """One row: the phase, its passes, its gate. Returns its height."""
+    """Draws one row: the phase, its passes, its gate. Returns the height of the row."""
     rows = chip_rows([flag_of(step.cpp) for step in phase.steps] or ["importer"])
     gate = wrapped(gate_text, 11, GATE_WIDTH - 16)
     height = max(68, len(rows) * (CHIP_HEIGHT + 6) + 10, 34 + 15 * len(gate))
@@ -156,7 +157,7 @@ def draw_phase(drawing, phase, gate_text, y):
 
 
 def draw_step(drawing, x, y, label):
-    """The arrow to the next phase, with the name of the dump beside it."""
+    """Draws the arrow to the next phase, with the name of the dump beside it."""
     drawing.arrow([(x, y), (x, y + GAP)])
     drawing.text(x + 14, y + GAP / 2 + 4, label, 11.5, "start", FAINT, is_mono=True)
 
@@ -182,7 +183,8 @@ def draw_phases(root=tree.ROOT):
 
 LEFT, RIGHT, PITCH, BOX, TOP = 24, 740, 76, 50, 96
 LEFT_WIDTH, RIGHT_WIDTH = 652, 356
-# What the rows from LANES_ROW down stand lower, for the lanes above them; the same for the ground.
+# Height of the lanes above row LANES_ROW, by which this row and all rows below it are moved down; GROUND_HEIGHT moves the
+# ground.
 LANES_ROW, LANES_HEIGHT, GROUND_HEIGHT = 2, 30, 40
 # layer -> the files that belong to it
 LAYERS = {
@@ -193,7 +195,7 @@ LAYERS = {
     **{f"runtime/{room}": rf"runtime/{room}/.*"
        for room in ("launch", "engine", "checkpoint", "comm", "device", "program", "timeline", "tensor", "base")},
 }
-# layer -> x, width, uppermost and lowest row (0 is the lowest but the ground), kind, text
+# layer -> x, width, uppermost and lowest row (0 is the lowest row above the ground), kind, text
 BOXES = {
     "python-bindings": (410, 250, 9, 9, "tool", "import pcc"),
     "tools/pcc": (410, 250, 8, 8, "tool", "the commands of the user"),
@@ -217,7 +219,8 @@ BOXES = {
     "sharding": (LEFT, RIGHT + RIGHT_WIDTH - LEFT, -1, -1, "ground", "meshes, shardings, kinds of collectives and reductions: plain C++"),
 }
 SHOWN = {"7-emit": "passes/7-emit", "tools/pcc-opt": "pcc-opt, pcc-lsp-server"}
-# What the phases, 7-emit and interpret include comes together in lanes below them. Where a lane leaves a layer, where it enters one.
+# The arrows from the phases, 7-emit and interpret are joined to lanes below them. x where a lane leaves a layer, and where it
+# enters one.
 FROM = {"phases": 172, "7-emit": 376, "passes/interpret": 560}
 INTO = {"dialects": 240, "passes/plan": 480}
 TO_PROGRAM = {"7-emit": 446, "passes/interpret": 636}
@@ -230,7 +233,7 @@ def row_y(row):
 
 
 def place(name):
-    """x, y, width and height of a layer's box."""
+    """Returns x, y, width and height of a layer's box."""
     x, width, upper, lower, _, _ = BOXES[name]
     return x, row_y(upper), width, row_y(lower) + BOX - row_y(upper)
 
@@ -240,7 +243,7 @@ def layer_of(file):
 
 
 def includes(root=tree.ROOT):
-    """(layer, layer) for every include between layers that check_layers.py allows some file of the tree."""
+    """Returns (layer, layer) for every include between layers that check_layers.py allows and some file of the tree has."""
     files = [f for f in tree.files(root) if re.search(r"\.(h|cpp)$", f) and layer_of(f)]
     of_folder = {os.path.dirname(f): f for f in files}
     headers = [f for f in files if f.endswith(".h")]
@@ -249,7 +252,7 @@ def includes(root=tree.ROOT):
 
 
 def reduced(edges):
-    """The edges that do not follow from others."""
+    """Returns the edges that do not follow from others (transitive reduction)."""
     below = {}
     for above, under in edges:
         below.setdefault(above, set()).add(under)
@@ -261,12 +264,12 @@ def reduced(edges):
 
 
 def around(x, y, lane, end_x, end_y):
-    """Points from (x, y) down to the height `lane`, along it, and down to the end."""
+    """Returns the points of a line from (x, y) down to the height `lane`, along the lane, and down to the end."""
     return [(x, y), (x, lane), (end_x, lane), (end_x, end_y)]
 
 
 def route(above, under):
-    """The points of the arrow from one layer to another."""
+    """Returns the points of the arrow from one layer to another."""
     ax, ay, aw, ah = place(above)
     bx, by, bw, bh = place(under)
     if (above, under) == ("tools/pcc", "runtime/launch"):
@@ -287,7 +290,7 @@ def route(above, under):
 
 
 def draw_chips(drawing, name, title, rooms, note):
-    """A layer with the names of its rooms in two columns."""
+    """Draws a layer with the names of its rooms in two columns."""
     x, y, width, height = place(name)
     drawing.text(x + width / 2, y + 24, title, 14, is_mono=True, is_bold=True)
     for number, room in enumerate(rooms):
@@ -308,7 +311,7 @@ def draw_dialects(drawing):
 
 
 def draw_rooms(drawing, root=tree.ROOT):
-    """What stands in the boxes of the layers that are drawn with their rooms."""
+    """Draws the contents of the boxes of layers whose rooms are shown."""
     phases = [phase.folder for phase in passes.phases(root)][:6]
     draw_chips(drawing, "phases", "passes/1-import … 6-schedule", phases, "no phase includes another one")
     rooms = sorted({f.split("/")[2] for f in tree.files(root) if re.fullmatch(r"passes/plan/[^/]+/[^/]+\.h", f)})
@@ -338,7 +341,7 @@ def draw_layers():
 
 
 def render():
-    """Path -> text of both drawings."""
+    """Returns path -> text of both drawings."""
     return {"docs/phases.svg": draw_phases(), "docs/layers.svg": draw_layers()}
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Prints what is measured of our own code, a row per measure with the most (or least) that it may be. Sources are C++ outside
-test/ and bench/ unless the row says otherwise.
+"""Prints measures of our own code, one row each with its limit. Sources are C++ outside test/ and bench/ unless the row says
+otherwise.
 
     measure.py
     measure.py --draw SEED      ten comments each of passes, dialects and runtime, drawn by the seed, for a reader to judge
@@ -21,7 +21,7 @@ import tree
 SOURCE = re.compile(r"(?!test/|bench/).*\.(h|cpp)$")
 COMMENT = re.compile(r"\s*//")
 THIN = re.compile(r"[\s{}()\[\];,.:<>&|]*$|\s*(#|//|\*)|\s*(using|import|from)\b")
-# A function in one line, as members are in headers.
+# A function on one line, such as a short member in a header.
 ONE_LINE = re.compile(r"\s*(?!if|for|while|switch|else|return)[\w:<>*&~,\s]+\([^{}]*\)[^{};=]*\{.*\}$")
 RUN = 6
 
@@ -39,7 +39,7 @@ def comment_ratio(files):
 
 
 def exact_duplicates(files):
-    """Pairs of files, or of places of one file, that share a run of RUN equal lines that say something."""
+    """Returns pairs of files, or of places in one file, that share a run of RUN equal lines with content."""
     places = collections.defaultdict(list)
     for name, lines in files.items():
         said = [(i, " ".join(line.split())) for i, line in enumerate(lines) if not THIN.match(line)]
@@ -83,8 +83,8 @@ def rows():
 
 
 def comments_of(lines):
-    """(line number, block of comment lines, first line of code after it) of the blocks of `lines`; banners and pictures of
-    whole files are no comments on code."""
+    """Yields (line number, block of comment lines, first line of code after it) of the blocks of `lines`. Banners of files, and
+    drawings of whole files, are left out, because they are no comments on code."""
     block, start = [], 0
     for number, line in enumerate([*lines, ""], 1):
         if COMMENT.match(line):

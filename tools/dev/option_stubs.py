@@ -14,22 +14,22 @@ Text = str | os.PathLike[str]
 OneOrMore = T | Sequence[T]
 Texts = OneOrMore[Text] | Mapping[str, object]
 '''
-# Parameters of the functions, options that print and end, and options that are not in this build.
+# Parameters of the functions, options that print something and exit, and options that this build lacks.
 LEFT_OUT = {"compile": ("help", "version", "list_phases", "output"), "verify": ("help", "version", "input", "emit", "blocks"),
             "run": ("help", "version", "input", "comm", "resume")}
-# Keywords that are usually written in the plural, which every keyword has: `dims={"batch": 8}`.
+# Keywords that are usually written in the plural, which every keyword has, as in `dims={"batch": 8}`.
 PLURALS = ("dim", "shape", "batch_dim", "shard", "preset", "cpu")
 
 
 def members(command):
-    """The lines `keyword: type` of a command."""
+    """Returns the lines `keyword: type` of a command."""
     options = {keyword: option.type for keyword, option in options_of(command).items() if keyword not in LEFT_OUT[command]}
     return [f"    {name}: {kind} | None\n" for keyword, kind in options.items()
             for name in ((keyword, keyword + "s") if keyword in PLURALS else (keyword,))]
 
 
 def stub():
-    """The text of options.pyi."""
+    """Returns the text of options.pyi."""
     compiled, verified, run = map(members, LEFT_OUT)
     shared = [line for line in compiled if line in verified]
     classes = {"SharedOptions(TypedDict, total=False)": shared,

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Renders the pages of docs/ that follow from the tree: dialects, passes, ONNX ops, options, exit codes, JSON fields and the drawings
-of docs/architecture.md. It needs a build, for pages show what the tools say.
+"""Renders the pages of docs/ that follow from the tree: dialects, passes, ONNX ops, options, exit codes, JSON fields and the
+drawings of docs/architecture.md. It needs a build, because pages show the output of the tools.
 
     render_docs.py [--check] [--bin FOLDER]
 
-FOLDER holds pcc, pcc-opt, pcc-list-gradients and pcc-import-model; by default it is build/release/bin. With --check nothing is
-written, and a page that is not as it would be rendered is an error."""
+FOLDER holds pcc, pcc-opt, pcc-list-gradients and pcc-import-model; by default it is build/release/bin. With --check no file is
+written, and a page that differs from its rendered form is an error."""
 import argparse
 import concurrent.futures
 import os
@@ -19,7 +19,7 @@ NOTICE = "Rendered by tools/dev/render_docs.py"
 
 
 def rendered(tools):
-    """(path -> text of all pages, problems that no page can show)."""
+    """Returns (path -> text of all pages, problems that no page can show)."""
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         fields = pool.submit(json_fields.render, tools)  # waits for the tools most of the time
         shown = examples.Examples(tools)
@@ -33,13 +33,13 @@ def rendered(tools):
 
 
 def left_over(pages, root=tree.ROOT):
-    """Committed pages that were rendered once, and are no more."""
+    """Returns the committed pages that were rendered once and are not rendered any more."""
     found = [n for n in tree.files(root) if n.startswith("docs/") and n.endswith((".md", ".svg")) and n not in pages]
     return [n for n in found if any(NOTICE in line for line in tree.lines(n, root)[:3])]
 
 
 def differing(pages, root=tree.ROOT):
-    """A line for each page that is not as it would be rendered."""
+    """Yields a line for each page that differs from its rendered form."""
     for name, text in pages.items():
         if not os.path.exists(os.path.join(root, name)):
             yield f"{name} is missing"

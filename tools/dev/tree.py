@@ -1,4 +1,4 @@
-"""The files of this repository, as the checks beside this module see them."""
+"""The files of this repository, for the checks in this folder."""
 import os
 import subprocess
 
@@ -6,7 +6,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 
 def files(root=ROOT):
-    """Paths relative to `root` of everything that is or would be committed; of all files where there is no git."""
+    """Returns the paths, relative to `root`, of all files that are or would be committed; of all files if there is no git."""
     listed = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard", "-z"], capture_output=True, text=True)
     if listed.returncode == 0 and os.path.exists(os.path.join(root, ".git")):
         names = listed.stdout.split("\0")

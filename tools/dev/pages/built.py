@@ -1,4 +1,4 @@
-"""The built tools that pages are rendered with."""
+"""The built tools that render the pages."""
 import os
 import subprocess
 import sys
@@ -10,11 +10,11 @@ INCLUDES = [tree.ROOT, "/usr/lib/llvm-22/include"]
 
 
 class Missing(Exception):
-    """A tool is not there, or failed; the text says which."""
+    """A tool is missing or has failed; the text says which."""
 
 
 class Tools:
-    """Calls the tools of one build, whose executables lie in the folder `bin`."""
+    """Calls the tools of one build, whose executables are in the folder `bin`."""
 
     def __init__(self, bin_folder):
         self.bin = bin_folder
@@ -26,7 +26,7 @@ class Tools:
         return path
 
     def call(self, name, *arguments, text=None, cwd=tree.ROOT, env=None):
-        """What the tool `name` writes to stdout when it is given `text`."""
+        """Returns what the tool `name` writes to stdout for the input `text`."""
         return output([self.path(name), *arguments], text, cwd, env)
 
 
@@ -42,6 +42,6 @@ def output(command, text=None, cwd=tree.ROOT, env=None):
 
 
 def python():
-    """The Python of the tests, which has the packages that models are built with."""
+    """Returns the Python of the tests, which has the packages that build models."""
     venv = os.path.join(tree.ROOT, "build", "venv", "bin", "python")
     return venv if os.path.exists(venv) else sys.executable

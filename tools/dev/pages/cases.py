@@ -1,4 +1,4 @@
-"""Tested examples: the text of a case in a lit file, as pages show it, and what pcc-opt makes of it."""
+"""Tested examples: the text of a case in a lit file, as pages show it, and the output of pcc-opt for it."""
 import re
 import textwrap
 import typing
@@ -7,7 +7,7 @@ import tree
 
 POINTER = re.compile(r"\[example: (\S+?)(?: @([\w.]+))?\]")
 SEPARATOR = re.compile(r"^// -----.*$", re.M)
-# What belongs to the test and not to the case.
+# Lines that belong to the test rather than to the case.
 OF_THE_TEST = re.compile(r"\s*//\s*(RUN:|[A-Z][A-Z0-9_]*(-[A-Z]+|-COUNT-\d+)*:|expected-)")
 # The beginning of something at the top level of a file: an alias, an op.
 BEGINNING = re.compile(r"[#!\w\"]")
@@ -25,7 +25,7 @@ class Case(typing.NamedTuple):
 
 
 def flags_of(lines):
-    """The passes that the first RUN line gives pcc-opt."""
+    """Returns the passes that the first RUN line gives to pcc-opt."""
     text = "\n".join(lines)
     text = re.sub(r"\\\n\s*//\s*RUN:", " ", text)
     run = re.search(r"RUN:\s*pcc-opt\s+([^|]*)", text)
@@ -34,7 +34,7 @@ def flags_of(lines):
 
 
 def items_of(text):
-    """The top-level pieces of IR in `text`, each with the comments that stand before it."""
+    """Returns the top-level pieces of IR in `text`, each with the comments before it."""
     items, pending, depth = [], [], 0
     for line in text.splitlines():
         if OF_THE_TEST.match(line):
@@ -52,13 +52,13 @@ def items_of(text):
 
 
 def braces(line):
-    """How many braces a line opens more than it closes; those in texts and comments do not count."""
+    """Returns how many more braces a line opens than it closes. Braces in strings and comments do not count."""
     bare = re.sub(r'"(\\.|[^"\\])*"|//.*', "", line)
     return bare.count("{") - bare.count("}")
 
 
 def defined(item):
-    """The names that an item defines for others: its alias, its symbol."""
+    """Returns the names that an item defines for others: its alias, its symbol."""
     first = next((line for line in item.splitlines() if not line.startswith("//")), "")
     alias = re.match(r"[#!]\w+(?= =)", first)
     return {alias[0]} if alias else set(re.findall(r"@[\w.]+", first)[:1])
@@ -69,7 +69,7 @@ def used(item):
 
 
 def with_references(items, chosen):
-    """The items that `chosen` refers to, directly or not, and itself, in the order of the file."""
+    """Returns `chosen` and the items to which it refers, directly or not, in the order of the file."""
     wanted, grown = {chosen}, True
     while grown:
         names = set().union(*(used(items[i]) for i in wanted))
@@ -79,8 +79,8 @@ def with_references(items, chosen):
 
 
 def find(file, name, root=tree.ROOT):
-    """The case that a pointer names: the top-level piece that defines @name, and what it refers to. Without a name it is the
-    first part of the file."""
+    """Returns the case that a pointer names: the top-level piece that defines @name, and the items to which it refers. Without
+    a name, returns the first part of the file."""
     lines = tree.lines(file, root)
     chunks = [items_of(chunk) for chunk in SEPARATOR.split("\n".join(lines))]
     flags = flags_of(lines)
@@ -94,7 +94,7 @@ def find(file, name, root=tree.ROOT):
 
 
 def layout(items):
-    """The items as text: aliases stand together, an empty line is before everything of several lines."""
+    """Returns the items as text. Aliases are adjacent; an empty line precedes each item of several lines."""
     text = ""
     for before, item in zip(["", *items], items):
         is_apart = before and ("\n" in item or "\n" in before)
@@ -103,7 +103,7 @@ def layout(items):
 
 
 def without_module(text):
-    """The text without the module around it that the printer adds, unless it has attributes."""
+    """Returns the text without the module that the printer adds, unless the module has attributes."""
     lines = text.strip("\n").splitlines()
     if "module {" not in lines or lines[-1] != "}":
         return "\n".join(lines)
@@ -112,5 +112,5 @@ def without_module(text):
 
 
 def result_of(case, tools):
-    """What pcc-opt makes of a case."""
+    """Returns the output of pcc-opt for a case."""
     return without_module(tools.call("pcc-opt", *case.flags, text=case.text))

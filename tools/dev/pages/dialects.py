@@ -1,4 +1,4 @@
-"""docs/dialects/NAME.md: ops, attributes and enums of a dialect, of its .td files."""
+"""docs/dialects/NAME.md: ops, attributes and enums of a dialect, from its .td files."""
 import re
 
 import tree
@@ -14,20 +14,21 @@ left out, and `attr-dict` is a dictionary of further attributes."""
 
 
 def families(file):
-    """(file, its folder, what its banner says) of a .td file's own includes of ops, or of itself where it has none."""
+    """Yields (file, its folder, the text of its banner) for each .td file with ops that `file` includes; for `file` itself if
+    it includes none."""
     folder = file.rpartition("/")[0]
     names = re.findall(rf'^include "({re.escape(folder)}/ops/\w+\.td)"', "\n".join(tree.lines(file)), re.M) or [file]
     return [(name, banner(name)) for name in names]
 
 
 def banner(file):
-    """What the first line of a file says that it holds."""
+    """Returns the text of a file's banner, which says what the file contains."""
     found = re.match(r"//===- \S+ - (.*?) -*\*", tree.lines(file)[0])
     return found[1].rstrip(" -") if found else file
 
 
 class Places:
-    """Where each graph op's rule, gradient and evaluator are written, and its classes."""
+    """Files that contain the rule, the gradient and the evaluator of each graph op, and its classes."""
 
     def __init__(self):
         rows = [line.split() for line in tree.lines("test/dialects/graph/op-classes.txt") if not line.startswith("#")]
@@ -35,7 +36,8 @@ class Places:
         self.text = {f: "\n".join(tree.lines(f)) for f in tree.files() if re.match(r"dialects/graph/\w+/\w+\.cpp$", f)}
 
     def find(self, folder, family, certain, likely):
-        """The file of `folder` that `certain` matches; else the one called as the family that `likely` matches."""
+        """Returns the file in `folder` that matches `certain`; otherwise the file named after the family that matches `likely`.
+        """
         inside = [f for f in self.text if f.startswith(f"dialects/graph/{folder}/")]
         sure = [f for f in inside if re.search(certain, self.text[f])]
         named = [f for f in inside if f.endswith(f"/{family}.cpp") and re.search(likely, self.text[f])]
@@ -52,7 +54,7 @@ class Places:
 
 
 class Gradients:
-    """What pcc-list-gradients says of each op: its state, the operands that have a gradient, and what is refused."""
+    """Output of pcc-list-gradients for each op: its state, the operands that have a gradient, and what is rejected."""
 
     def __init__(self, tools):
         files = [f for f in tree.files() if re.match(r"test/dialects/graph/[\w-]+\.mlir$", f) and "-invalid" not in f]
@@ -63,7 +65,7 @@ class Gradients:
         return self.state.get(op.name, ("none",))[0] in ("gradient", "flat")
 
     def cell(self, op):
-        """The word for a table: whether there is a gradient, and by which operands."""
+        """Returns the entry of the table: whether there is a gradient, and for which operands."""
         state, places, refused = self.state.get(op.name, ("", [], ""))
         if state != "gradient":
             return {"flat": "flat", "none": "none", "refused": "refused"}.get(state, "")
@@ -76,7 +78,7 @@ def refusals(name, state, operands, refused):
 
 
 def operand_names(op, places):
-    """The names of operands by place; a variadic one takes all places from its own on."""
+    """Returns the names of operands by index. A variadic operand takes its own index and all later ones."""
     names = [f for f in op.fields if f.role == "operand"]
     picked = [names[min(place, len(names) - 1)].name for place in places]
     return [f"`{name}`" for name in dict.fromkeys(picked)]
@@ -154,7 +156,7 @@ class DialectPage:
         yield examples.of(op.description, self.examples, ROOT)
 
     def several(self, ops):
-        """Ops that share a class, a description and an example."""
+        """Writes ops that share a class, a description and an example."""
         title = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", ops[0].base.partition("_")[2].removesuffix("Op")).lower()
         yield f"### {title.capitalize()} ops"
         head, rows = ["op", "what it does"], []

@@ -1,4 +1,4 @@
-"""Descriptions of ops and passes, with the cases that they point at in place of the pointers."""
+"""Descriptions of ops and passes, in which pointers to cases are replaced by the cases."""
 import concurrent.futures
 import re
 
@@ -8,7 +8,7 @@ LEAD = re.compile(r"^(Sharding|Gradient|Lifespan|Input|Output|Invariants?|Option
 
 
 class Examples:
-    """The results of all cases that pages show; each command runs once."""
+    """Results of all cases that pages show. Each command runs once."""
 
     def __init__(self, tools):
         self.tools, self.known = tools, {}
@@ -29,19 +29,20 @@ def pointed_at(description):
 
 
 def is_shown_with_result(case):
-    """A case that pcc-opt only reads, or only checks, is printed as it was."""
+    """Returns whether the result of a case is shown. A case that pcc-opt only reads or only checks is printed as it is."""
     return any(not flag.startswith("--verify-") for flag in case.flags)
 
 
 def prose(description):
-    """The description without its pointers; the words that lead its paragraphs are bold."""
+    """Returns the description without its pointers. Words that lead a paragraph are bold."""
     text = re.sub(r"[ \t]+$", "", cases.POINTER.sub("", description), flags=re.M)
     text = re.sub(r"\n{3,}", "\n\n", text).strip()
     return LEAD.sub(lambda m: f"**{m[1]}:** ", text)
 
 
 def shown(case, examples, root):
-    """A case as a page shows it: its text, and what the command makes of it. `root` leads to the root of the repository."""
+    """Returns a case as a page shows it: its text, and the output of the command. `root` is the path to the root of the
+    repository."""
     name = f"`@{case.name}` of " if case.name else ""
     command = f"`{' '.join(['pcc-opt', *case.flags])}`"
     parts = [f"Example, {name}{markdown.link(case.file, f'{root}/{case.file}')}:", markdown.fenced(case.text, "mlir")]

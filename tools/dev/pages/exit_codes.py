@@ -8,7 +8,7 @@ SOURCE = "status/Status.h"
 
 
 def codes(root=tree.ROOT):
-    """(number, name, meaning) of every enumerator; its meaning is the comment before it, or behind it."""
+    """Yields (number, name, meaning) of every enumerator. The meaning is the comment before or behind the enumerator."""
     text = "\n".join(tree.lines(SOURCE, root))
     body = re.search(r"enum ExitCode[^{]*\{(.*?)\};", text, re.S)[1]
     found, comment = [], []
@@ -22,7 +22,7 @@ def codes(root=tree.ROOT):
 
 
 def listed(help_text):
-    """The numbers that `pcc --help` lists."""
+    """Returns the numbers that `pcc --help` lists."""
     text = re.search(r"^exit codes: (.*?)(?:\n\S|\Z)", help_text, re.M | re.S)
     return {int(n) for n in re.findall(r"(?:^|, |,\s+)(\d+) ", text[1])} if text else set()
 
@@ -33,7 +33,7 @@ of the signal. In C++ the codes are `pcc::ExitCode`."""
 
 
 def render(tools):
-    """(text of the page, problems)."""
+    """Returns (text of the page, problems)."""
     found = codes()
     rows = [(str(number), f"`{name}`", markdown.sentence(meaning)) for number, name, meaning in found]
     in_help = listed(tools.call("pcc", "--help"))

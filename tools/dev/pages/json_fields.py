@@ -1,4 +1,5 @@
-"""docs/json.md: the fields of all JSON that pcc writes, from samples that it has written and the meanings of json_meanings.py."""
+"""docs/json.md: the fields of all JSON that pcc writes, from samples that pcc has written and the meanings in json_meanings.py.
+"""
 import json
 import os
 import tempfile
@@ -15,7 +16,8 @@ PLURAL = {"integer": "integers", "number": "numbers", "text": "texts", "boolean"
 
 
 class Fields:
-    """The fields of all samples of one document: path -> the types of its values. A list's elements have the path of the list and []."""
+    """Fields of all samples of one document: path -> types of its values. The elements of a list have the path of the list and
+    []."""
 
     def __init__(self):
         self.types = {}
@@ -32,11 +34,11 @@ class Fields:
                 self.add(element, f"{path}.{name}" if path else name)
 
     def names(self):
-        """The paths of fields, without those of elements of lists."""
+        """Returns the paths of fields, except those of elements of lists."""
         return [path for path in self.types if not path.endswith("[]")]
 
     def type_of(self, path):
-        """The types of a field in words: "list of integers", "text or null"."""
+        """Returns the types of a field in words: "list of integers", "text or null"."""
         types = self.types.get(path, set())
         words = sorted(types - {"list", "null"} - ({"integer"} if "number" in types else set()))
         if "list" in types:
@@ -54,7 +56,7 @@ class Fields:
 
 
 def read(folder):
-    """Command -> the fields of its samples."""
+    """Returns command -> fields of its samples."""
     documents = {}
     for command, (names, _) in DOCUMENTS.items():
         documents[command] = Fields()
@@ -65,7 +67,7 @@ def read(folder):
 
 
 def problems(documents, rows_of=None):
-    """Fields of samples without a meaning, and meanings without a field."""
+    """Returns the fields of samples without a meaning, and the meanings without a field."""
     for command, fields in documents.items():
         rows = (rows_of or ROWS)[command]
         described = {row[0] for row in rows}
@@ -80,7 +82,8 @@ def problems(documents, rows_of=None):
 
 
 def type_in(fields, row):
-    """The type of a row's field. A number that is not an integer may be written like one, and a time is never an integer."""
+    """Returns the type of a row's field. A number that is not an integer may look like one in a sample; a time is never an
+    integer."""
     words = fields.type_of(row[0]) or "number"
     return words.replace("integer", "number") if NUMBER in row[3:] or row[1] in ("seconds", "1/second") else words
 
@@ -96,7 +99,7 @@ is renamed. Shardings are written as for `--shard`: `[tp, -]` splits the first d
 
 
 def render(tools):
-    """(text of the page, problems)."""
+    """Returns (text of the page, problems)."""
     with tempfile.TemporaryDirectory() as folder:
         built.output([built.python(), "-B", os.path.join(tree.ROOT, SCRIPT), tools.path("pcc"), folder])
         documents = read(folder)

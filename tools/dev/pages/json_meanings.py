@@ -1,8 +1,8 @@
-"""The meaning of every field of pcc's JSON. docs/json.md is rendered of it and of samples that the tools write: a field of a sample
-without a row is an error, and so is a row whose field is in no sample, unless its last entry is SELDOM.
+"""The meaning of every field of pcc's JSON. docs/json.md is rendered from it and from samples that the tools write: a field of
+a sample without a row is an error, and so is a row whose field is in no sample, unless its last entry is SELDOM.
 
-A row is (field, unit, meaning) or (field, unit, meaning, flag). NAME in a field stands for any key. Fields below a row whose flag is
-FOLDED are described by its meaning. A NUMBER may be whole in a sample, but is none of the integers."""
+A row is (field, unit, meaning) or (field, unit, meaning, flag). NAME in a field stands for any key. Fields below a row whose
+flag is FOLDED are described by its meaning. A NUMBER may look like an integer in a sample, but is none."""
 
 FOLDED, SELDOM, NUMBER = "folded", "seldom", "number"
 
@@ -13,7 +13,7 @@ VERIFY = "pcc verify MODEL --report FILE"
 RUN = "pcc run BUNDLE --report FILE"
 METRICS = "pcc run BUNDLE --metrics FILE"
 
-# command -> the names of its samples, what the page says first
+# command -> the names of its samples, the introduction of its section
 DOCUMENTS = {
     INSPECT: (["inspect-inference", "inspect-training"], "One object. With `--rank R` the lists hold only what concerns rank R. "
               "`bundle.json` in the bundle holds the same, with an entry per program in place of one per rank."),

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes samples of all JSON that pcc writes, for docs/json.md: json_samples.py PCC FOLDER. It needs the packages onnx and numpy.
+"""Writes samples of all JSON that pcc writes, for docs/json.md: json_samples.py PCC FOLDER. It needs the packages onnx and
+numpy.
 
-The models are so small that all of it takes seconds: an MLP for inference and training on four ranks, whose nodes know their source
-lines; a model with an op that pcc does not know; and a dump that was changed, which `verify` refutes."""
+The models are small, so that all samples take seconds: an MLP for inference and training on four ranks, whose nodes have source
+locations; a model with an unknown op; and a changed dump, for which `verify` finds a difference."""
 import concurrent.futures
 import json
 import os
@@ -55,7 +56,7 @@ class Samples:
         self.call("unknown.onnx", "--report", "compile-unknown.json", expected=4)
 
     def verify(self):
-        """A gelu of another slope is a difference."""
+        """Writes a report with a difference: the dump has a gelu of another slope."""
         self.call("verify", "mlp.onnx", *PLAN, "--run", "-q", "--report", "verify.json")
         self.call("mlp.onnx", *PLAN, "-q", "--stop-after", "5", "--dump-ir=ir")
         with open(os.path.join(self.folder, "ir", "5-localize.mlir")) as file:

@@ -1,11 +1,11 @@
-"""Pieces of Markdown as GitHub shows it."""
+"""Functions that build Markdown as GitHub renders it."""
 import re
 
 WIDTH = 100
 
 
 def notice(*sources):
-    """The first line of a rendered page: where its text comes from."""
+    """Returns the first line of a rendered page, which says where its text comes from."""
     return f"<!-- Rendered by tools/dev/render_docs.py from {', '.join(sources)}. Edit those, not this page. -->"
 
 
@@ -28,12 +28,12 @@ def code(text):
 
 
 def anchor(heading):
-    """What GitHub calls a heading in links: `graph.add` -> graphadd."""
+    """Returns the name of a heading in links on GitHub: `graph.add` -> graphadd."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def sentence(text):
-    """A phrase as a sentence of its own. A formula or code at its beginning keeps its case."""
+    """Returns a phrase as a sentence. A formula or code at its beginning keeps its case."""
     text = " ".join(text.split())
     if re.match(r"[a-z][a-z-]+[ ,:]", text):
         text = text[0].upper() + text[1:]
@@ -45,5 +45,5 @@ def link(text, target):
 
 
 def page(*parts):
-    """The text of a page: parts are separated by an empty line, empty ones are left out."""
+    """Joins the parts of a page with empty lines; empty parts are left out."""
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"

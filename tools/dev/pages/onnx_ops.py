@@ -1,4 +1,4 @@
-"""docs/onnx-ops.md: the ONNX ops that pcc imports, from the importer's table and what the node cases have shown of each op."""
+"""docs/onnx-ops.md: the ONNX ops that pcc imports, from the importer's table and the results of the node cases."""
 import itertools
 import json
 import os
@@ -16,19 +16,19 @@ ORDER = list(SHORT.values())
 
 
 def element_types(root=tree.ROOT):
-    """The element types that the importer knows."""
+    """Returns the element types that the importer accepts."""
     body = re.search(r"^Type builtinType\(.*?^\}", "\n".join(tree.lines(TYPES, root)), re.M | re.S)[0]
     return [SHORT[name] for name in SHORT if re.search(rf"case {name}:", body)]
 
 
 def forms(tools):
-    """(domain, op) -> the first versions of its forms, as the importer's table has them."""
+    """Returns (domain, op) -> the first versions of its forms, from the importer's table."""
     rows = [line.split(" ") for line in tools.call("pcc-import-model", "--ops").splitlines()]
     return {key: [int(row[2]) for row in group] for key, group in itertools.groupby(rows, key=lambda row: (row[0], row[1]))}
 
 
 def ranges(numbers):
-    """[1, 2, 3, 5] -> '1-3, 5'"""
+    """Formats ranges: [1, 2, 3, 5] -> '1-3, 5'."""
     text, numbers = [], sorted(numbers)
     while numbers:
         end = 0

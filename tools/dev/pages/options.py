@@ -1,10 +1,10 @@
-"""docs/options.md: the options of all commands, from what the tools say with --help."""
+"""docs/options.md: the options of all commands, from the output of the tools for --help."""
 import re
 import typing
 
 from pages import markdown
 
-COLUMN = 30  # where descriptions begin in the help of pcc
+COLUMN = 30  # column at which descriptions begin in the help of pcc
 COMMANDS = ["compile", "run", "verify", "inspect", "explain", "checkpoint export"]
 
 
@@ -22,7 +22,7 @@ class Help(typing.NamedTuple):
 
 
 def parse(text):
-    """The parts of a command's help."""
+    """Returns the parts of a command's help."""
     head, _, rest = text.partition("Usage: ")
     usage, _, rest = rest.partition("\n")
     examples = re.findall(r"^(?:  |example: )(pcc .*)$", head + "\n".join(re.findall(r"^examples:\n(?:  .*\n?)*", rest, re.M)), re.M)
@@ -39,7 +39,7 @@ def parse(text):
 
 
 def entries_of(lines):
-    """The options of a section: one that is too long for its column has its description on the next line."""
+    """Yields the options of a section. An option that is too long for its column has its description on the next line."""
     entries = []
     for line, following in zip(lines, [*lines[1:], ""]):
         is_continued = following.strip() != "" and following[:COLUMN].strip() == ""
@@ -62,7 +62,7 @@ def entry(head, meaning):
     return Entry(words, value, meaning + ("; required" if required and words.startswith("-") else ""))
 
 
-# What CLI11 calls the type of a value, and our words for it.
+# CLI11's names of the types of values, and our words for them.
 VALUES = [(r"TEXT:\{(.*)\}", None), (r"FLOAT:FLOAT in \[0 - 1\] x 2", "two numbers from 0 to 1, separated by a comma"),
           (r"(?:INT|K):INT in \[(\d+) - \d+\]", "whole number of at least {}"), (r"INT:POSITIVE", "whole number of at least 1"),
           (r"UINT|INT:NONNEGATIVE", "whole number of at least 0"), (r"INT", "whole number"), (r"FLOAT:POSITIVE", "number above 0"),
@@ -86,7 +86,7 @@ def table(entries):
 
 
 def section(command, parsed, known):
-    """The options of one command; a group that an earlier command has, too, is named only."""
+    """Writes the options of one command. A group that an earlier command has as well is only named."""
     yield f"## pcc {command}"
     yield markdown.sentence(parsed.about)
     yield markdown.fenced("\n".join([parsed.usage, *parsed.examples]))

@@ -9,7 +9,7 @@ from pages import examples, markdown, records
 ROOT = "../.."
 PIPELINE, PHASES = "passes/Pipeline.cpp", "passes/Phases.def"
 ANCHORS = {"ModuleOp": "the module", "FuncOp": "each function"}
-# Passes of MLIR that the pipeline runs among ours.
+# Passes of MLIR that the pipeline runs between ours.
 UPSTREAM = {"CSE": ("cse", "merges equal ops (MLIR's common subexpression elimination)")}
 
 
@@ -27,7 +27,7 @@ class Phase(typing.NamedTuple):
 
 
 def phases(root=tree.ROOT):
-    """The phases of passes/Phases.def with the passes that passes/Pipeline.cpp runs."""
+    """Returns the phases of passes/Phases.def with the passes that passes/Pipeline.cpp runs."""
     text = "\n".join(tree.lines(PHASES, root))
     pipeline = "\n".join(tree.lines(PIPELINE, root))
     named = re.findall(r'^PCC_PHASE\((\w+), "([^"]+)",.*?create(\w+)\)', text, re.M)
@@ -36,7 +36,7 @@ def phases(root=tree.ROOT):
 
 
 def steps(pipeline, phase):
-    """The passes that add<phase>() adds, in order, each with the comment before it."""
+    """Returns the passes that add<phase>() adds, in order, each with the comment before it."""
     body = re.search(rf"static void add{phase}\([^)]*\) \{{\n(.*?)^\}}", pipeline, re.M | re.S)
     found, comment = [], []
     for line in (body[1] if body else "").splitlines():
@@ -57,11 +57,11 @@ class PhasePage:
         self.passes = records.read_passes(self.source)
 
     def order(self):
-        """Classes of the passes, each once, at its first place; the gate is last."""
+        """Returns the classes of the passes, each once, at its first place. The gate is last."""
         return list(dict.fromkeys([*(s.cpp for s in self.phase.steps), self.phase.gate]))
 
     def missing(self):
-        """Passes of the phase that no part of the pipeline runs."""
+        """Returns the passes of the phase that no part of the pipeline runs."""
         return [name for name in self.passes if name not in self.order()]
 
     def text(self):
@@ -84,7 +84,7 @@ class PhasePage:
         return before + markdown.table(["", "pass", "what it does"], rows)
 
     def summary(self, name):
-        """What a pass does, with a mark if it is the gate."""
+        """Returns the summary of a pass, with a mark if it is the gate."""
         said = markdown.sentence(self.passes[name].summary.removeprefix("gate: "))
         return f"**Gate:** {said[0].lower()}{said[1:]}" if name == self.phase.gate else said
 
@@ -111,7 +111,7 @@ class PhasePage:
 
 
 def index(pages):
-    """docs/passes/README.md: all passes of the pipeline."""
+    """Returns docs/passes/README.md: all passes of the pipeline."""
     rows = []
     for page in pages:
         for name in page.order():
@@ -130,7 +130,7 @@ by its flag."""
 
 
 def render(shown):
-    """Path -> text of all pages of passes."""
+    """Returns path -> text of all pages of passes."""
     pages = [PhasePage(phase, shown) for phase in phases()]
     rendered = {f"docs/passes/{page.phase.folder}.md": page.text() for page in pages}
     return {"docs/passes/README.md": index(pages), **rendered}

@@ -1,4 +1,4 @@
-"""What .td files define: dialects, ops, attributes, enums and passes, read from the records of llvm-tblgen."""
+"""Definitions in .td files: dialects, ops, attributes, enums and passes, read from the records of llvm-tblgen."""
 import json
 import re
 import textwrap
@@ -8,7 +8,7 @@ from pages import built
 
 
 class Field(typing.NamedTuple):
-    """An operand, attribute, region or result of an op, an option or statistic of a pass."""
+    """An operand, attribute, region or result of an op, or an option or statistic of a pass."""
     role: str
     name: str
     meaning: str
@@ -60,19 +60,19 @@ class Pass(typing.NamedTuple):
 
 
 class Records:
-    """The records of one .td file and of what it includes."""
+    """The records of one .td file and of the files that it includes."""
 
     def __init__(self, file):
         command = [built.TABLEGEN, *(f"-I{folder}" for folder in built.INCLUDES), "--dump-json", file]
         self.all = json.loads(built.output(command))
 
     def of(self, base):
-        """The records that derive from `base`, in the order of their files."""
+        """Returns the records that derive from `base`, in the order of their files."""
         found = [self.all[name] for name in self.all["!instanceof"].get(base, [])]
         return sorted(found, key=lambda r: (file_of(r), int(r["!locs"][0].split(":")[1])))
 
     def resolve(self, value):
-        """The record that a field names."""
+        """Returns the record that a field names."""
         return self.all[value["def"]] if isinstance(value, dict) and value.get("kind") == "def" else None
 
 
@@ -81,12 +81,12 @@ def file_of(record):
 
 
 def prose(text):
-    """A description without the indentation of its file."""
+    """Returns a description without the indentation of its file."""
     return textwrap.dedent((text or "").lstrip("\n")).strip()
 
 
 def constraint_meaning(records, record):
-    """What a type or attribute constraint says of itself."""
+    """Returns the description of a type or attribute constraint."""
     if "AttrDef" in record["!superclasses"]:
         return f"`#{records.resolve(record['dialect'])['name']}.{record['mnemonic']}`"
     if "enumerants" in record:
@@ -105,7 +105,7 @@ def constraint_meaning(records, record):
     return SHORTER.get(record.get("summary", ""), record.get("summary", ""))
 
 
-# MLIR's words for constraints, shorter.
+# Shorter forms of MLIR's words for constraints.
 SHORTER = {
     "statically shaped tensor of any type values": "tensor of static shape", "64-bit signless integer attribute": "integer",
     "i64 dense array attribute": "integers", "f64 dense array attribute": "floats", "string attribute": "text", "bool attribute": "boolean",
@@ -125,7 +125,7 @@ def is_attribute(records, record):
 
 
 def fields_of(records, op):
-    """Operands, attributes, regions and results of an op."""
+    """Returns the operands, attributes, regions and results of an op."""
     fields = []
     for value, name in op["arguments"]["args"]:
         record = records.resolve(value)
@@ -145,7 +145,7 @@ def read_op(records, record, dialect):
               fields_of(records, record), base, file_of(record))
 
 
-# C++ types of attributes' parameters, in words.
+# C++ types of parameters of attributes, in words.
 WORDS = {"int64_t": "integer", "ArrayRef<int64_t>": "integers", "StringAttr": "text", "Type": "type", "RankedTensorType": "tensor type",
          "ArrayRef<Attribute>": "attributes", "Attribute": "attribute"}
 
@@ -177,7 +177,7 @@ def discardable(record):
 
 
 def read_dialect(file, name):
-    """The dialect `name` as `file` and what it includes define it."""
+    """Returns the dialect `name` as `file` and the files that it includes define it."""
     records = Records(file)
     record = next(r for r in records.of("Dialect") if r["name"] == name)
     def mine(base, field):
@@ -190,7 +190,7 @@ def read_dialect(file, name):
 
 
 def read_passes(file):
-    """The passes that `file` defines, by the name of their class."""
+    """Returns the passes that `file` defines, by the name of their class."""
     records = Records(file)
     def fields(record, key):
         found = [records.resolve(value) for value in record[key]]
