@@ -1,4 +1,4 @@
-"""A program that measures on request: a line to its standard input, a line of JSON from its standard output."""
+"""Programs that measure on request: each line of standard input is answered by a line of JSON on standard output."""
 import json
 import os
 import subprocess
@@ -8,7 +8,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Asked:
-    """A process of a program of this folder; its computations take `threads` threads."""
+    """A process of a program of this folder, whose computations use `threads` threads."""
 
     def __init__(self, program, *arguments, threads=1, **environment):
         environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads), **environment}

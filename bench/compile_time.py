@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compile time of GPT-2 124M for a mesh: pcc beside JAX, a fresh process each time, CPU seconds and peak memory.
+"""Compile time of GPT-2 124M for a mesh: pcc compared with JAX, in a new process each time: CPU seconds and peak memory.
 
     build/bench-venv/bin/python bench/compile_time.py --mesh 1x1,2x2,1x4 --rounds 5 -o results.json
 
-A mesh is DPxTP. pcc's figure is everything: reading the file, compiling, writing the bundle; JAX's has its imports, so the
-seconds of lowering and compilation alone stand beside it."""
+A mesh is DPxTP. pcc's figure covers everything: reading the file, compiling, writing the bundle. JAX's figure includes its
+imports, so the seconds of lowering and compilation alone are given as well."""
 import argparse
 import json
 import os

@@ -1,6 +1,6 @@
 """The weights of real exports under the names of torch_models.py: Hugging Face's GPT-2 and BERT, torchvision's ResNet-50.
 
-Exporters rename what they fold (`onnx::MatMul_1619`), so such a weight is called after the node that reads it."""
+Exporters rename weights that they fold (`onnx::MatMul_1619`); such a weight gets the name of the node that reads it."""
 import re
 
 # model: (folder of the export, renamings in this order)
@@ -14,7 +14,7 @@ MODELS = {
 
 
 def names(graph):
-    """What initializers are called: their own names, or the path of the node that multiplies by them."""
+    """Returns the names of initializers: their own, or the path of the node that multiplies by them."""
     called = {t.name: t.name for t in graph.initializer}
     for node in graph.node:
         if node.op_type in ("MatMul", "Conv"):
@@ -30,7 +30,7 @@ def renamed(model, name):
 
 
 def weights(model, graph):
-    """The export's floating-point weights as arrays."""
+    """Returns the floating-point weights of the export as arrays."""
     from onnx import numpy_helper
     called = names(graph)
     return {renamed(model, called[t.name]): numpy_helper.to_array(t).copy() for t in graph.initializer

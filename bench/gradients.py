@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""pcc's gradients of ONNX ops and of whole blocks against torch.autograd's of the same function, in float64.
+"""Compares pcc's gradients of ONNX ops and of whole blocks with those of torch.autograd for the same function, in float64.
 
     build/bench-venv/bin/python bench/gradients.py [--only GLOB] [--run] [-o FILE.json]
 
-Each case is an ONNX graph whose weighted sum a Gradient node differentiates by all inputs of floats. The imported graph is evaluated in
-float64 (pcc-import-model, 1e-7: attributes of ONNX are float32); with --run, bundles of it are compiled and run in float32 as well (1e-4 of the largest element).
+In each case, an ONNX Gradient node differentiates a weighted sum of the graph's outputs by all float inputs. The imported graph
+is evaluated in float64 (pcc-import-model, 1e-7: attributes of ONNX are float32); with --run, bundles of it are compiled and run
+in float32 as well (1e-4 of the largest element).
 """
 import argparse
 import fnmatch
@@ -31,7 +32,7 @@ OPSETS = [oh.make_opsetid("", 24), oh.make_opsetid(DOMAIN, 1)]
 
 
 def model_of(case, dtype):
-    """-> the model, and its inputs by name: operands of floats; others are initializers."""
+    """Returns the model and its inputs by name. Float operands are inputs; all others are initializers."""
     floats = {n: x.astype(dtype) for n, x in case.operands.items() if x.dtype.kind == "f"}
     held = {n: x for n, x in case.operands.items() if x.dtype.kind != "f"}
     held |= {n: x.astype(dtype) if x.dtype.kind == "f" else x for n, x in case.constants.items()}
@@ -49,7 +50,7 @@ def model_of(case, dtype):
 
 
 def expected(case):
-    """What torch.autograd gives, by operand."""
+    """Returns the gradients of torch.autograd by operand."""
     tensors = {n: torch.tensor(x, dtype=torch.float64 if x.dtype.kind == "f" else None, requires_grad=x.dtype.kind == "f")
                for n, x in case.operands.items()}
     loss = (case.function(*tensors.values()) * torch.tensor(case.weights, dtype=torch.float64)).sum()
@@ -87,7 +88,7 @@ def execute(case, folder):
 
 
 def difference(got, want):
-    """The largest one, relative to the largest element of its tensor, or to 1."""
+    """Returns the largest difference, relative to the largest element of its tensor, or to 1 if that is larger."""
     return max((float(np.max(np.abs(got[n] - w))) / max(1.0, float(np.max(np.abs(w)))) for n, w in want.items() if w.size), default=0.0)
 
 

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Inference of pcc beside ONNX Runtime and PyTorch, in one interleaved run: seconds per step and ratios to PyTorch eager.
+"""Compares inference of pcc, ONNX Runtime and PyTorch, in one interleaved run: seconds per step and ratios to PyTorch eager.
 
     bench/setup && build/bench-venv/bin/python bench/inference.py -o results.json
     … --models gpt2 --threads 1 --rounds 3 --steps 5
     … --exports DIR
 
-Models are those of test/models, or with --exports real ones with their weights: DIR/gpt2-124m, bert-base, resnet50, each with
-a model.onnx whose inputs and sizes are the same.
+Models are those of test/models, or with --exports real ones with their weights: DIR/gpt2-124m, bert-base, resnet50, each with a
+model.onnx whose inputs and sizes are the same.
 
-Every variant is a process of its own. A round asks each, in random order and with a pause in between, for some steps; a
-ratio is taken within a round, and the medians of rounds are reported, since absolute times wander."""
+Every variant is a process of its own. In a round, each variant executes some steps, in random order and with pauses in between.
+Ratios are computed within a round, and the medians over rounds are reported, because absolute times drift."""
 import argparse
 import json
 import os
@@ -33,9 +33,9 @@ from asked import Asked
 PCC = os.environ.get("PCC", os.path.join(ROOT, "build", "release", "bin", "pcc"))
 BASE = "torch-eager"
 PEERS = ["onnxruntime", "torch-eager", "torch-compile", "torch-compile-frozen"]
-PAUSE = 0.5          # ONNX Runtime's workers spin for a while after a step
+PAUSE = 0.5          # seconds; ONNX Runtime's workers spin for a while after a step
 
-# name: (options of the builder, dims, what outputs may differ by)
+# name: (options of the builder, dims, tolerance for outputs)
 MODELS = {
     "gpt2": (dict(layers=12, hidden=768, heads=12, vocabulary=50257, positions=1024), {"batch": 1, "seq": 128}),
     "bert": (dict(layers=12, hidden=768, heads=12, vocabulary=30522, positions=512), {"batch": 1, "seq": 128}),
@@ -54,7 +54,7 @@ class Peer(Asked):
 
 
 class Pcc:
-    """`pcc run` of a bundle for one rank; its own report says how long each step took."""
+    """`pcc run` of a bundle for one rank. Its own report has the time of each step."""
 
     def __init__(self, path, folder, inputs, dims, threads):
         self.bundle, self.threads = os.path.join(folder, "model.pcc"), threads
@@ -82,7 +82,8 @@ class Pcc:
 
 
 def differences(variants, folder):
-    """How far each variant's output is from the first's; a figure of a wrong program is worth nothing."""
+    """Returns the difference of each variant's output from that of the first one. The time of a wrong program would mean
+    nothing."""
     values = {}
     for name, variant in variants.items():
         target = os.path.join(folder, "outputs", name)
@@ -93,7 +94,7 @@ def differences(variants, folder):
 
 
 def prepare(model, arguments, folder):
-    """Puts the model and its inputs into place, once; returns the model's path."""
+    """Writes the model and its inputs once; returns the model's path."""
     options, dims = MODELS[model]
     graph = builder.Graph()
     builder.MODELS[model](graph, **options)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Lowers and compiles GPT-2 124M with Megatron's weight shardings by JAX on DP x TP CPU devices: jax_gpt2.py DP TP BATCH SEQ.
-No weight exists: shapes are enough. Prints the wall seconds of lowering and compilation as JSON."""
+Only shapes are used, so no weight exists. Prints the wall seconds of lowering and compilation as JSON."""
 import json
 import os
 import sys
@@ -19,7 +19,8 @@ MESH = jax.sharding.Mesh(np.array(jax.devices()).reshape(DP, TP), ("dp", "tp"))
 
 
 def block_weights():
-    """name: (shape, sharding) of one block; the fused QKV lies [hidden, 3, hidden] so that each of the three is split."""
+    """Returns name: (shape, sharding) of one block. The fused QKV weight has the shape [hidden, 3, hidden], so that each of the
+    three is split."""
     return {"ln1": ((2, HIDDEN), P()), "qkv": ((HIDDEN, 3, HIDDEN), P(None, None, "tp")), "qkv_b": ((3, HIDDEN), P(None, "tp")),
             "out": ((HIDDEN, HIDDEN), P("tp", None)), "out_b": ((HIDDEN,), P()), "ln2": ((2, HIDDEN), P()),
             "up": ((HIDDEN, 4 * HIDDEN), P(None, "tp")), "up_b": ((4 * HIDDEN,), P("tp")),

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""One peer in a process of its own: peer.py VARIANT MODEL ONNX INPUTS_DIR THREADS, run with the Python of build/bench-venv.
+"""One of the compared variants, in a process of its own: peer.py VARIANT MODEL ONNX INPUTS_DIR THREADS, run with the Python of
+build/bench-venv.
 
-Loads, then answers each line of stdin, a number of steps, with a JSON list of their seconds; `outputs DIR` writes the
-outputs. Between lines it sleeps, so that it disturbs nobody else's measurement."""
+Loads, then answers each line of stdin, a number of steps, with a JSON list of their seconds; `outputs DIR` writes the outputs.
+Between lines it sleeps, so that it does not disturb other measurements."""
 import json
 import os
 import sys

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Schedules of a pipeline of 4 ranks: pcc beside torch.distributed.pipelining on gloo, in one interleaved run; and how long ranks of
-pcc are idle, beside the closed forms.
+"""Schedules of a pipeline of 4 ranks: compares pcc with torch.distributed.pipelining on gloo, in one interleaved run, and the
+idle share of pcc's ranks with the closed forms.
 
     bench/setup && build/bench-venv/bin/python bench/pipelines.py -o pipelines.json
     … --schedules 1f1b,zb-h1 --rounds 3 --steps 3
 
-GPT-2 of test/models with an untied head, as many layers in each stage, AdamW in float32, one thread per rank. The losses of the first
-steps are compared before anything is timed; ratios are taken within a round, to torch's 1F1B. PyTorch's name of zb-h1 is
-ScheduleInterleavedZeroBubble with one stage per rank.
+The model is GPT-2 of test/models with an untied head, equally many layers per stage, AdamW in float32, one thread per rank. The
+losses of the first steps are compared before anything is timed; ratios are taken within a round, to torch's 1F1B. PyTorch's
+name of zb-h1 is ScheduleInterleavedZeroBubble with one stage per rank.
 
-Where ranks share cores, waiting for a core looks like work and the time of a step tells little of the schedule. So the idle share is
-also replayed: each action takes the CPU time that it took in the run, the median over microbatches and rounds, in the order of the run
-and as soon as what it needs is there. Updates, which come after all of it, are left out."""
+If ranks share cores, waiting for a core looks like work, and the time of a step says little about the schedule. Therefore the
+idle share is also computed by a replay: actions run in the order of the run, each as soon as its inputs exist, and each takes
+its CPU time in the run (median over microbatches and rounds). Updates, which come last, are left out."""
 import argparse
 import collections
 import json
@@ -31,7 +31,7 @@ ACTION = re.compile(r"(\d+)([FBIW])(\d+)$")
 
 
 class Peer(training.Peer):
-    """A process of pipelines_peer.py per rank; rank 0 answers."""
+    """One process of pipelines_peer.py per rank, of which rank 0 answers."""
 
     def __init__(self, schedule, folder, arguments):
         with socket.socket() as free:
@@ -57,7 +57,7 @@ class Peer(training.Peer):
 
 
 class Pcc(training.Pcc):
-    """Keeps what its runs say of idleness: the share of time in which ranks waited for messages, and what each action took."""
+    """Runs of pcc. Keeps their idle share (time in which ranks waited for messages) and the time of each action."""
 
     def __init__(self, schedule, folder, dims, arguments):
         plan = ["--pp", str(RANKS), "--microbatches", str(arguments.microbatches), "--schedule", schedule]
@@ -84,12 +84,12 @@ class Pcc(training.Pcc):
         self.order = order
 
     def seconds(self):
-        """CPU seconds of an action, by stage and kind"""
+        """Returns the CPU seconds of an action, by stage and kind."""
         return {key: statistics.median(values) for key, values in self.taken.items()}
 
 
 def needs(action, stages):
-    """What has to end before an action begins, if it is part of the step."""
+    """Returns the actions that have to end before an action begins, if they are part of the step."""
     stage, kind, microbatch = action
     if kind == "F":
         return [(stage - 1, "F", microbatch)] if stage else []
@@ -100,7 +100,8 @@ def needs(action, stages):
 
 
 def replay(order, seconds):
-    """-> idle share of ranks that do their actions in order, each as soon as it can; seconds by stage and kind"""
+    """Returns the idle share of ranks that execute their actions in order, each as soon as possible; `seconds` is by stage and
+    kind."""
     ends, free, at = {}, [0.0] * len(order), [0] * len(order)
     known = {action for rank in order for action in rank}
     stages = 1 + max(stage for stage, _, _ in known)
@@ -123,7 +124,7 @@ def replay(order, seconds):
 
 
 def closed_form(schedule, microbatches, forward, backward, of_weights):
-    """Idle share; times are of a microbatch on a rank, B holding W (Narayanan 2021, Qi 2023)."""
+    """Returns the idle share. Times are those of a microbatch on one rank; B includes W (Narayanan 2021, Qi 2023)."""
     idle = (RANKS - 1) * {"1f1b": forward + backward, "interleaved": (forward + backward) / 2,
                           "zb-h1": forward + backward - 2 * of_weights,
                           "zb-v": max(forward, backward - of_weights) / 2}[schedule]

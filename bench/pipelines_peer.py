@@ -2,8 +2,8 @@
 """One rank of torch.distributed.pipelining on gloo: pipelines_peer.py SCHEDULE RANK WORLD PORT ONNX DATA_DIR HEADS LAYERS
 MICROBATCHES, run with the Python of build/bench-venv; all ranks are on this host.
 
-Every rank answers each line of stdin, a number of steps, by taking them; rank 0 prints a JSON list of [loss, seconds, CPU seconds of
-all ranks] of each. The steps go on where the last ones ended."""
+Each line of stdin is a number of steps, which every rank executes. Rank 0 then prints a JSON list of [loss, seconds, CPU
+seconds of all ranks], one entry per step. Steps continue from the last ones."""
 import datetime
 import json
 import os
@@ -27,7 +27,8 @@ SCHEDULES = {"1f1b": (schedules.Schedule1F1B, 1, lambda r, p: [r]),
 
 
 def weights_of_stage(weights, stage, stages, layers):
-    """As many layers for each stage; the first has the tables, the last what follows the layers."""
+    """Returns the weights of one stage. All stages have equally many layers; the first also has the tables, the last the layers
+    after the blocks."""
     own = range(stage * layers // stages, (stage + 1) * layers // stages)
     ends = {"wte": 0, "wpe": 0, "ln_f": stages - 1, "lm_head": stages - 1}
     belongs = lambda name: int(name.split(".")[1]) in own if name.startswith("h.") else ends[name.split(".")[0]] == stage
@@ -48,7 +49,7 @@ class Rank:
         self.number = 0
 
     def step(self):
-        """-> the loss, 0 where it is not known"""
+        """Executes a step. Returns the loss, or 0 on ranks that do not know it."""
         ids, labels = (self.data[name][self.number % len(self.data[name])] for name in ("input_ids", "labels"))
         self.number += 1
         losses = []

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""What recomputation takes and saves: bytes and operations of a step of training per mode, from the bundles alone; nothing runs.
+"""Measures what recomputation costs and saves: bytes and operations of a training step per mode. Reads bundles only; no program
+runs.
 
     python3 bench/recompute.py [--model gpt2.onnx] [--plans 'tp=2;pp=4,microbatches=8'] [--dim batch=8] [--dim seq=512]
     python3 bench/recompute.py --layer
 
-Without --model it is test/models' GPT-2 of 12 layers. `arena` is the largest of any rank, operations are of all. auto has limits
-between what full and none need. --layer compares what one layer keeps under --tp, a difference of two depths, with the formulas of
-Korthikanti et al. (2022) in bytes of float32, without the masks of dropout, which the model has not."""
+Without --model, the model is the GPT-2 of test/models with 12 layers. `arena` is the largest of any rank; operations are those
+of all ranks. The memory limits of `auto` lie between the needs of `full` and `none`. --layer compares what one layer keeps
+under --tp, a difference of two depths, with the formulas of Korthikanti et al. (2022) in bytes of float32, without the masks of
+dropout, which the model lacks."""
 import argparse
 import json
 import os
@@ -25,7 +27,7 @@ HIDDEN, HEADS, VOCABULARY = 768, 12, 50257
 
 
 class Plan:
-    """A bundle's figures: bytes of the fullest rank, operations of all."""
+    """Figures of a bundle: bytes of the rank that needs most, operations of all ranks."""
 
     def __init__(self, model, options, *more):
         with tempfile.TemporaryDirectory() as folder:

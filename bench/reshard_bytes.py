@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Bytes that one rank receives when a tensor changes its sharding: the planner beside gather-then-slice and a lower bound, in
-units of the tensor, as means over all pairs of shardings of a mesh and a rank.
+"""Bytes that one rank receives when a tensor changes its sharding: compares the planner with gather-then-slice and a lower
+bound, in units of the tensor, as means over all pairs of shardings of a mesh and a rank.
 
     python bench/reshard_bytes.py [--reductions] [--build build/release]
 
-The pairs are those of test/passes/plan/reshard/AllPairsTest.cpp, which executes them and checks the bounds. --reductions takes
-pairs whose source is partial; their gather-then-slice begins with an all_reduce."""
+The pairs are those of test/passes/plan/reshard/AllPairsTest.cpp, which executes them and checks the bounds. --reductions uses
+pairs with a partial source; their gather-then-slice begins with an all_reduce."""
 import argparse
 import json
 import os
@@ -17,7 +17,7 @@ COLUMNS = ["pairs", "planner", "gather", "bound", "ratio", "worst"]
 
 
 def measure(build, name):
-    """The recorded properties of one test over all meshes."""
+    """Returns the recorded properties of one test over all meshes."""
     with tempfile.NamedTemporaryFile("r") as results:
         subprocess.run([os.path.join(ROOT, build, "test", "reshard-test"), f"--gtest_filter=*AllPairs.{name}/*",
                         f"--gtest_output=json:{results.name}"], stdout=subprocess.DEVNULL, check=True)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""How long generated schedules leave a position idle: the simulation beside the closed forms of the literature, where the two
-differ. Units are those of the golden tables (F = I = W = 1, B = 2, divided among the stages of a position); no times, so no machine.
+"""Idle time of positions in generated schedules: prints the sizes for which the simulation differs from the closed forms of the
+literature. Units are those of the golden tables (F = I = W = 1, B = 2, divided among the stages of a position); no time is
+measured, so the result does not depend on the machine.
 
     python3 bench/schedules.py [--positions 2,4,8,16] [--proof] [--build build/release]
 
-Sizes are those of test/passes/plan/schedule/ScheduleSweepTest.cpp: up to 16 positions, 64 microbatches and 4 stages per position.
---proof also runs its proof that every table of every size is sound and ends under rendezvous."""
+Sizes are those of test/passes/plan/schedule/ScheduleSweepTest.cpp: up to 16 positions, 64 microbatches and 4 stages per
+position. --proof also runs its test that every table of every size is valid and terminates with rendezvous messages."""
 import argparse
 import json
 import os
@@ -19,7 +20,7 @@ SCHEDULES = {"OfInterleavedIsTheClosedFormWherePositionsDivideMicrobatches": "in
 
 
 def cases_of(build, tests):
-    """The recorded properties of the sweep's tests."""
+    """Returns the recorded properties of the sweep's tests."""
     with tempfile.NamedTemporaryFile("r") as results:
         subprocess.run([os.path.join(ROOT, build, "test", "schedule-sweep-test"), f"--gtest_filter={tests}",
                         f"--gtest_output=json:{results.name}"], stdout=subprocess.DEVNULL, check=True)
@@ -31,7 +32,7 @@ def closed_form(schedule, stages, positions):
 
 
 def in_runs(misses):
-    """"1-3: +3 to +1, 5: +2" for {1: 3, 2: 2, 3: 1, 5: 2}: microbatches that follow each other stand together."""
+    """Formats "1-3: +3 to +1, 5: +2" for {1: 3, 2: 2, 3: 1, 5: 2}: consecutive numbers of microbatches are joined."""
     runs = []
     for m in sorted(misses):
         if runs and m == runs[-1][-1] + 1:

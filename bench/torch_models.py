@@ -1,10 +1,10 @@
-"""The models of the paired run as PyTorch users write them, with the weights of the ONNX file under the builder's names."""
+"""The models of the comparisons as PyTorch users write them, with the weights of the ONNX file under the builder's names."""
 import torch
 import torch.nn.functional as F
 
 
 class Named(torch.nn.Module):
-    """Holds weights of an ONNX file; `self["h.0.ln_1.weight"]` is one."""
+    """Holds weights of an ONNX file, such as `self["h.0.ln_1.weight"]`."""
 
     def __init__(self, weights, trains=False):
         super().__init__()
@@ -19,7 +19,7 @@ class Named(torch.nn.Module):
         return name in self.names
 
     def count(self, pattern):
-        """How many consecutive layers the weights have: `pattern` holds the number's place."""
+        """Returns how many consecutive layers the weights have. `pattern` contains the place of the layer's number."""
         n = 0
         while pattern.format(n) in self.names:
             n += 1
@@ -29,7 +29,7 @@ class Named(torch.nn.Module):
         return F.layer_norm(x, x.shape[-1:], self[f"{name}.weight"], self[f"{name}.bias"], epsilon)
 
     def linear(self, x, name):
-        """The builder's weights lie [inputs, outputs]."""
+        """Applies a linear layer. The builder's weights have the shape [inputs, outputs]."""
         return torch.addmm(self[f"{name}.bias"], x.flatten(0, -2), self[f"{name}.weight"]).view(*x.shape[:-1], -1)
 
 
@@ -38,7 +38,7 @@ def heads(x, n):
 
 
 class Gpt2(Named):
-    """All of GPT-2, or a stage of it: what `weights` are of."""
+    """GPT-2, or one stage of it: the layers to which `weights` belong."""
 
     def __init__(self, weights, heads=12, trains=False):
         super().__init__(weights, trains)

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""A step of training of pcc on one rank beside PyTorch, in one interleaved run: seconds per step and ratios to PyTorch eager.
+"""Compares a training step of pcc on one rank with PyTorch, in one interleaved run: seconds per step and ratios to PyTorch
+eager.
 
     bench/setup && build/bench-venv/bin/python bench/training.py -o training.json
     … --layers 4 --batch 4 --rounds 3 --steps 3
 
-GPT-2 of test/models with AdamW in float32, everything on one thread. The losses of the first steps are compared before anything is
-timed. Each variant is a process of its own; a round asks each, in random order, for some steps; a ratio is taken within a round, and
-the medians of rounds are reported, since absolute times wander. CPU seconds are a second measure, which others on the machine
-disturb less."""
+The model is GPT-2 of test/models with AdamW in float32, on one thread. The losses of the first steps are compared before
+anything is timed. Each variant is a process of its own; in a round, each variant executes some steps, in random order. Ratios
+are computed within a round, and the medians over rounds are reported, because absolute times drift. CPU seconds are a second
+measure, which other processes disturb less."""
 import argparse
 import json
 import os
@@ -29,25 +30,25 @@ from asked import Asked
 PCC = os.environ.get("PCC", os.path.join(ROOT, "build", "release", "bin", "pcc"))
 BASE = "torch-eager"
 PEERS = ["torch-eager", "torch-eager-fused", "torch-compile"]
-WARMUP = 2           # steps of a fresh process that touch memory for the first time
+WARMUP = 2           # steps in which a new process touches memory for the first time
 COMPARED = 5
-TOLERANCE = 1e-3     # losses of other variants, relative to BASE
+TOLERANCE = 1e-3     # for the losses of other variants, relative to BASE
 
 
 class Peer(Asked):
-    """A process whose answer has loss, seconds and CPU seconds of each step."""
+    """A process that answers with loss, seconds and CPU seconds of each step."""
 
     def losses(self, count):
         return [loss for loss, _, _ in self.ask(count)]
 
     def steps(self, count):
-        """-> seconds and CPU seconds of a step"""
+        """Executes steps. Returns the seconds and CPU seconds of one step."""
         return [statistics.median(values) for values in list(zip(*self.ask(count)))[1:]]
 
 
 class Pcc:
-    """`pcc run` of a bundle with one thread per rank, afresh each time; its own report says how long each step took. CPU seconds are
-    those of all its processes less those of a run that only does the steps of WARMUP."""
+    """`pcc run` of a bundle with one thread per rank, as a new process each time. Its own report has the time of each step. CPU
+    seconds are those of all its processes minus those of a run that only executes the warm-up steps."""
 
     def __init__(self, folder, dims, plan=(), comm="thread", name="model"):
         self.bundle, self.data = os.path.join(folder, f"{name}.pcc"), os.path.join(folder, "data")
@@ -58,7 +59,7 @@ class Pcc:
                         *options, *plan], check=True)
 
     def run(self, count, *options):
-        """-> the report and the CPU seconds"""
+        """Returns the report and the CPU seconds."""
         with tempfile.TemporaryDirectory() as folder:
             report = os.path.join(folder, "report.json")
             process = subprocess.Popen([PCC, "run", self.bundle, "--data", self.data, "--steps", str(count), "--comm", self.comm,
@@ -83,7 +84,7 @@ class Pcc:
 
 
 def prepare(arguments, folder, **options):
-    """Puts the model and its data into place; returns the sizes of its dims and how many weights it has."""
+    """Writes the model and its data. Returns the sizes of its dims and the number of its weights."""
     dims = {"batch": arguments.batch, "seq": arguments.seq}
     graph = builder.build("gpt2", os.path.join(folder, "model.onnx"), external=True, layers=arguments.layers, hidden=arguments.hidden,
                           heads=arguments.heads, vocabulary=arguments.vocabulary, positions=arguments.seq, **options)
@@ -93,7 +94,8 @@ def prepare(arguments, folder, **options):
 
 
 def differences(variants, base):
-    """How far the losses of the first steps are from those of `base`; a figure of a wrong program is worth nothing."""
+    """Returns the difference of the losses of the first steps from those of `base`. The time of a wrong program would mean
+    nothing."""
     losses = {name: np.array(variant.losses(COMPARED)) for name, variant in variants.items()}
     errors = {name: float(np.max(np.abs(value - losses[base]) / losses[base])) for name, value in losses.items()}
     for name, error in errors.items():
@@ -103,7 +105,7 @@ def differences(variants, base):
 
 
 def interleave(variants, arguments):
-    """-> per round what each variant's steps() gives"""
+    """Returns per round the results of steps() of each variant."""
     rounds = []
     for _ in range(arguments.rounds):
         rounds.append({name: variants[name].steps(arguments.steps) for name in random.sample(list(variants), len(variants))})

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""PyTorch training GPT-2 in a process of its own: training_peer.py VARIANT ONNX DATA_DIR HEADS, run with the Python of
+"""Trains GPT-2 with PyTorch, in a process of its own: training_peer.py VARIANT ONNX DATA_DIR HEADS, run with the Python of
 build/bench-venv.
 
-Answers each line of stdin, a number of steps, with a JSON list of [loss, seconds, CPU seconds] of each; the steps go on where the
-last ones ended. Between lines it sleeps, so that it disturbs nobody else's measurement."""
+Answers each line of stdin, a number of steps, with a JSON list of [loss, seconds, CPU seconds], one entry per step. Steps
+continue from the last ones. Between lines it sleeps, so that it does not disturb other measurements."""
 import json
 import os
 import sys
@@ -19,7 +19,7 @@ LR, DECAY = 1e-3, 0.01
 
 
 def optimizer_of(module, **options):
-    """AdamW; tensors of two or more dims decay, as with pcc."""
+    """Returns AdamW. As in pcc, tensors of two or more dims have weight decay."""
     parameters = list(module.parameters())
     groups = [{"params": [p for p in parameters if p.dim() >= 2], "weight_decay": DECAY},
               {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0}]

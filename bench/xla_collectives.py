@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Kinds, counts and bytes of collectives: pcc beside XLA's partitioners on the same functions, with the same mesh and the same
-shardings of inputs. Compiles only; bytes are what one device receives. Outputs lie as each compiler likes, and for pcc once more
-as XLA left them.
+"""Kinds, counts and bytes of collectives: compares pcc with XLA's partitioners for the same functions, meshes and shardings of
+inputs. Compiles only. Bytes are those that one device receives. Each compiler chooses the shardings of outputs; pcc is also
+measured with those that XLA has chosen.
 
     build/bench-venv/bin/python bench/xla_collectives.py [--only GLOB] [--partitioner shardy,gspmd] [-o results.json]
     build/bench-venv/bin/python bench/xla_collectives.py --check [--only GLOB]
 
-Fails where pcc receives more than the best of XLA's partitioners, or more than the ideal where XLA is known to be above that.
---check computes instead: both sides of each case on one device, with the same random inputs, must give the same outputs."""
+Fails if pcc receives more than the best of XLA's partitioners, or more than the ideal if XLA is known to exceed it. --check
+executes both sides of each case on one device, with the same random inputs, and requires equal outputs."""
 import argparse
 import collections
 import fnmatch
@@ -30,7 +30,7 @@ PCC = os.environ.get("PCC", os.path.join(ROOT, "build", "release", "bin", "pcc")
 
 
 def xla(names, partitioner):
-    """-> {case: [(kind, bytes received)]}, {case: how its outputs lie}"""
+    """Returns {case: [(kind, bytes received)]} and {case: shardings of its outputs}."""
     process = subprocess.Popen([sys.executable, "-B", os.path.join(HERE, "collectives", "xla.py"), partitioner, *names],
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     found, outputs = {}, {}
@@ -45,7 +45,7 @@ def xla(names, partitioner):
 
 
 def pcc(case, folder, outputs=(), strided=False):
-    """-> [(kind, bytes received)] of every call; `outputs`: how they have to lie, null where that is open."""
+    """Returns [(kind, bytes received)] of every call. `outputs`: their required shardings, null if a sharding is free."""
     path, bundle = os.path.join(folder, "case.onnx"), os.path.join(folder, "case.pcc")
     graph = Graph(case)
     onnx.save(graph.model(case.onnx(graph)), path)
@@ -60,7 +60,7 @@ def pcc(case, folder, outputs=(), strided=False):
 
 
 def difference(case):
-    """Largest relative error between what JAX and ONNX Runtime compute."""
+    """Returns the largest relative error between the results of JAX and of ONNX Runtime."""
     import jax
     import numpy as np
     import onnxruntime
@@ -77,7 +77,8 @@ def difference(case):
 
 
 def check(chosen):
-    """f32 sums in another order, through twelve layers: 1e-3 is what is left."""
+    """Checks that both sides compute the same. The tolerance is 1e-3, because f32 sums are in another order through twelve
+    layers."""
     failed = 0
     for case in chosen:
         error = difference(case)
@@ -95,12 +96,12 @@ SHORT = {"all_reduce": "AR", "all_gather": "AG", "reduce_scatter": "RS", "all_to
 
 
 def summary(found):
-    """'2 AR, 1 AG'"""
+    """Formats the collectives: '2 AR, 1 AG'."""
     return " + ".join(f"{n} {SHORT[k]}" for k, n in collections.Counter(k for k, _ in found).items()) or "–"
 
 
 def verdict(row, case, partitioners):
-    """Why the comparison fails, or nothing."""
+    """Returns the reason why the comparison fails, or nothing."""
     if total(row["pcc"]) > min(total(row[p]) for p in partitioners):
         return "more than XLA"
     if total(row["same_outputs"]) > total(row[partitioners[0]]):

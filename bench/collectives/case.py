@@ -1,4 +1,4 @@
-"""One comparison: the same function of the same inputs, for JAX and as an ONNX graph, on a mesh with the inputs' shardings."""
+"""A comparison: the same function of the same inputs in JAX and as an ONNX graph, with the inputs' shardings on a mesh."""
 import dataclasses
 
 CASES = {}
@@ -6,9 +6,9 @@ CASES = {}
 
 @dataclasses.dataclass
 class Case:
-    """`inputs`: name -> (shape, how it lies as `--shard` has it); names in `indices` hold numbers below their bound. `jax` gets
-    them as keywords, `onnx` a Graph that has them; both give all outputs. `ideal`: bytes that one device has to receive,
-    estimated by hand; None: not known. `above`: XLA is known to be above the ideal."""
+    """`inputs`: name -> (shape, sharding in the syntax of `--shard`); inputs in `indices` hold numbers below the given bound.
+    `jax` gets the inputs as keywords, `onnx` gets a Graph that has them; both return all outputs. `ideal`: bytes that one
+    device has to receive, estimated by hand; None if not known. `above`: XLA is known to receive more than `ideal`."""
     name: str
     mesh: dict
     inputs: dict
@@ -27,5 +27,5 @@ def case(name, mesh, inputs, jax, onnx, **rest):
 
 
 def axes_of(spec):
-    """'[-,t,x+y]' -> [(), ("t",), ("x", "y")]"""
+    """Parses a sharding: '[-,t,x+y]' -> [(), ("t",), ("x", "y")]."""
     return [() if dim == "-" else tuple(dim.split("+")) for dim in spec.strip("[]").split(",")] if spec != "[]" else []

@@ -1,4 +1,4 @@
-"""Two convolutions of 3x3 with 64 channels on an image of 1x64x56x56."""
+"""Two 3x3 convolutions with 64 channels on an image of 1x64x56x56."""
 import jax
 import numpy as np
 from case import case
@@ -29,14 +29,15 @@ def onnx_two(g):
 
 
 def turned(g, w):
-    """Filters that carry gradients back: rows and columns reversed, channels swapped."""
+    """Returns the filters of the backward convolution: rows and columns reversed, channels swapped."""
     back = g.constant(np.array([2, 1, 0]))
     w = g.op("Gather", g.op("Gather", w, back, axis=2), back, axis=3)
     return g.op("Transpose", w, perm=[1, 0, 2, 3])
 
 
 def filter_gradients(g, x, dy):
-    """What each output channel gets of the nine neighbours of each input channel, which one-hot filters list."""
+    """Returns the gradient of the filters: for each output channel, the sums over the nine neighbours of each input channel.
+    One-hot filters select the neighbours."""
     hot = np.zeros((C, 9, 1, 3, 3), "f4")
     hot[:, np.arange(9), 0, np.arange(9) // 3, np.arange(9) % 3] = 1
     neighbours = onnx_convolve(g, x, g.constant(hot.reshape(9 * C, 1, 3, 3)), group=C)

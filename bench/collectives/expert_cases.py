@@ -1,4 +1,4 @@
-"""Experts: 512 tokens, 8 experts, two for each token."""
+"""Mixtures of experts: 512 tokens, 8 experts, two for each token."""
 import jax
 import jax.numpy as jnp
 from case import case

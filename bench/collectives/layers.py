@@ -1,5 +1,5 @@
-"""Layers of a transformer twice: for JAX, and as ONNX nodes with their gradients written out. Activations are [batch, seq, width],
-weights [in, out]; the activation function is x · sigmoid(1.702 x)."""
+"""Layers of a transformer in two forms: for JAX, and as ONNX nodes with explicit gradients. Activations are [batch, seq,
+width], weights [in, out]; the activation function is x · sigmoid(1.702 x)."""
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -19,7 +19,7 @@ def heads(x, count):
 
 
 def attend(q, k, v):
-    """Causal, over [batch, heads, seq, size]; few heads of keys serve several of queries each."""
+    """Causal attention over [batch, heads, seq, size]. Each key head serves several query heads."""
     if k.shape[1] < q.shape[1]:
         k, v = (jnp.repeat(t, q.shape[1] // k.shape[1], 1) for t in (k, v))
     scores = q @ k.swapaxes(2, 3) / q.shape[-1] ** 0.5
@@ -44,7 +44,7 @@ def cross_entropy(z, labels):
     return -jnp.take_along_axis(jax.nn.log_softmax(z, -1), labels[:, None], 1).mean()
 
 
-# As ONNX nodes: `forward` keeps what `backward` reads
+# ONNX nodes: `forward` keeps the values that `backward` reads
 
 class Norm:
     def __init__(self, g, scale, bias):
@@ -58,7 +58,7 @@ class Norm:
         return g.add(g.mul(self.normal, self.scale), self.bias)
 
     def backward(self, dy):
-        """-> dx, {weight: its gradient}"""
+        """Returns dx and {weight: its gradient}."""
         g = self.g
         dn = g.mul(dy, self.scale)
         inner = g.mul(self.normal, g.mean(g.mul(dn, self.normal), -1))
@@ -67,7 +67,7 @@ class Norm:
 
 
 class Attention:
-    """Between the projections: `count` heads of queries, `kept` of keys."""
+    """Attention between the projections, with `count` query heads and `kept` key heads."""
 
     def __init__(self, g, batch, seq, count, size, kept=None):
         self.g, self.batch, self.seq, self.count, self.size, self.kept = g, batch, seq, count, size, kept or count
@@ -86,7 +86,7 @@ class Attention:
         return g.reshape(wide, self.batch, self.count, self.seq, self.size)
 
     def forward(self, q, k, v):
-        """Of three values with heads."""
+        """Adds the attention of q, k and v, which have a dim of heads."""
         g = self.g
         self.q, self.k, self.v = q, self.repeat(k), self.repeat(v)
         self.scale = g.number(self.size ** -0.5)
@@ -95,7 +95,7 @@ class Attention:
         return self.rows(g.matmul(self.p, self.v))
 
     def backward(self, do):
-        """-> gradients of q, k and v as [batch, seq, width]"""
+        """Returns the gradients of q, k and v as [batch, seq, width]."""
         g = self.g
         do = self.heads(do, self.count)
         dp = g.matmul(do, g.swap(self.v, 4))
@@ -123,7 +123,7 @@ class Perceptron:
 
 
 class Block:
-    """`name` maps the weights' short names to those of the graph."""
+    """A transformer block. `name` maps the short names of the weights to those of the graph."""
 
     def __init__(self, g, batch, seq, count, size, kept=None, name=lambda n: n, fused=None):
         self.g, self.name, self.fused = g, name, fused
@@ -146,7 +146,7 @@ class Block:
         return g.add(x, self.perceptron.forward(self.norm2.forward(x)))
 
     def backward(self, dy):
-        """-> dx, {weight: its gradient}"""
+        """Returns dx and {weight: its gradient}."""
         g, gradients = self.g, {}
         dn, found = self.perceptron.backward(dy)
         gradients.update(found)

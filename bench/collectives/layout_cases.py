@@ -1,4 +1,4 @@
-"""Ops that move elements, or work, along a split dim."""
+"""Ops that move elements, or compute, along a split dim."""
 import jax
 import jax.numpy as jnp
 import numpy as np

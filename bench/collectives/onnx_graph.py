@@ -5,7 +5,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 
 class Graph:
-    """Every method adds nodes and returns the name of its result."""
+    """An ONNX graph. Every method adds nodes and returns the name of its result."""
 
     def __init__(self, case):
         self.nodes, self.weights, self.count = [], [], 0
@@ -52,7 +52,7 @@ class Graph:
         return self.op("MatMul", a, b)
 
     def back(self, value, weight):
-        """value · weightᵀ, of a weight of two dims."""
+        """Adds value · weightᵀ, where the weight has two dims."""
         return self.matmul(value, self.swap(weight, 2))
 
     def einsum(self, equation, *operands):
@@ -74,7 +74,7 @@ class Graph:
         return self.op("Slice", value, self.sizes(start), self.sizes(stop), self.sizes(axis), self.sizes(step))
 
     def model(self, outputs):
-        """Outputs are called y0, y1, …"""
+        """Returns the model. Its outputs are called y0, y1, …"""
         for i, name in enumerate(outputs):
             self.nodes.append(helper.make_node("Identity", [name], [f"y{i}"], name=f"output{i}"))
         results = [helper.make_empty_tensor_value_info(f"y{i}") for i in range(len(outputs))]

@@ -1,4 +1,4 @@
-"""Blocks of transformers and what stands at their ends."""
+"""Blocks of transformers, and the layers before and after them."""
 import jax
 import jax.numpy as jnp
 import layers
@@ -17,7 +17,7 @@ def weights(width=D, kept=None, kv="[-,t]"):
 
 
 def sorted_gradients(gradients, names):
-    """As JAX lists them."""
+    """Returns the gradients in the order in which JAX lists them."""
     return [gradients[n] for n in sorted(names)]
 
 
@@ -94,7 +94,7 @@ def jax_thirds(w):
 
 
 def onnx_reshaped(dim):
-    """The dim of the three is 2 or 3 of [batch, seq, 3, heads, size]."""
+    """Reshapes in ONNX. `dim` is the dim of query, key and value: 2 or 3 of [batch, seq, 3, heads, size]."""
     def project(a, n):
         shape = [B, S, HEADS, SIZE]
         shape.insert(dim, 3)
@@ -143,7 +143,7 @@ LOGITS = {"z": ((B * S, V), "[-,t]"), "labels": ((B * S,), "[-]")}
 
 
 def onnx_loss(g, z, labels):
-    """-> the loss and the logarithms of the softmax"""
+    """Adds the loss. Returns it and the logarithms of the softmax."""
     logs = g.op("LogSoftmax", z, axis=-1)
     chosen = g.op("GatherElements", logs, g.reshape(labels, -1, 1), axis=1)
     return g.op("Neg", g.op("ReduceMean", chosen, keepdims=0)), logs

@@ -1,4 +1,4 @@
-"""GPT-2 124M with the gradients of all its weights; the head is the embedding, or a weight of its own."""
+"""GPT-2 124M with the gradients of all its weights. The head is the embedding table or a weight of its own."""
 import jax
 import jax.numpy as jnp
 import layers
@@ -54,5 +54,5 @@ def gpt2(name, mesh, rows, ideal, table="[-,-]", head=False):
 gpt2("GPT-2 with gradients, tp 4", "t=4", "-", 48 * REDUCE)
 gpt2("GPT-2 with gradients, 2 x 2", "d=2,t=2", "d", 382_000_000)
 gpt2("GPT-2 with gradients, table split by columns", "t=4", "-", 48 * REDUCE, table="[-,t]", head=True)
-# As head the table is split by rows: an all-to-all of its parts.
+# The table is used as the head as well, where it is split by rows: this needs an all-to-all of its parts.
 gpt2("GPT-2 with gradients, table split by columns also head", "t=4", "-", 48 * REDUCE + V * D * 4 * 3 // 16, table="[-,t]")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The collectives of XLA's CPU pipeline: xla.py shardy|gspmd CASE... compiles each case with only its inputs annotated, and its
-outputs where a case has them, and prints a line of JSON per case: the collectives, and how Shardy laid out the outputs."""
+"""The collectives of XLA's CPU pipeline: xla.py shardy|gspmd CASE... compiles each case, in which only the inputs are annotated
+(and the outputs if the case says so), and prints a line of JSON per case: the collectives, and the shardings that Shardy chose
+for the outputs."""
 import json
 import os
 import re
@@ -23,13 +24,14 @@ LINE = re.compile(r"= (?P<type>\(?[^=]*?) (?P<kind>all-reduce|all-gather|all-to-
 
 
 def type_bytes(text):
-    """Of 'f32[4,8]{1,0}' or a tuple of such."""
+    """Returns the bytes of a type 'f32[4,8]{1,0}' or of a tuple of types."""
     arrays = re.findall(r"(\w+)\[([\d,]*)\]", text)
     return sum(BYTES[kind] * int(np.prod([int(n) for n in sizes.split(",") if n])) for kind, sizes in arrays)
 
 
 def group_size(line):
-    """Devices that one collective joins: replica_groups={{0,1},{2,3}}, [2,2]<=[4] or mesh['x'=2,'y'=2] {'y'}."""
+    """Returns the number of devices in one group of a collective: replica_groups={{0,1},{2,3}}, [2,2]<=[4] or mesh['x'=2,'y'=2]
+    {'y'}."""
     if found := re.search(r"replica_groups=mesh\[(.*?)\] \{(.*?)\}", line):
         sizes, joined = dict(re.findall(r"'(\w+)'=(\d+)", found[1])), re.findall(r"'(\w+)'(?::\(\d+\)(\d+))?", found[2])
         return int(np.prod([int(part or sizes[axis]) for axis, part in joined]))
@@ -41,13 +43,13 @@ def group_size(line):
 
 
 def wire_bytes(kind, size, n):
-    """What a device receives of a collective whose result has `size` bytes."""
+    """Returns the bytes that a device receives in a collective whose result has `size` bytes."""
     return {"all-reduce": 2 * (n - 1) * size // n, "all-gather": (n - 1) * size // n, "all-to-all": (n - 1) * size // n,
             "collective-permute": size, "reduce-scatter": (n - 1) * size}[kind]
 
 
 def collectives(text):
-    """-> [(kind, bytes received)] of optimised HLO; none of these modules has a loop around one."""
+    """Returns [(kind, bytes received)] from optimized HLO. No collective of these modules is in a loop."""
     found = []
     for line in re.sub(r"/\*index=\d+\*/", "", text).splitlines():
         if match := LINE.search(line):
@@ -66,7 +68,7 @@ def compiled(case):
 
 
 def output_specs(result):
-    """How each output lies, as `--shard` has it; null where that cannot be said so."""
+    """Returns the sharding of each output in the syntax of `--shard`; null if that syntax cannot express it."""
     def spec(sharding, shape):
         if not isinstance(sharding, NamedSharding):
             return None

@@ -1,4 +1,4 @@
-"""Whether programs on GPUs are right: sections of measure.py."""
+"""Sections of measure.py that test whether programs on GPUs are correct."""
 import concurrent.futures
 import functools
 import math
@@ -14,20 +14,20 @@ from samples import samples
 
 KERNELS = {"f32": 1e-5, "f64": 1e-5, "bf16": 2e-2, "f16": 2e-2}      # a kernel beside its twin
 MODELS = {"f32": 1e-4, "bf16": 2e-2}                                 # a model beside the processor's
-PLANS = 1e-4         # several ranks beside one, in f32
+PLANS = 1e-4         # tolerance of several ranks compared with one, in f32
 STEPS = 3
-GONE = 5             # seconds until all ranks know of one's end
-MEMCHECK = 120       # seconds until programs are not waited for any more
-MOST_TOLD = 5        # of all that is wrong
+GONE = 5             # seconds until all ranks have noticed that one has ended
+MEMCHECK = 120       # seconds after which a program is not waited for any more
+MOST_TOLD = 5        # number of problems that are printed
 
 
 def error_of(got, want):
-    """Relative. JSON has neither infinities nor what is no number."""
+    """Returns the relative error. JSON has no infinities and no NaN, so a missing number counts as infinite."""
     return abs(got - want) / abs(want) if got is not None and math.isfinite(got) else math.inf
 
 
 def worst_of(got, want):
-    """Of the losses and norms of steps."""
+    """Returns the largest relative error of the losses and gradient norms of steps."""
     return max(error_of(a, b) for pair in zip(got, want, strict=True) for a, b in zip(*pair))
 
 
@@ -38,7 +38,7 @@ def expect_none(problems):
 
 
 def side_by_side(function, arguments):
-    """(argument, result or exception) of each."""
+    """Yields (argument, result or exception) for each argument."""
     with concurrent.futures.ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
         calls = [pool.submit(function, argument) for argument in arguments]
         for argument, call in zip(arguments, calls):
@@ -46,7 +46,7 @@ def side_by_side(function, arguments):
 
 
 def kernels(bench):
-    """Every kernel beside its twin."""
+    """Compares every kernel with its twin, the same kernel on the CPU."""
     figures = bench.figures["kernels"] = dict(launches=0, worst={})
     checks, problems = bench.plan["checks"], []
     for check, probed in side_by_side(lambda name: bench.probe("check", name)["instructions"], checks):
@@ -66,7 +66,7 @@ def kernels(bench):
 
 
 def difference(got, want):
-    """The largest, over the largest magnitude of what is wanted."""
+    """Returns the largest difference, relative to the largest magnitude in `want`."""
     if got["shape"] != want["shape"]:
         return math.inf
     largest = max(map(abs, want["numbers"]))
@@ -80,7 +80,7 @@ def logits_of(bench, bundle):
 
 
 def inference(bench):
-    """What GPT-2 says, beside what it says on processors."""
+    """Compares the results of GPT-2 with those on CPUs."""
     problems = []
     for dtype, case in bench.plan["inference"].items():
         try:
@@ -101,7 +101,7 @@ def losses_of_one(bench, dtype):
 
 
 def losses(bench):
-    """Losses and gradient norms of GPT-2 on one rank, beside those on processors."""
+    """Compares losses and gradient norms of GPT-2 on one rank with those on CPUs."""
     problems = []
     for dtype, case in bench.plan["training"].items():
         try:
@@ -117,7 +117,7 @@ def losses(bench):
 
 
 def plans(bench):
-    """Several ranks on one card, over NCCL, beside one."""
+    """Compares several ranks on one card, over NCCL, with one rank."""
     want, problems = losses_of_one(bench, "f32"), []
     if not want[-1][0] < want[0][0]:
         problems.append(f"losses of one rank do not fall: {want}")
@@ -135,7 +135,7 @@ def plans(bench):
 
 
 def attention(bench):
-    """GPT-2 in bf16 with cuDNN's attention, beside pcc's."""
+    """Compares GPT-2 in bf16 with cuDNN's attention and with pcc's."""
     bundle = bench.plan["gpt2"]["train"]
     mine, theirs = (bench.losses(bundle, STEPS, variables=variables) for variables in (OWN_ATTENTION, {}))
     if mine == theirs:
@@ -150,7 +150,7 @@ def attention(bench):
 
 
 def ranks_of(bundle, process):
-    """Process ids of a job's ranks."""
+    """Returns the process ids of a job's ranks."""
     found = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -165,7 +165,7 @@ def ranks_of(bundle, process):
 
 
 def wait_for_steps(bench, process, path):
-    """Until a few steps are told of in a file."""
+    """Waits until a file reports a few steps."""
     while process.poll() is None and bench.left() > 0:
         with open(path) as said:
             if said.read().count("\n") >= STEPS:
@@ -177,8 +177,8 @@ def wait_for_steps(bench, process, path):
 
 
 def kill_one(bench, bundle, stopped):
-    """-> how long all take to be gone when rank 1 is killed, and what is said of it. It may first have been stopped for as many
-    seconds."""
+    """Kills rank 1. Returns the seconds until all ranks have ended, and their error message. If `stopped` is not 0, rank 1 is
+    first stopped for that many seconds."""
     start = time.monotonic()
     with tempfile.NamedTemporaryFile("w") as out:
         process = bench.start(os.path.join(bundle, "run"), "--random-inputs", 1, "--steps", 10 ** 6, *SHARED, stdout=out,
@@ -199,15 +199,16 @@ def kill_one(bench, bundle, stopped):
             raise Wrong(f"ranks are still there after {time.monotonic() - start:.0f} s") from None
         finally:
             end(process)
-    # The rank's own end, as shells tell it, or that a peer was lost.
+    # Exit code of a killed rank, as shells report it, or the code for a lost peer.
     if process.returncode not in (14, 128 + signal.SIGKILL) or took > GONE or any(os.path.exists(f"/proc/{pid}") for pid in ranks.values()):
         raise Wrong(f"exit code {process.returncode} after {took:.1f} s: {said[-600:]}")
     return took, said
 
 
 def killed(bench):
-    """One of two ranks is killed in an all-reduce of gradients, of which steps mostly consist: how soon the other is gone. Whether it
-    was in one is what the other says it waits for; a rank that was stopped before surely keeps it waiting."""
+    """Kills one of two ranks in an all-reduce of gradients, which takes most of a step, and measures how soon the other one
+    ends. The message of the other rank says whether it was waiting in an all-reduce; if the killed rank was stopped before, it
+    certainly was."""
     waits = []
     figures = bench.figures["killed"] = dict(seconds=0, waits=waits)
     for stopped in (0, 0, 2):
@@ -216,30 +217,31 @@ def killed(bench):
         waits.append(waited[1] if waited else "nothing")
         figures["seconds"] = max(figures["seconds"], took)
         bench.say(f"all gone after {took:.2f} s{', rank 1 stopped before' if stopped else ''}: " + said.split("\n")[0])
-        # Before each step ranks agree whether it is the last.
+        # The all_reduce before each step, in which ranks agree whether it is the last one, does not count.
         if waits[-1].startswith("all_reduce") and waits[-1] != "all_reduce of stop":
             break
     if not any(wait.startswith("all_reduce") for wait in waits):
         raise Wrong(f"rank 0 did not wait in an all_reduce, but for {waits}")
 
 
-# Accesses outside memory ----------------------------------------------------------------------------------------------
+# Accesses outside of allocated memory
+# ----------------------------------------------------------------------------------------------
 
 
 def memory(bench):
-    """Accesses outside what was allocated."""
+    """Looks for accesses outside of allocated memory."""
     tool = find_tool("compute-sanitizer")
     if not tool:
         raise Skipped("compute-sanitizer is not there")
     until = time.monotonic() + MEMCHECK
 
     def check(program):
-        # Libraries ask the driver for what it may not have; that is no error.
+        # Libraries query the driver for features that it may lack; these calls are no errors.
         bench.call(tool, "--tool", "memcheck", "--report-api-errors", "no", "--error-exitcode", 99,
                    bench.path(os.path.join(program, "rank-000")), "--random-inputs", 1, "-q", "--no-graph",
                    seconds=until - time.monotonic(), variables=OWN_ATTENTION)
 
-    # Of the two dtypes of each model one, in turns.
+    # Take one of the two dtypes of each model, in turns.
     programs = [program for i, program in enumerate(bench.plan["checks"]) if i % 2 == i // 2 % 2]
     ended = list(side_by_side(check, programs))
     clean = sum(why is None for _, why in ended)

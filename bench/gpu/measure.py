@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What pcc's programs do on a GPU: measure.py FOLDER [-o FILE.json] [--only GLOB] [--seconds N], with what bench/gpu/prepare.py has
-written in FOLDER. Needs the driver, cuBLASLt and NCCL (those of PyTorch, or in PCC_CUDA_LIBRARIES), and compares with PyTorch where it
-is there.
+"""Measures programs of pcc on a GPU: measure.py FOLDER [-o FILE.json] [--only GLOB] [--seconds N], where FOLDER is the output
+of bench/gpu/prepare.py. Needs the driver, cuBLASLt and NCCL (those of PyTorch, or in PCC_CUDA_LIBRARIES), and compares with
+PyTorch if it is installed.
 
-Ends with 1 if something is wrong, or not done in time, but not if it is slow. What cannot be done here (no PyTorch, no
-compute-sanitizer) is said."""
+Exits with 1 if a result is wrong or late, but not if a program is slow. Sections that cannot run (no PyTorch, no
+compute-sanitizer) are reported."""
 import argparse
 import fnmatch
 import os
@@ -15,13 +15,13 @@ import correct
 import timed
 from programs import Bench, OutOfTime, Skipped, Wrong
 
-# What each does and the most seconds it gets. Right or wrong comes first; the memory checker has what is left.
+# Sections, each with the largest number of seconds that it gets. Correctness comes first; the memory checker gets the rest.
 SECTIONS = [(correct.kernels, 120), (correct.inference, 60), (correct.losses, 60), (correct.plans, 150), (correct.attention, 60),
             (correct.killed, 90), (timed.training, 210), (timed.latency, 60), (timed.instructions, 90), (correct.memory, 180)]
 
 
 def is_right(section, seconds, bench):
-    """Measures, and says what it saw."""
+    """Runs a section and prints its result. Returns whether it succeeded."""
     print(f"{section.__name__}:", flush=True)
     start = time.monotonic()
     bench.begin_section(seconds)

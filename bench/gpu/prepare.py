@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Compiles what bench/gpu/run measures, on a machine that needs no GPU:
+"""Compiles the programs that bench/gpu/run measures, on a machine that needs no GPU:
 
     build/venv/bin/python bench/gpu/prepare.py [--folder build/bench-gpu] [--arch sm_90] [--small]
 
-Writes a folder of bundles with random weights, gpu-probe and plan.json, which says what they are, and what some of them compute on this
-machine's processors, and FOLDER.tar.xz of all that, to be carried to a machine with a GPU. --small: models of toys' size, to try the
-script itself."""
+Writes a folder with bundles (which have random weights), gpu-probe, and plan.json, which describes the bundles and holds the
+results of some of them on this machine's CPUs. Also packs the folder as FOLDER.tar.xz, to be copied to a machine with a GPU.
+--small: toy models, to try the script itself."""
 import argparse
 import concurrent.futures
 import json
@@ -30,20 +30,20 @@ from samples import samples
 
 PCC = os.environ.get("PCC", os.path.join(BUILD, "bin", "pcc"))
 PROBE = os.path.join(BUILD, "bench", "gpu-probe")
-# Kernels of steps of training are compared with their twins.
+# Models whose kernels of training steps are compared with their twins on the CPU.
 TRAINED = ["mlp", "gpt2", "gpt2-attention", "llama", "bert", "vit", "resnet", "mobilenet", "unet", "moe"]
 DTYPES = ["f32", "bf16"]
 GPT2 = dict(layers=12, hidden=768, heads=12, vocabulary=50257, positions=1024)
 TOY = dict(layers=2, hidden=64, heads=2, vocabulary=509, positions=64)
 TWINS = ["--cpu", "x86-64-v3"]
-# Of GPT-2 on several ranks, beside one.
+# Plans of GPT-2 on several ranks, which are compared with one rank.
 PLANS = {"tp2": ["--tp", "2"], "pp2": ["--pp", "2", "--microbatches", "2"], "dp2": ["--dp", "2"],
          "tp2-pp2": ["--tp", "2", "--pp", "2", "--microbatches", "2"], "dp2-tp2": ["--dp", "2", "--tp", "2"]}
-# Batch and tokens of what processors compute, too. Of the layers, which are all alike, twins compute two.
+# Batch and tokens of the computations that CPUs repeat. All layers are alike, so twins compute only two of them.
 CHECKED, INFERRED, TRAINED_BY_ALL = (1, 256), (1, 1024), (4, 64)
 CHECKED_LAYERS = 2
 STEPS = 3
-# Bundles have much in common, some megabytes apart.
+# The bundles have many bytes in common, at distances of some megabytes.
 PACKED = [dict(id=lzma.FILTER_LZMA2, preset=1, dict_size=64 << 20)]
 ADAMW = ["--optimizer", "adamw", "--clip-norm", "1"]
 
@@ -57,14 +57,14 @@ def sizes(dims):
 
 
 def dims_in(path, dims):
-    """Those of `dims` that the model leaves open."""
+    """Returns those of `dims` that are dynamic in the model."""
     graph = onnx.load(path, load_external_data=False).graph
     open_dims = {d.dim_param for i in graph.input for d in i.type.tensor_type.shape.dim}
     return {k: v for k, v in dims.items() if k in open_dims}
 
 
 class Folder:
-    """What is carried to a GPU. Models, and programs for this machine, are in another folder."""
+    """The folder that is copied to a GPU machine. Models, and programs for this machine, are in another folder."""
 
     def __init__(self, path, models, arch):
         self.path, self.models, self.arch, self.jobs, self.references = path, models, arch, [], []
@@ -81,7 +81,8 @@ class Folder:
         return name + ".pcc"
 
     def refer(self, model, name, options, *run_options, take):
-        """Case of the plan that has what take(folder of outputs) finds when the same is computed here."""
+        """Returns a case of the plan. It will hold the result of take(folder of outputs) for the same computation on this
+        machine."""
         case, here = dict(bundle=self.compile(model, name, *options)), os.path.join(self.models, name + ".pcc")
         self.add_job(model, here, *options)
         self.references.append((case, [os.path.join(here, "run"), "--random-inputs", "1", "-q", *run_options], take))
@@ -130,7 +131,7 @@ def add_checks(folder, names):
 
 
 def build_gpt2(folder, name, model):
-    """Path of one, and shapes of its weights."""
+    """Writes a GPT-2. Returns its path and the shapes of its weights."""
     path = os.path.join(folder.models, name + ".onnx")
     graph = builder.build("gpt2", path, external=True, **model)
     builder.without_weights(path)
@@ -138,7 +139,7 @@ def build_gpt2(folder, name, model):
 
 
 def add_gpt2(folder, model, plans, batch, steps, options=()):
-    """What is compared with twins and with processors, what is timed, and plans for several ranks."""
+    """Adds the comparisons with twins and with CPUs, the timed programs, and the plans for several ranks."""
     def dims(batch, seq):
         return [*sizes(dict(batch=batch, seq=min(seq, model["positions"]))), *options]
 
@@ -167,7 +168,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="pcc-bench-") as models:
         folder = Folder(os.path.abspath(arguments.folder), models, arguments.arch)
         if arguments.small:
-            # GPUs that are not there (test/runtime/fake) have nothing but twins.
+            # Fake GPUs (test/runtime/fake) only have twins.
             add_gpt2(folder, TOY, ["dp2", "tp2-pp2"], 4, 3, TWINS)
             add_checks(folder, ["mlp"])
         else:

@@ -1,4 +1,4 @@
-"""What bench/gpu/prepare.py has written, called within a time."""
+"""Calls of the programs that bench/gpu/prepare.py has written, each with a time limit."""
 import contextlib
 import functools
 import glob
@@ -14,14 +14,14 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-RESERVE = 10         # of all seconds: to end what is not done by then
-SIDE_BY_SIDE = 4     # programs that mostly keep the host busy
+RESERVE = 10         # seconds of the whole time that are reserved for ending programs
+SIDE_BY_SIDE = 4     # number of programs that run at once, if they mostly keep the host busy
 SHARED = ["--share-gpu", "--timeout", "100"]
 OWN_ATTENTION = {"PCC_CUDNN": "off"}
 
 
 class Wrong(Exception):
-    """What was measured is of a wrong program."""
+    """The measured program is wrong."""
 
 
 class OutOfTime(Wrong):
@@ -30,30 +30,30 @@ class OutOfTime(Wrong):
 
 
 class Skipped(Exception):
-    """Cannot be measured here; the text says why."""
+    """A measurement is not possible here; the text says why."""
 
 
 def wheels(part):
-    """Folders of that name in NVIDIA's wheels, which lie beside PyTorch's."""
+    """Returns the folders of that name in NVIDIA's wheels, which lie beside PyTorch's."""
     found = importlib.util.find_spec("nvidia")
     roots = list(found.submodule_search_locations) if found else []
     return [folder for root in roots for folder in sorted(glob.glob(os.path.join(root, "*", part)))]
 
 
 def find_tool(name):
-    """On the usual paths, in a toolkit or in a wheel; None if it is nowhere."""
+    """Finds a tool on the usual paths, in a toolkit or in a wheel. Returns None if there is none."""
     toolkits = [os.path.join(os.environ[name], "bin") for name in ("CUDA_HOME", "CUDA_PATH") if name in os.environ]
     toolkits += sorted(glob.glob("/usr/local/cuda*/bin"))
     return shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", os.defpath), *toolkits, *wheels("bin")]))
 
 
 def environment(variables=()):
-    """Of programs; what the user says comes before what is found, and `variables` before that."""
+    """Returns the environment of programs. The user's variables override those that are found, and `variables` override both."""
     return {"PCC_CUDA_LIBRARIES": ":".join(wheels("lib"))} | os.environ | dict(variables)
 
 
 def end(process):
-    """With all that it has started."""
+    """Ends a process and all processes that it has started."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     with contextlib.suppress(subprocess.TimeoutExpired):
@@ -61,7 +61,7 @@ def end(process):
 
 
 class Bench:
-    """`figures` are all that was measured, and go to a file as they come."""
+    """Runs programs within the time limit. `figures` holds all measurements and is written to a file as they arrive."""
 
     def __init__(self, folder, seconds, output):
         self.folder, self.output, self.figures = folder, output, {}
@@ -76,7 +76,7 @@ class Bench:
         self.end_of_section = min(self.end, time.monotonic() + seconds)
 
     def left(self):
-        """Seconds of this section."""
+        """Returns the seconds that are left for this section."""
         return self.end_of_section - time.monotonic()
 
     def say(self, text):
@@ -87,11 +87,11 @@ class Bench:
 
     @staticmethod
     def start(*command, variables=(), **streams):
-        """A process in a session of its own."""
+        """Starts a process in a session of its own."""
         return subprocess.Popen([str(word) for word in command], env=environment(variables), text=True, start_new_session=True, **streams)
 
     def call(self, *command, text=None, seconds=math.inf, variables=()):
-        """-> stdout; what takes longer than `seconds`, or than the section has, is ended."""
+        """Returns the stdout of a command. A command that takes longer than `seconds`, or than the section has left, is ended."""
         said, most = " ".join(map(str, command)), min(seconds, self.left())
         if most <= 0:
             raise OutOfTime(f"{said} was not begun")
@@ -108,11 +108,11 @@ class Bench:
         return out
 
     def probe(self, verb, bundle):
-        """What gpu-probe says of a bundle's instructions. Twins are of pcc's own kernels."""
+        """Returns the output of gpu-probe for a bundle's instructions. Twins are the CPU versions of pcc's own kernels."""
         return json.loads(self.call(self.path("gpu-probe"), verb, self.path(bundle), variables=OWN_ATTENTION if verb == "check" else {}))
 
     def run(self, bundle, *options, variables=()):
-        """-> the report"""
+        """Runs a bundle and returns its report."""
         with tempfile.TemporaryDirectory() as folder:
             report = os.path.join(folder, "report.json")
             self.call(os.path.join(self.path(bundle), "run"), "--random-inputs", 1, "-q", "--report", report, *options, variables=variables)
@@ -120,7 +120,7 @@ class Bench:
                 return json.load(f)
 
     def losses(self, bundle, steps, *options, variables=()):
-        """Loss and gradient norm of each step."""
+        """Returns the loss and gradient norm of each step."""
         return [[step["loss"], step["grad_norm"]] for step in self.run(bundle, "--steps", steps, *options, variables=variables)["steps"]]
 
     def torch(self, *arguments, text=None):
@@ -139,7 +139,7 @@ class Bench:
 
     @functools.cached_property
     def device(self):
-        """Its name, where nvidia-smi is there."""
+        """Returns the name of the GPU, if nvidia-smi is installed."""
         try:
             return self.call(find_tool("nvidia-smi") or "false", "--query-gpu=name", "--format=csv,noheader").split("\n")[0]
         except Wrong:

@@ -1,4 +1,4 @@
-"""Some of the numbers of a .npy file, read without numpy, which a machine with a GPU need not have."""
+"""Reads some numbers of a .npy file without numpy, which a machine with a GPU need not have."""
 import ast
 import math
 import struct
@@ -7,7 +7,7 @@ COUNT = 4000
 
 
 def samples(path):
-    """Shape of a file of f32, and numbers an odd step apart."""
+    """Returns the shape of a file of f32, and numbers at equal distances (an odd step)."""
     with open(path, "rb") as file:
         version = file.read(8)[6]
         length = struct.unpack("<H", file.read(2)) if version == 1 else struct.unpack("<I", file.read(4))

@@ -1,4 +1,4 @@
-"""Whether programs on GPUs are fast: sections of measure.py."""
+"""Sections of measure.py that measure how fast programs on GPUs are."""
 import json
 import math
 import statistics
@@ -6,7 +6,7 @@ import statistics
 from programs import OWN_ATTENTION, Skipped
 
 PEAKS = {"H100": 989.4e12, "H200": 989.4e12, "A100": 312e12}         # NVIDIA's, dense bf16
-LARGE = 32 << 20     # bytes of a kernel that says something of bandwidth
+LARGE = 32 << 20     # bytes from which a kernel's time tells its bandwidth
 
 
 def quantile(values, part):
@@ -14,13 +14,14 @@ def quantile(values, part):
 
 
 def flops_per_token(model):
-    """Of PaLM, which counts all of attention, and with half of it, as a causal mask leaves it (llm.c)."""
+    """Returns two numbers of flops: that of PaLM, which counts all of attention, and one with half of attention, as the causal
+    mask leaves it (llm.c)."""
     attention = 12 * model["layers"] * model["hidden"] * model["seq"]
     return 6 * weights_of(model) + attention, 6 * weights_of(model) + attention // 2
 
 
 def weights_of(model):
-    """As they are stored: the table of words, which is also the last product's, once."""
+    """Returns the number of weights as they are stored: the table of words, which is also the last product's, counts once."""
     return sum(math.prod(shape) for shape in model["weights"].values())
 
 
@@ -50,7 +51,8 @@ def tell_row(bench, name, seconds):
 
 
 def training(bench):
-    """A step of GPT-2 in bf16: as it comes, PyTorch's, without a graph of the step, and without cuDNN."""
+    """Times a training step of GPT-2 in bf16: as pcc compiles it, in PyTorch, without a CUDA graph of the step, and without
+    cuDNN."""
     model = bench.plan["gpt2"]
     steps, warmup = model["steps"] + model["warmup"], model["warmup"]
 
@@ -74,7 +76,7 @@ def training(bench):
 
 
 def latency(bench):
-    """GPT-2, a batch in bf16."""
+    """Times a batch of GPT-2 in bf16."""
     model = bench.plan["gpt2"]
     report = bench.run(model["infer"], "--repeat", model["steps"], "--warmup", model["warmup"])
     seconds = statistics.median(report["ranks"][0]["steps"])
@@ -83,8 +85,8 @@ def latency(bench):
 
 
 def instructions(bench):
-    """Each instruction of a training step by itself: what fused kernels move beside a copy, products beside bare ones, and how
-    long a step leaves the GPU idle."""
+    """Times each instruction of a training step alone: fused kernels compared with a copy of as many bytes, products compared
+    with products without fused steps. Also tells how long a step leaves the GPU idle."""
     timed = bench.probe("time", bench.plan["gpt2"]["train"])
     seen, copy = timed["instructions"], timed["copy_bytes_per_second"]
     rows = bench.figures["instructions"] = dict(copy_bytes_per_second=copy, busy=sum(i["seconds"] * i["runs"] for i in seen))
@@ -104,7 +106,7 @@ def tell_kernels(bench, seen, rows):
 
 
 def tell_idle(bench, busy):
-    """Instructions that run beside each other in a step hide gaps: idle may even be negative."""
+    """Prints the idle share. Instructions that overlap in a step hide gaps, so it can be negative."""
     measured = [(name, row) for name, row in bench.figures.get("training", {}).items() if "graph" in name]
     for name, row in measured:
         row["idle"] = 1 - busy / row["seconds"]

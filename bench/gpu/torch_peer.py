@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """PyTorch on a GPU: torch_peer.py train PLAN.json STEPS, or torch_peer.py products PLAN.json < SHAPES.json. Prints JSON.
 
-train: seconds of each step of GPT-2 with the plan's sizes: bf16 by autocast, torch.compile, fused AdamW, norms clipped, random
-tokens. products: seconds of each of a list of [batch, m, n, k, dtype], by torch.matmul."""
+`train` prints the seconds of each step of GPT-2 with the plan's sizes: bf16 by autocast, torch.compile, fused AdamW, norms
+clipped, random tokens. `products` prints the seconds of each product of a list of [batch, m, n, k, dtype], by torch.matmul."""
 import json
 import os
 import sys
@@ -18,7 +18,7 @@ DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
 
 def train(plan, steps):
     model = plan["gpt2"]
-    # torch_models takes arrays, as from a file; the device's random numbers are as good.
+    # torch_models takes arrays, as read from a file. Random numbers of the device serve as well.
     weights = {name: (torch.ones if len(shape) == 1 and name.endswith("weight") else torch.zeros)(shape).numpy()
                for name, shape in model["weights"].items()}
     module = torch_models.Gpt2(weights, model["heads"], trains=True).cuda()

@@ -1,4 +1,4 @@
-"""Blocks of models: as ONNX nodes and in PyTorch."""
+"""Blocks of models, as ONNX nodes and in PyTorch."""
 import numpy as np
 import torch
 import torch.nn.functional as F

@@ -1,4 +1,4 @@
-"""One function, as ONNX nodes and in PyTorch."""
+"""A function, as ONNX nodes and in PyTorch."""
 import dataclasses
 
 import numpy as np
@@ -30,14 +30,14 @@ class Case:
 
 
 def make(name, nodes, output, operands, function, constants=None):
-    """Weights are as many as PyTorch's result has elements."""
+    """Makes a case. The result of PyTorch has one weight per element."""
     import torch
     result = function(*[torch.tensor(x) for x in operands.values()])
     return Case(name, nodes, output, operands, function, np.asarray(normal(*result.shape)), constants or {})
 
 
 def single(op, function, operands, constants=None, name=None, outputs=1, **attributes):
-    """Of one node, whose inputs are all operands and then all constants; '' leaves one out."""
+    """Makes a case of one node, whose inputs are all operands, then all constants; '' leaves an input out."""
     constants = constants or {}
     inputs = [n if not n.startswith("skip") else "" for n in [*operands, *constants]]
     given = {n: x for n, x in constants.items() if not n.startswith("skip")}

@@ -1,4 +1,4 @@
-"""Single ONNX ops and what they are in PyTorch."""
+"""Single ONNX ops and their equivalents in PyTorch."""
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -72,7 +72,7 @@ add("LRN", lambda x: F.local_response_norm(x, 3, 0.1, 0.75, 1.0), dict(x=normal(
 
 
 def batch_norm(x, scale, bias, mean, variance):
-    """PyTorch's own has no gradient by the statistics."""
+    """Computes batch normalization with gradients of the statistics, which PyTorch's own function lacks."""
     return (x - mean) / torch.sqrt(variance + 1e-5) * scale + bias
 
 
@@ -131,7 +131,7 @@ add("ScatterND", lambda x, i, u: x.index_put((i[:, 0],), u, accumulate=True), di
 
 
 def weighted(x, labels, weights):
-    """PyTorch's own has no gradient by the weights."""
+    """Computes the weighted loss with a gradient of the weights, which PyTorch's own function lacks."""
     of = weights[labels]
     return -(F.log_softmax(x, 1)[torch.arange(len(labels)), labels] * of).sum() / of.sum()
 

@@ -1,9 +1,9 @@
 //===- GpuProbe.cpp - looks at the instructions of a bundle on a GPU ------===//
 //
-//   gpu-probe check BUNDLE   every kernel beside its twin
+//   gpu-probe check BUNDLE   compare every kernel with its twin on the CPU
 //   gpu-probe time BUNDLE    seconds of every instruction, and of a copy
 //
-// Of a bundle for one rank; one step with random inputs. Prints JSON.
+// Executes one step of a bundle for one rank, with random inputs. Prints JSON.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,8 @@ using namespace pcc::bench;
 using namespace pcc::runtime;
 using Json = nlohmann::ordered_json;
 
-/// All that the instruction names, once.
+/// Returns the bytes of all buffers of the instruction; each buffer counts
+/// once.
 static int64_t bytesOf(const program::ProgramT &program,
                        const program::InstructionT &instruction) {
   int64_t bytes = 0;
@@ -67,7 +68,8 @@ static Json toJson(const program::ProgramT &program,
   return json;
 }
 
-/// Bytes per second that a copy within the GPU's memory reads and writes.
+/// Sets `bandwidth` to the bytes per second that a copy within the GPU's memory
+/// reads and writes.
 static Status measureCopy(Device &gpu, double &bandwidth) {
   constexpr int64_t bytes = int64_t(256) << 20;
   char *from = nullptr, *to = nullptr;

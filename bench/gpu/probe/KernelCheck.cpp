@@ -11,7 +11,7 @@ namespace pcc::bench {
 using namespace pcc;
 using namespace pcc::runtime;
 
-/// Kernels may count on it.
+/// Alignment in bytes of buffers, on which kernels rely.
 static constexpr uintptr_t kAligned = 64;
 
 int64_t KernelCheck::bytesOf(size_t buffer) const {
@@ -43,7 +43,7 @@ static double largestOf(const std::vector<double> &values) {
   return largest;
 }
 
-/// Downloads what the launch touches.
+/// Downloads all memory that the launch touches.
 Status KernelCheck::mirror(int64_t microbatch) {
   regions.clear();
   for (size_t i = 0; i < kernel.buffers.size(); ++i) {
@@ -71,7 +71,8 @@ Status KernelCheck::mirror(int64_t microbatch) {
   return Status::success();
 }
 
-/// As far behind a multiple of kAligned as on the GPU.
+/// Returns the address of the copy of `address` in host memory. It has the same
+/// distance from a multiple of kAligned as on the GPU.
 char *KernelCheck::find(const void *address) {
   const auto *at = static_cast<const char *>(address);
   for (Region &region : regions)
@@ -83,7 +84,8 @@ char *KernelCheck::find(const void *address) {
   return nullptr;
 }
 
-/// Of one that goes over many tensors: how many parts, and their elements.
+/// Returns the scalars of the launch. For a multi-tensor kernel they are the
+/// number of parts and the number of elements of each part.
 std::vector<int64_t> KernelCheck::scalarsAt(const Coordinates &at) const {
   std::vector<int64_t> scalars;
   if (!kernel.parts.empty()) {

@@ -10,27 +10,29 @@
 
 namespace pcc::bench {
 
-/// How far the results of a kernel are from those of the processor's kernel of
-/// the same number, by their type ("bf16"): the largest difference over the
-/// largest magnitude that the twin has computed; where sums cancel, and what is
-/// left is below 1e-4 of what was read, over the largest magnitude of that.
+/// Errors of a kernel's results by element type ("bf16"), compared with the CPU
+/// kernel of the same number (its twin). The error is the largest difference,
+/// relative to the largest magnitude that the twin has computed. If sums
+/// cancel, so that the results are below 1e-4 of the operands, it is relative
+/// to the largest magnitude of the operands.
 using Errors = std::map<std::string, double, std::less<>>;
 
-/// Calls the processor's kernel with the buffers of a GPU's, before the GPU
-/// writes them, and compares. One thread computes all of it.
+/// Calls the CPU kernel with copies of a GPU kernel's buffers, taken before the
+/// GPU writes them, and compares the results. One thread computes everything.
 class KernelCheck {
 public:
   KernelCheck(const runtime::LoadContext &context,
               const program::KernelT &kernel, runtime::KernelFunction twin)
       : context(context), kernel(kernel), twin(twin) {}
 
-  /// `launch` has the GPU do its part, and returns when that is done.
+  /// Runs the twin and compares. `launch` launches the GPU's kernel and returns
+  /// when it has ended.
   Status run(const runtime::RunContext &run,
              const std::function<Status()> &launch, Errors &errors);
 
 private:
-  /// Host memory for all that one launch touches: buffers that share bytes on
-  /// the GPU share them here.
+  /// Host memory for all memory that one launch touches. Buffers that share
+  /// bytes on the GPU share them here.
   struct Region {
     const char *begin, *end; ///< on the GPU
     std::vector<char> bytes;

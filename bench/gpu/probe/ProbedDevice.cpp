@@ -32,7 +32,7 @@ Status time(Device &gpu, const std::function<Status()> &work, double &seconds) {
 namespace {
 class TimedOperation : public Operation {
 public:
-  /// `bare` may be null.
+  /// `bare`, the product without fused steps, may be null.
   TimedOperation(Device &gpu, std::unique_ptr<Operation> timed,
                  std::unique_ptr<Operation> bare, Observation &seen)
       : gpu(gpu), timed(std::move(timed)), bare(std::move(bare)), seen(seen) {}
@@ -87,7 +87,7 @@ private:
 };
 } // namespace
 
-/// The product alone, to where the fused one goes.
+/// Returns the product without fused steps. It writes to the result of `fused`.
 static program::InstructionT bareOf(const program::InstructionT &fused) {
   program::MatmulT product = *fused.body.AsMatmul();
   product.bias = product.residual = product.a_sums = product.b_sums = -1;

@@ -7,32 +7,33 @@
 
 namespace pcc::bench {
 
-/// What was seen of an instruction in all of its runs.
+/// Observations of one instruction in all of its runs.
 struct Observation {
   const program::InstructionT *instruction = nullptr;
   int64_t runs = 0;
   double seconds = 0; ///< the quickest
   Errors errors = {}; ///< the largest
-  /// A product without all that is fused into it, and its quickest run.
+  /// The product without the steps that are fused into it, and its shortest
+  /// time.
   program::InstructionT bare = {};
   double bareSeconds = 0;
 };
 
 enum class Probe { Check, Time };
 
-/// A GPU that does one instruction after the other. Probe::Check compares every
-/// kernel with its twin on what the program has computed so far; Probe::Time
-/// does each instruction again and again.
+/// A GPU that executes one instruction at a time. Probe::Check compares every
+/// kernel with its twin on the CPU, for the values that the program has
+/// computed so far. Probe::Time executes each instruction repeatedly.
 class ProbedDevice final : public runtime::Device {
 public:
   ProbedDevice(runtime::Device &gpu, Probe probe) : gpu(gpu), probe(probe) {}
 
-  /// In the order of the program.
+  /// Returns the observations in the order of the program.
   const std::vector<std::unique_ptr<Observation>> &all() const {
     return observations;
   }
-  /// Instructions without operands on the GPU, or that the host does, are not
-  /// looked at.
+  /// Prepares an instruction. Instructions without operands on the GPU, and
+  /// those that the host executes, are not observed.
   Status prepare(const runtime::LoadContext &context,
                  const program::InstructionT &instruction,
                  std::unique_ptr<runtime::Operation> &op) override;
@@ -77,9 +78,10 @@ private:
   std::vector<std::unique_ptr<Observation>> observations;
 };
 
-/// Until the GPU has done all that it was given.
+/// Waits until the GPU has completed all work that was queued.
 Status finish(runtime::Device &gpu);
-/// Seconds of `work`, done so often that its start does not count.
+/// Measures the seconds of `work`, which is repeated so often that its start
+/// does not count.
 Status time(runtime::Device &gpu, const std::function<Status()> &work,
             double &seconds);
 
