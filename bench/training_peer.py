@@ -19,7 +19,7 @@ LR, DECAY = 1e-3, 0.01
 
 
 def optimizer_of(module, **options):
-    """Returns AdamW. As in pcc, tensors of two or more dims have weight decay."""
+    """Returns AdamW. Like in pcc, tensors of two or more dims have weight decay."""
     parameters = list(module.parameters())
     groups = [{"params": [p for p in parameters if p.dim() >= 2], "weight_decay": DECAY},
               {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0}]

@@ -1,5 +1,5 @@
-"""Prints IR with the text of shardings in place of their aliases, and without what the passes keep for themselves, so that
-CHECK lines can say how a value lies: shardings = ["[-, 256@tp:2]"]."""
+"""Prints IR with shardings in place of their aliases, and without attributes that passes keep for themselves. CHECK lines can
+then state the sharding of a value: shardings = ["[-, 256@tp:2]"]."""
 import re
 import sys
 

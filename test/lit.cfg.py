@@ -1,4 +1,5 @@
-"""How the .mlir and .test files of this tree are run: lit with LLVM's FileCheck, not and split-file, and our own tools."""
+"""Configuration of lit for the .mlir and .test files of this tree, with LLVM's FileCheck, not and split-file, and our own
+tools."""
 import os
 
 import lit.formats

@@ -8,7 +8,7 @@ CASES = {}
 class Case:
     """`inputs`: name -> (shape, sharding in the syntax of `--shard`); inputs in `indices` hold numbers below the given bound.
     `jax` gets the inputs as keywords, `onnx` gets a Graph that has them; both return all outputs. `ideal`: bytes that one
-    device has to receive, estimated by hand; None if not known. `above`: XLA is known to receive more than `ideal`."""
+    device has to receive, estimated by hand, or None if not known. `above`: XLA is known to receive more than `ideal`."""
     name: str
     mesh: dict
     inputs: dict

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""bench/gpu/run with models of toys' size on GPUs that are not there (test/runtime/fake): what it says is right there is; what is wrong,
-or not done in time, ends it with 1."""
+"""Tests bench/gpu/run with toy models on fake GPUs (test/runtime/fake): its results are right, and a wrong or late result makes
+it exit with 1."""
 import json
 import os
 import re
@@ -11,7 +11,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PREPARE, RUN = (os.path.join(ROOT, "bench", "gpu", name) for name in ("prepare.py", "run"))
-# In place of compute-sanitizer: three options with a value each, and what is to run.
+# Replacement for compute-sanitizer: skips three options with a value each, then runs the given command.
 CHECKER = '#!/bin/sh\nshift 6\n[ -z "$FINDS" ] || exit 99\nexec "$@"\n'
 
 
@@ -21,14 +21,14 @@ def expect(holds, said):
 
 
 class Toys:
-    """A folder of toys, and CUDA's tools beside it."""
+    """A folder of toy models, and tools of CUDA beside it."""
 
     def __init__(self, folder):
         self.folder, self.toys, self.cuda = folder, os.path.join(folder, "toys"), os.path.join(folder, "cuda")
         subprocess.run([sys.executable, "-B", PREPARE, "--small", "--folder", self.toys], check=True)
 
     def measure(self, only, settings="", options=(), variables=()):
-        """Exit code, what it says and the figures."""
+        """Runs a measurement. Returns the exit code, the output and the figures."""
         figures = os.path.join(self.folder, "figures.json")
         done = subprocess.run([RUN, "-o", figures, "--only", only, *options], capture_output=True, text=True, timeout=300,
                               env={**os.environ, "PCC_BENCH_GPU": self.toys, "PCC_CUDA_LIBRARIES": os.environ["FAKE_CUDA"],
@@ -44,7 +44,7 @@ class Toys:
         os.chmod(path, 0o755)
 
     def falsify(self):
-        """Processors are said to have computed something else."""
+        """Changes the expected results of CPUs, so that a comparison fails."""
         path = os.path.join(self.toys, "plan.json")
         with open(path) as f:
             plan = json.load(f)
@@ -55,7 +55,7 @@ class Toys:
             json.dump(plan, f)
 
     def left(self):
-        """Programs of it that still run."""
+        """Returns the programs of the folder that still run."""
         found = []
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:

@@ -1,4 +1,4 @@
-"""Pieces that several models share, in the forms in which exporters write them."""
+"""Parts that several models share, in the forms in which exporters write them."""
 import math
 
 from graph import LOWEST
@@ -41,26 +41,26 @@ def silu(g, x):
 
 
 def linear(g, x, name, inputs, outputs, bias=True):
-    """MatMul of a weight that lies [inputs, outputs], and an addition."""
+    """Adds a MatMul with a weight of shape [inputs, outputs], and an addition."""
     y = g.op("MatMul", x, g.weight(f"{name}.weight", (inputs, outputs)))
     return g.op("Add", g.weight(f"{name}.bias", (outputs,)), y) if bias else y
 
 
 def conv1d(g, x, name, inputs, outputs):
-    """GPT-2's linear layer: rows are flattened, a Gemm, and the leading dims come back."""
+    """Adds GPT-2's linear layer: flattens the rows, adds a Gemm, and restores the leading dims."""
     flat = g.reshape(x, -1, inputs)
     y = g.op("Gemm", flat, g.weight(f"{name}.weight", (inputs, outputs)), g.weight(f"{name}.bias", (outputs,)))
     return g.reshape(y, (x, 0), (x, 1), outputs)
 
 
 def gemm_t(g, x, name, inputs, outputs):
-    """torch.nn.Linear of a matrix: the weight lies [outputs, inputs]."""
+    """Adds torch.nn.Linear of a matrix: the weight has the shape [outputs, inputs]."""
     weight = g.weight(f"{name}.weight", (outputs, inputs), std=inputs ** -0.5)
     return g.op("Gemm", x, weight, g.weight(f"{name}.bias", (outputs,)), transB=1)
 
 
 def split_heads(g, x, heads, size):
-    """[batch, seq, heads · size] becomes [batch, heads, seq, size]."""
+    """Reshapes [batch, seq, heads · size] to [batch, heads, seq, size]."""
     return g.op("Transpose", g.reshape(x, (x, 0), (x, 1), heads, size), perm=[0, 2, 1, 3])
 
 
@@ -70,8 +70,8 @@ def merge_heads(g, x, heads, size):
 
 
 def causal_mask(g, x, form="range", longest=0):
-    """What position i may look at, as booleans that broadcast to [batch, heads, seq, seq]. `x` has seq as its dim 1.
-    Forms: "range" compares positions, "trilu" takes a triangle, "buffer" slices a constant of size `longest`."""
+    """Returns the positions that position i may see, as booleans that broadcast to [batch, heads, seq, seq]. `x` has seq as its
+    dim 1. Forms: "range" compares positions, "trilu" takes a triangle, "buffer" slices a constant of size `longest`."""
     seq = g.size(x, 1)
     if form == "buffer":
         import numpy as np
@@ -88,7 +88,7 @@ def causal_mask(g, x, form="range", longest=0):
 
 
 def attention(g, q, k, v, size, allowed=None, bias=None, guard=False):
-    """Softmax attention of [batch, heads, seq, size]; `allowed` is a boolean mask, `bias` is added to the scores, `guard`
+    """Adds softmax attention of [batch, heads, seq, size]; `allowed` is a boolean mask, `bias` is added to the scores, `guard`
     writes the IsNaN test that exporters put after a softmax."""
     scores = g.op("MatMul", q, g.op("Transpose", k, perm=[0, 1, 3, 2]))
     scores = g.op("Mul", scores, size ** -0.5) if g.style == "dynamo" else g.op("Div", scores, size ** 0.5)
@@ -103,7 +103,7 @@ def attention(g, q, k, v, size, allowed=None, bias=None, guard=False):
 
 
 def padding_bias(g, mask):
-    """[batch, seq] of ones and zeros becomes 0 and the lowest float, [batch, 1, 1, seq]."""
+    """Converts a mask [batch, seq] of ones and zeros to 0 and the lowest float, [batch, 1, 1, seq]."""
     wide = g.cast(g.op("Unsqueeze", g.op("Unsqueeze", mask, [1]), [2]), "f4")
     return g.op("Mul", g.op("Sub", g.constant(1.0, "f4"), wide), g.constant(LOWEST, "f4"))
 

@@ -36,7 +36,7 @@ def build(model, path, opset=18, style="dynamo", seed=0, static=None, external=F
 
 
 def without_weights(path):
-    """Says of a model's weights that they lie in a file, which is not there; returns its output."""
+    """Lets a model's weights refer to a file that does not exist; returns its path."""
     model = onnx.load(path, load_external_data=False)
     for tensor in model.graph.initializer:
         if tensor.data_type == onnx.TensorProto.FLOAT and tensor.dims:
@@ -50,7 +50,7 @@ def without_weights(path):
 
 
 def add_option(parser, name, default):
-    """An option as a function's parameter has it: flags for booleans, comma-separated sizes for tuples."""
+    """Adds an option for a function's parameter: flags for booleans, comma-separated sizes for tuples."""
     flag = "--" + name.replace("_", "-")
     if isinstance(default, bool):
         parser.add_argument(flag, action=argparse.BooleanOptionalAction, default=default)

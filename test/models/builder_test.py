@@ -1,5 +1,5 @@
-"""Every model that the builder writes, in both styles and several opsets, is valid ONNX and runs in ONNX Runtime; sizes
-that nothing divides, static dims and external data change nothing of that."""
+"""Tests that every model of the builder, in both styles and several opsets, is valid ONNX and runs in ONNX Runtime, also with
+sizes that are not divisible, static dims and external data."""
 import os
 import sys
 import tempfile

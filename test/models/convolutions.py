@@ -1,10 +1,10 @@
-"""Convolution nets: resnet, mobilenet, unet."""
+"""Convolutional networks: resnet, mobilenet, unet."""
 import blocks
 import numpy as np
 
 
 def conv(g, x, name, inputs, outputs, kernel, stride=1, groups=1, norm=False):
-    """A convolution that keeps the size but for its stride; `norm` writes the batch norm that others have folded in."""
+    """Adds a convolution that keeps the size except for its stride. `norm` adds a batch norm, which other exports have folded."""
     shape = (outputs, inputs // groups, kernel, kernel)
     bias = [] if norm else [g.weight(f"{name}.bias", (outputs,))]
     y = g.op("Conv", x, g.weight(f"{name}.weight", shape, std=(2 / np.prod(shape[1:])) ** 0.5), *bias, group=groups,
@@ -22,7 +22,7 @@ def classify(g, x, channels, classes):
 
 
 def resnet(g, stem=16, widths=(32, 48, 64, 96), depths=(1, 2, 2, 1), classes=10, image=64, batch_norm=False):
-    """Bottleneck blocks; the first of each but the first stage halves the image."""
+    """ResNet with bottleneck blocks. The first block of each stage but the first halves the image."""
     pixels = g.input("pixels", ("batch", 3, image, image), "normal")
     x = g.op("Relu", conv(g, pixels, "stem", 3, stem, 7, 2, norm=batch_norm))
     x = g.op("MaxPool", x, kernel_shape=[3, 3], pads=[1] * 4, strides=[2, 2])
@@ -42,7 +42,7 @@ def resnet(g, stem=16, widths=(32, 48, 64, 96), depths=(1, 2, 2, 1), classes=10,
 
 
 def mobilenet(g, stem=8, widths=(12, 20, 30), expand=3, classes=10, image=32):
-    """Inverted bottlenecks: depthwise convolutions, clipped activations, squeeze and excite by hard sigmoids."""
+    """MobileNet: inverted bottlenecks with depthwise convolutions, clipped activations, squeeze and excite by hard sigmoids."""
     pixels = g.input("pixels", ("batch", 3, image, image), "normal")
     x = g.op("HardSwish", conv(g, pixels, "stem", 3, stem, 3, 2))
     channels = stem
@@ -66,7 +66,7 @@ def resize_like(g, x, pixels, channels, size, mode, coordinates):
 
 
 def unet(g, widths=(6, 10, 14), classes=5, image=33):
-    """Encoder and decoder with skips between them; each level is enlarged in another way."""
+    """U-Net: encoder and decoder with skip connections. Each level is enlarged by another op."""
     ways = [("linear", "half_pixel"), ("nearest", "asymmetric"), ("cubic", "half_pixel"), ("linear", "align_corners")]
     x = pixels = g.input("pixels", ("batch", 3, image, image + 14), "normal")
     size, channels, skips = (image, image + 14), 3, []

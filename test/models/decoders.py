@@ -34,7 +34,7 @@ def gpt2(g, layers=4, hidden=64, heads=8, head_size=0, inner=0, vocabulary=509, 
 
 
 def rotary_tables(g, ids, size, theta):
-    """Cosines and sines, [1, 1, seq, size]."""
+    """Returns cosines and sines, [1, 1, seq, size]."""
     frequency = g.constant((theta ** (-np.arange(0, size, 2) / size)).reshape(1, 1, -1), "f4")
     position = g.op("Unsqueeze", g.cast(g.range(g.size(ids, 1)), "f4"), [0, 2])
     angle = g.op("MatMul", position, frequency)
@@ -49,7 +49,7 @@ def rotate(g, x, size, tables):
 
 
 def repeat_heads(g, x, kv_heads, repeats, size):
-    """Grouped queries: each key or value head serves `repeats` query heads."""
+    """Repeats heads for grouped queries: each key or value head serves `repeats` query heads."""
     if repeats == 1:
         return x
     shape = g.shape_of((x, 0), kv_heads, repeats, (x, 2), size)
@@ -63,8 +63,8 @@ def mixture(g, h, name, hidden, inner, count):
 
 def llama(g, layers=4, hidden=64, heads=8, kv_heads=2, head_size=0, inner=172, vocabulary=500, theta=10000.0, tied=False,
           mask="range", attention="softmax", norm="single", experts=0):
-    """Llama: RMS norm (single ops, or "op" for opset 23's), rotary positions, grouped queries, SwiGLU. With `experts` each
-    block has as many of them, of which a token chooses two (Mixtral)."""
+    """Llama: RMS norm (single ops, or "op" for opset 23's), rotary positions, grouped queries, SwiGLU. With `experts`, each
+    block has that many experts, of which a token chooses two (Mixtral)."""
     size = head_size or hidden // heads
     ids = g.input("input_ids", ("batch", "seq"), "ids", vocabulary)
     x = blocks.embedding(g, ids, "model.embed_tokens.weight", vocabulary, hidden)

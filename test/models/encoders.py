@@ -4,7 +4,7 @@ import numpy as np
 
 
 def encoder_attention(g, x, name, hidden, heads, bias=None):
-    """Self-attention with q, k and v apart, without causality."""
+    """Adds self-attention with separate q, k and v, without a causal mask."""
     size = hidden // heads
     q, k, v = (blocks.split_heads(g, blocks.linear(g, x, f"{name}.{part}", hidden, hidden), heads, size)
                for part in ("query", "key", "value"))
@@ -13,7 +13,7 @@ def encoder_attention(g, x, name, hidden, heads, bias=None):
 
 
 def bert(g, layers=4, hidden=64, heads=8, inner=0, vocabulary=512, positions=64, classes=0):
-    """BERT: padding mask, post-norm, erf GELU; with `classes` a pooled classifier."""
+    """BERT: padding mask, post-norm, erf GELU; with `classes`, a pooled classifier."""
     inner = inner or 4 * hidden
     ids = g.input("input_ids", ("batch", "seq"), "ids", vocabulary)
     mask = g.input("attention_mask", ("batch", "seq"), "mask")

@@ -4,10 +4,10 @@ import numpy as np
 
 
 def moe(g, layers=2, hidden=64, inner=128, experts=8, chosen=2, seq=16, classes=50, form="dense", capacity=0):
-    """Mixture of experts. Every token goes to the `chosen` best of them, weighed by its gates.
+    """Mixture of experts. Every token goes to its `chosen` best experts, whose outputs are weighted by its gates.
 
-    dense    every expert sees every token, gates of 0 drop what is not wanted; gates by one-hot rows
-    scatter  the same, gates scattered into zeros
+    dense    every expert sees every token; gates of 0, written by one-hot rows, drop the other experts
+    scatter  the same, but gates are scattered into zeros
     fused    com.microsoft's op
     grouped  tokens are dispatched to `capacity` slots per expert and row of the batch by one-hot products; a token that
              finds no free slot is dropped; the default capacity is enough for all"""
@@ -27,7 +27,7 @@ def moe(g, layers=2, hidden=64, inner=128, experts=8, chosen=2, seq=16, classes=
 
 
 def route(g, h, name, hidden, experts, chosen):
-    """Weights and indices of the chosen experts, in a new last dim."""
+    """Returns weights and indices of the chosen experts, in a new last dim."""
     chance = g.op("Softmax", blocks.linear(g, h, f"{name}.router", hidden, experts, bias=False), axis=-1)
     weight, index = g.op("TopK", chance, g.constant([chosen]), outputs=2, axis=-1)
     return chance, g.op("Div", weight, g.reduce("ReduceSum", weight, -1)), index
@@ -55,7 +55,7 @@ def dense(g, h, name, hidden, inner, experts, chosen, form):
 
 
 def grouped(g, h, name, hidden, inner, experts, chosen, seq, capacity):
-    """First choices take slots before second ones, and tokens in their order."""
+    """Adds the grouped form. First choices take slots before second ones; among equal choices, earlier tokens come first."""
     _, weight, index = route(g, h, name, hidden, experts, chosen)
     hot = g.reshape(g.op("Transpose", one_hot(g, index, experts), perm=[0, 2, 1, 3]), -1, chosen * seq, experts)
     place = g.op("Mul", g.op("Sub", g.op("CumSum", hot, g.constant(1, "i8")), 1.0), hot)
@@ -74,7 +74,7 @@ def grouped(g, h, name, hidden, inner, experts, chosen, seq, capacity):
 
 
 def fused(g, h, name, hidden, inner, experts, chosen, form):
-    """A gated unit whose two parts lie in pairs of rows, with biases."""
+    """Adds a gated unit whose two parts are in alternate rows, with biases."""
     router = blocks.linear(g, h, f"{name}.router", hidden, experts, bias=False)
     return g.op("MoE", h, router, g.weight(f"{name}.fc1", (experts, 2 * inner, hidden)), g.weight(f"{name}.fc1.bias", (experts, 2 * inner)),
                 g.weight(f"{name}.fc2", (experts, hidden, inner)), g.weight(f"{name}.fc2.bias", (experts, hidden)), domain="com.microsoft",

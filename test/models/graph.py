@@ -17,7 +17,7 @@ LOWEST = float(np.finfo("f4").min)
 
 @dataclasses.dataclass
 class Weight:
-    """A normal distribution of mean `mean` and deviation `std`, drawn when it is asked for."""
+    """A weight with a normal distribution of mean `mean` and deviation `std`, drawn when it is needed."""
     name: str
     shape: tuple
     mean: float
@@ -33,8 +33,8 @@ class Weight:
 
 @dataclasses.dataclass
 class Input:
-    """`shape` holds sizes and names of dynamic dims. `kind` says what is drawn: "ids" below `bound`, "mask" of ones with
-    zeros at the end of rows, or "normal"."""
+    """A graph input. `shape` holds sizes and names of dynamic dims. `kind` says how it is drawn: "ids" below `bound`, "mask" of
+    ones with zeros at the end of rows, or "normal"."""
     name: str
     shape: tuple
     kind: str
@@ -57,10 +57,11 @@ class Input:
 
 
 class Graph:
-    """Collects nodes. Values are named by strings, as in ONNX; every method that makes a value returns its name.
+    """Collects nodes. Values are named by strings, as in ONNX; every method that creates a value returns its name.
 
-    `style` is how shapes of dynamic dims are spelt: "torchscript" (Shape, Gather, Unsqueeze, Concat, and Constant nodes)
-    or "dynamo" (Shape with start and end, Concat, and initializers). `scope` prefixes node names as exporters do."""
+    `style` is the form in which shapes of dynamic dims are written: "torchscript" (Shape, Gather, Unsqueeze, Concat, and
+    Constant nodes) or "dynamo" (Shape with start and end, Concat, and initializers). `scope` prefixes node names as exporters
+    do."""
 
     def __init__(self, opset=18, style="dynamo", seed=0, dims=None):
         if style not in ("torchscript", "dynamo"):
@@ -71,7 +72,7 @@ class Graph:
 
     # Inputs, outputs, weights -----------------------------------------------------------------------------------------
     def input(self, name, shape, kind, bound=0):
-        """A graph input; a dim whose name `dims` binds is static in the file."""
+        """Adds a graph input. A dim whose name `dims` binds is static in the file."""
         shape = tuple(self.dims.get(d, d) for d in shape)
         self.inputs.append(Input(name, shape, kind, bound))
         return name
@@ -81,7 +82,8 @@ class Graph:
         self.outputs.append((name, tuple(self.dims.get(d, d) for d in shape)))
 
     def weight(self, name, shape, std=None, mean=0.0):
-        """Deviations are large on purpose: attention is far from uniform and every bias counts, so a wrong shard shows."""
+        """Adds a weight. The deviations are large on purpose: attention is then far from uniform and every bias matters, so
+        that a wrong shard has an effect."""
         if std is None:
             std = 0.2 if len(shape) == 1 else float(np.prod(shape[1:])) ** -0.5 if len(shape) == 4 else float(shape[-2]) ** -0.5
         self.weights.append(Weight(name, tuple(shape), mean, std))
@@ -102,7 +104,7 @@ class Graph:
         return name
 
     def op(self, kind, *inputs, outputs=1, **attributes):
-        """Appends a node; inputs that are numbers or arrays become constants, None an absent optional input."""
+        """Appends a node. Inputs that are numbers or arrays become constants; `None` is an absent optional input."""
         names = ["" if i is None else i if isinstance(i, str) else self.constant(i) for i in inputs]
         results = [self._fresh(kind.lower()) for _ in range(outputs)]
         self.nodes.append(helper.make_node(kind, names, results, name=f"{self.scope}/{kind}_{results[0]}", **attributes))
@@ -112,7 +114,7 @@ class Graph:
         return self.op("Cast", x, to=ONNX_TYPES[np.dtype(dtype)])
 
     def size(self, x, dim):
-        """The size of one dim as a tensor of one element."""
+        """Returns the size of one dim as a tensor of one element."""
         if self.style == "torchscript":
             return self.op("Unsqueeze", self.op("Gather", self.op("Shape", x), self.constant(dim, "i8"), axis=0), [0])
         if self.opset >= 15:
@@ -120,18 +122,18 @@ class Graph:
         return self.op("Slice", self.op("Shape", x), [dim], [dim + 1], [0])
 
     def reshape(self, x, *shape):
-        """`shape` holds sizes, -1, and (value, dim) for the size of a value's dim."""
+        """Adds a reshape. `shape` holds sizes, -1, and (value, dim) for the size of a value's dim."""
         if all(isinstance(s, int) for s in shape):
             return self.op("Reshape", x, list(shape))
         return self.op("Reshape", x, self.shape_of(*shape))
 
     def shape_of(self, *shape):
-        """The shape as a tensor; see `reshape`."""
+        """Returns the shape as a tensor; see `reshape`."""
         parts = [self.constant([s]) if isinstance(s, int) else self.size(*s) for s in shape]
         return self.op("Concat", *parts, axis=0)
 
     def reduce(self, kind, x, axis, keepdims=1):
-        """ReduceMean and its like take their axes as an attribute before opset 18; ReduceSum before 13."""
+        """Adds a reduction. ReduceMean and the like take their axes as an attribute before opset 18, ReduceSum before 13."""
         if self.opset >= 18 or kind == "ReduceSum":
             return self.op(kind, x, [axis], keepdims=keepdims)
         return self.op(kind, x, axes=[axis], keepdims=keepdims)
@@ -143,7 +145,7 @@ class Graph:
         return self.op("Slice", x, [start], [end], [axis])
 
     def range(self, end):
-        """0, 1, … up to `end`, a tensor of one element."""
+        """Returns 0, 1, … up to `end`, a tensor of one element."""
         return self.op("Range", self.constant(0, "i8"), self.op("Squeeze", end, [0]), self.constant(1, "i8"))
 
     def _fresh(self, stem):
@@ -152,7 +154,7 @@ class Graph:
 
     # Files ------------------------------------------------------------------------------------------------------------
     def draw_inputs(self, dims, seed=1):
-        """One batch of inputs by name for the given sizes of the dynamic dims."""
+        """Draws one batch of inputs by name, for the given sizes of the dynamic dims."""
         return {i.name: i.draw(dims, seed) for i in self.inputs}
 
     def save(self, path, external=False, alignment=4096):

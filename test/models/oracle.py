@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What ONNX Runtime computes: the expectation of compiled models.
+"""Results of ONNX Runtime, with which compiled models are compared.
 
     oracle.py MODEL.onnx INPUTS_DIR OUTPUTS_DIR
 """
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def run(model, inputs, threads=2):
-    """The outputs of `model` by name; `inputs` by name."""
+    """Returns the outputs of `model` by name, for `inputs` by name."""
     import onnxruntime
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.log_severity_level = threads, 3
@@ -20,7 +20,7 @@ def run(model, inputs, threads=2):
 
 
 def load(folder):
-    """The arrays of a folder of NAME.npy by name."""
+    """Returns the arrays of a folder of NAME.npy by name."""
     return {f[:-4]: np.load(os.path.join(folder, f)) for f in sorted(os.listdir(folder)) if f.endswith(".npy")}
 
 
@@ -31,7 +31,7 @@ def save(folder, values):
 
 
 def relative_error(got, want):
-    """The largest difference over the largest magnitude of the expectation; infinite where shapes or types differ."""
+    """Returns the largest difference divided by the largest expected magnitude; infinity if shapes or types differ."""
     if got.shape != want.shape or got.dtype != want.dtype:
         return float("inf")
     if not want.size:

@@ -3,7 +3,7 @@ import blocks
 
 
 def mlp(g, layers=4, hidden=96, inner=384, classes=10):
-    """A residual stack of layer norm, linear, GELU, linear."""
+    """Residual stack of layer norm, linear, GELU, linear."""
     x = g.input("x", ("batch", hidden), "normal")
     for i in range(layers):
         g.scope = f"/layers.{i}"

@@ -1,4 +1,4 @@
-"""Models with one mistake each, made by hand: what no exporter writes and a reader has to survive."""
+"""Hand-made models with one mistake each, which no exporter writes and a reader has to reject."""
 import os
 
 import numpy as np
@@ -12,7 +12,7 @@ def value(name, shape, dtype=FLOAT):
 
 
 def save(folder, nodes, inputs=None, outputs=None, weights=(), opset=18, domains=(), **fields):
-    """Writes model.onnx: by default from x of 2 x 10 floats to y."""
+    """Writes model.onnx. By default it computes y from x, 2 x 10 floats."""
     os.makedirs(folder, exist_ok=True)
     graph = helper.make_graph(nodes, "g", inputs or [value("x", [2, 10])], outputs or [value("y", None)], list(weights))
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), *(helper.make_opsetid(d, 1) for d in domains)],
@@ -34,7 +34,7 @@ def weight(name, shape, data=None):
 
 
 def external(name, shape, **entries):
-    """A weight whose data lies elsewhere: location, offset, length."""
+    """Returns a weight with external data: location, offset, length."""
     tensor = TensorProto(name=name, data_type=FLOAT, dims=shape, data_location=TensorProto.EXTERNAL)
     for k, v in entries.items():
         tensor.external_data.add(key=k, value=str(v))
@@ -116,7 +116,7 @@ def external_folder(folder):
 
 
 def folder_linked_outside(folder):
-    """sub/ is a link to a folder beside the model's."""
+    """Makes sub/ a link to a folder beside the model's folder."""
     outside = os.path.join(os.path.dirname(folder), "outside")
     os.makedirs(outside), os.makedirs(folder)
     open(os.path.join(outside, "w.bin"), "wb").write(b"\0" * 400)
@@ -176,7 +176,8 @@ CONTRADICTING = [inner_sizes_differ, sizes_do_not_broadcast, reshape_to_another_
 
 
 def annotated(folder, devices=2, configuration="c", **spec):
-    """x times w of 10 x 10, whose node says `spec` about one tensor: its name, device list, groups and dims."""
+    """Writes a product of x and w of 10 x 10. `spec` is the node's annotation of one tensor: its name, device list, groups and
+    dims."""
     the_node = node("MatMul", ["x", "w"])
     own = the_node.device_configurations.add(configuration_id=configuration)
     sharded = own.sharding_spec.add(tensor_name=spec.get("tensor", "w"), device=spec.get("device", [0, 1]))
@@ -190,7 +191,7 @@ def annotated(folder, devices=2, configuration="c", **spec):
                 configuration=[DeviceConfigurationProto(name="c", num_devices=devices)])
 
 
-# What makes an annotation one that no plan meets, and what the message mentions besides the node.
+# Annotations that no plan can meet: the mistake, and a text in the message besides the node.
 ANNOTATIONS = {
     "ghost_tensor": (dict(tensor="ghost"), ["'ghost'"]),
     "unknown_configuration": (dict(configuration="nowhere"), ["'nowhere'"]),

@@ -1,9 +1,9 @@
-"""Textbook cases at two sizes: compiled at full size, where received bytes must be what the volumes of the collectives add
-up to, and executed on simulated ranks at a small size. Pins hold a case to the layout that it is about; where fewer bytes do as
-well, the case says how many.
+"""Textbook cases at two sizes: compiled at full size, where the received bytes must equal the sum of the volumes of the
+collectives, and executed on simulated ranks at a small size. Pins fix the layout of a case; if fewer bytes are enough, the case
+states their number.
 
-At full size B=4 S=256 H=1024 F=4096 V=32000 on t=4 ranks with 64 elements per head, in bf16; all-reduce 2(t-1)/t of the operand,
-all-gather and reduce-scatter (t-1)/t of the whole.
+At full size B=4 S=256 H=1024 F=4096 V=32000 on t=4 ranks with 64 elements per head, in bf16; all-reduce 2(t-1)/t of the
+operand, all-gather and reduce-scatter (t-1)/t of the whole.
 """
 import numpy as np
 from onnx import TensorProto, helper
@@ -17,7 +17,7 @@ T = 4
 
 
 class Shapes(Graph):
-    """A graph whose weights are inputs, so that full size needs no data: only their shapes count."""
+    """A graph whose weights are inputs: only their shapes matter, so that full size needs no data."""
 
     def __init__(self, element):
         super().__init__()
@@ -38,7 +38,7 @@ class Shapes(Graph):
         return name
 
     def number(self, value):
-        """A scalar of the graph's element type."""
+        """Returns a scalar of the graph's element type."""
         self.count += 1
         self.weights.append(helper.make_tensor(f"number{self.count}", self.element, [], [value]))
         return f"number{self.count}"
@@ -48,7 +48,7 @@ class Shapes(Graph):
         return self.constant(f"sizes{self.count}", np.array(values))
 
     def make(self, kind, *operands, out=None, **attributes):
-        """Adds a node; returns its one output."""
+        """Adds a node and returns its one output."""
         self.count += 1
         out = out or f"v{self.count}"
         self.op(kind, list(operands), [out], **attributes)
@@ -56,8 +56,8 @@ class Shapes(Graph):
 
 
 def row(name, build, pins, good, found=None, mesh=f"t={T}", element=TensorProto.BFLOAT16, outputs=("y",), small=None):
-    """`good` is the textbook's number of bytes at full size, `found` what is received where that is less; `small` replaces some of
-    the small sizes."""
+    """Adds a case. `good` is the textbook's number of bytes at full size, `found` the number that is received if it is smaller.
+    `small` replaces some of the small sizes."""
     assert found is None or found < good
 
     def graph(sizes, kind):
@@ -73,8 +73,8 @@ def row(name, build, pins, good, found=None, mesh=f"t={T}", element=TensorProto.
 
 
 def one_hot_experts(g, B, S, H, F):
-    """One-hot weights, [G, S, E, C], send the S tokens of each of B groups to two of four experts. Names the values that gradients
-    read: what experts get `e`, keep `a` and give `o`."""
+    """Adds experts. One-hot weights, [G, S, E, C], send the S tokens of each of B groups to two of four experts. Returns the
+    names of the values that gradients read: `e` (inputs of experts), `a` (kept activations) and `o` (outputs)."""
     experts, places, inner = 4, 2 * S // 4, F // 4
     x, send, back = g.tensor("x", B, S, H), g.tensor("send", B, S, experts, places), g.tensor("back", B, S, experts, places)
     g.make("Einsum", send, x, out="e", equation="gsec,gsm->egcm")

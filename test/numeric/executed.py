@@ -9,21 +9,21 @@ import oracle
 
 
 def feed(folder, inputs):
-    """Writes `inputs`, arrays by name, and returns the options that give them."""
+    """Writes `inputs`, arrays by name, and returns the options that pass them."""
     path = os.path.join(folder, "inputs")
     oracle.save(path, inputs)
     return pcc.input_options(path)
 
 
 def verify(path, *options):
-    """Simulated ranks give what the model gives in f64."""
+    """Checks that simulated ranks compute what the model computes in f64."""
     report = pcc.report("verify", path, *options)
     if not report["equal"]:
         raise pcc.Failure(f"differs: {report['first_difference']}")
 
 
 def outputs(bundle, feeds, folder, comm="thread"):
-    """What real ranks give, by name."""
+    """Returns the outputs of real ranks by name."""
     path = os.path.join(folder, f"outputs-{os.path.basename(bundle)}-{comm}")
     pcc.succeed("run", bundle, *feeds, "--output", path, "--comm", comm)
     return oracle.load(path)

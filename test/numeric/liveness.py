@@ -1,12 +1,13 @@
-"""How many bytes of a rank's arena are needed at one place of its program, from the program that the rank executes.
+"""Computes the bytes of a rank's arena that are needed at one place of its program, from the program that the rank executes.
 
-The plan's bound in `inspect` is the compiler's own figure, and `inspect` does not list instructions or buffers. So the
-program is taken out of the rank's executable (runtime/program/Program.fbs says what it is, flatc reads it) and its actions
-are walked one by one. A value is held from the first instruction, post or wait that touches it in a microbatch to the last, under
-whichever of its shapes; inputs all through the step, since they are read before the first and used by all, and outputs to its
-end. An instruction is one place however often it runs: what its slots hold in one microbatch or another has addresses of its own.
-Bytes count once however many buffers name them; as buffers begin at multiples of 64 bytes, a line of 64 that is begun counts
-whole. The result is at most the compiler's bound. Nor are there more slots than microbatches that are held at once."""
+The plan's bound in `inspect` is the compiler's own figure, and `inspect` does not list instructions or buffers. So the program
+is taken out of the rank's executable (runtime/program/Program.fbs is its schema, flatc reads it) and its actions are visited
+one by one. A value is live from the first to the last instruction, post or wait that uses it in a microbatch, in any of its
+shapes. Inputs are live during the whole step, because all microbatches use them; outputs are live until the end of the step. An
+instruction is one place, however often it runs, because the values of its microbatches have addresses of their own. Bytes count
+once, however many buffers name them; buffers begin at multiples of 64 bytes, so a partly used line of 64 bytes counts whole.
+The result is at most the compiler's bound. The number of slots must not exceed the number of microbatches that are live at
+once."""
 import collections
 import json
 import os
@@ -23,7 +24,8 @@ MAGIC, HEADER = b"PCCPROG\1", struct.Struct("<8sQQQ32x")
 
 
 def tables_of(executable):
-    """The FlatBuffers bytes among those of a rank's executable; the runtime in it has the magic, too, without a program."""
+    """Returns the FlatBuffers bytes of a rank's executable. The runtime in it contains the magic number as well, without a
+    program."""
     with open(executable, "rb") as f:
         data = f.read()
     at = data.find(MAGIC)
@@ -52,7 +54,7 @@ OPERANDS = {"Kernel": ["buffers"], "Matmul": ["a", "b", "c", "bias", "residual",
 
 
 def buffers_of(instruction):
-    """The buffers that an instruction names; absent ones are -1."""
+    """Returns the buffers that an instruction names; absent ones are -1."""
     named = [instruction["body"].get(field, -1) for field in OPERANDS[instruction["body_type"]]]
     return [b for entry in named for b in (entry if isinstance(entry, list) else [entry]) if b >= 0]
 
@@ -63,7 +65,7 @@ class Liveness:
     def __init__(self, program):
         self.program, self.held, self.now = program, {}, 0
         self.buffers = program["buffers"]
-        # By moment; what runs again comes back to the same place.
+        # Places by moment. An instruction that runs again is the same place.
         self.places = [None]
 
     def touch(self, buffer, microbatch):
@@ -108,7 +110,7 @@ class Liveness:
                 self.touch(port["buffer"], microbatch)
 
     def pieces(self):
-        """(first moment, last moment, begin, end) of every value in the arena."""
+        """Returns (first moment, last moment, begin, end) of every value in the arena."""
         lives = collections.defaultdict(list)
         for (index, microbatch), (first, last) in self.held.items():
             buffer = self.buffers[index]
@@ -134,12 +136,12 @@ class Liveness:
         return max(covered(pieces) for pieces in needed.values())
 
     def check_slots(self):
-        """A buffer has as many slots as microbatches are ever held at once."""
+        """Checks that a buffer has as many slots as microbatches are live at once."""
         spans = collections.defaultdict(dict)
         for (index, microbatch), (first, last) in self.held.items():
             buffer = self.buffers[index]
             if buffer["memory"] == "Arena":
-                # The shapes of a value lie at one place.
+                # All shapes of a value are at one place.
                 value = spans[buffer.get("name"), buffer["offset"], buffer["slots"]]
                 old = value.get(microbatch, (first, last))
                 value[microbatch] = min(first, old[0]), max(last, old[1])
@@ -150,8 +152,8 @@ class Liveness:
 
 
 def joined(spans, neighbours):
-    """A value that is reshaped has a buffer for each shape, of one name and place: its spans are one as long as none of the
-    `neighbours`, which share bytes with it, begins between two of them."""
+    """Joins the spans of a value that is reshaped: it has a buffer for each shape, with one name and place. Its spans are one
+    as long as none of the `neighbours`, which share bytes with it, begins between two of them."""
     result = []
     for first, last in spans:
         if result and not any(result[-1][1] < n[0] < first for n in neighbours):
@@ -162,7 +164,7 @@ def joined(spans, neighbours):
 
 
 def covered(pieces):
-    """How many bytes lie in at least one piece."""
+    """Returns the number of bytes that are in at least one piece."""
     total, reached = 0, 0
     for begin, end in sorted(pieces):
         total += max(0, end - max(begin, reached))
@@ -171,7 +173,7 @@ def covered(pieces):
 
 
 def live_bytes(executable):
-    """The most bytes of the arena that are needed at one place of the program."""
+    """Returns the largest number of bytes of the arena that are needed at one place of the program."""
     liveness = Liveness(read_program(executable))
     liveness.walk()
     liveness.check_slots()

@@ -1,4 +1,4 @@
-"""Calls pcc as a user does: through its command line and its JSON."""
+"""Calls pcc like a user: by its command line and its JSON."""
 import argparse
 import collections
 import concurrent.futures
@@ -16,11 +16,11 @@ REAL_MODELS = os.path.join(os.path.dirname(ROOT), "shared", "models")
 
 
 class Failure(Exception):
-    """A case did not come out as expected; the text says why."""
+    """A case had an unexpected result; the text says why."""
 
 
 def call(*arguments, timeout=600, cwd=None, env=None, command=None):
-    """Runs pcc, or `command`; returns exit code, stdout and stderr. What is left after `timeout` is ended."""
+    """Runs pcc, or `command`. Returns exit code, stdout and stderr. After `timeout`, all processes that are left are ended."""
     words = [str(a) for a in (command or [PCC]) + list(arguments)]
     process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                errors="replace", cwd=cwd, env={**os.environ, **(env or {})}, start_new_session=True)
@@ -33,7 +33,7 @@ def call(*arguments, timeout=600, cwd=None, env=None, command=None):
 
 
 def end(process):
-    """A launcher gets ten seconds to end its ranks."""
+    """Ends a process. A launcher gets ten seconds to end its ranks."""
     os.killpg(process.pid, signal.SIGTERM)
     try:
         process.communicate(timeout=10)
@@ -43,7 +43,7 @@ def end(process):
 
 
 def succeed(*arguments, **options):
-    """Runs pcc, which must end with 0; returns its stdout."""
+    """Runs pcc, which must succeed; returns its stdout."""
     code, out, err = call(*arguments, **options)
     if code:
         raise Failure(f"exit code {code}: pcc {' '.join(map(str, arguments))}: {err.strip()[-600:]}")
@@ -51,7 +51,7 @@ def succeed(*arguments, **options):
 
 
 def plan_options(plan):
-    """'tp=2,pp=2' -> ['--tp', '2', '--pp', '2']"""
+    """Converts a plan to options: 'tp=2,pp=2' -> ['--tp', '2', '--pp', '2']."""
     return [w for part in plan.split(",") for k, v in [part.split("=", 1)] for w in (f"--{k}", v)]
 
 
@@ -81,7 +81,7 @@ def explain(*arguments):
 
 
 def run_cases(cases, jobs=1):
-    """Calls each (name, function, arguments) and prints a line per case that fails; returns the exit code."""
+    """Calls each (name, function, arguments) and prints a line for each case that fails; returns the exit code."""
     if not os.path.exists(PCC):
         print(f"{PCC} does not exist: build first")
         return 2
@@ -106,7 +106,7 @@ def run_cases(cases, jobs=1):
 
 
 def sample(names, every, kind):
-    """Every `every`-th of the names of each kind, so that no kind is left out."""
+    """Returns every `every`-th of the names of each kind, so that no kind is left out."""
     seen = collections.Counter()
     chosen = []
     for name in names:
@@ -117,7 +117,7 @@ def sample(names, every, kind):
 
 
 def main(description, cases, kind=lambda name: ""):
-    """Runs those of `cases`, functions by name, that --only names, or with --every N one of N of each kind, and ends with the exit code."""
+    """Runs `cases`, functions by name: those that --only names, or one out of --every of each kind. Exits with the exit code."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="*")
     parser.add_argument("--every", type=int, default=1)

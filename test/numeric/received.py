@@ -1,5 +1,5 @@
-"""How many bytes a rank receives in each collective, counted in the program that it executes: by the index sets that it holds
-before and after, whatever the compiler says about them. A reduction counts as bandwidth-optimal algorithms have it."""
+"""Counts the bytes that a rank receives in each collective of its program, by the index sets that it holds before and after,
+independently of the compiler's figures. A reduction counts like a bandwidth-optimal algorithm."""
 import itertools
 import math
 
@@ -9,7 +9,7 @@ SIZES = {"F64": 8, "I64": 8, "U64": 8, "F32": 4, "I32": 4, "U32": 4, "BF16": 2, 
 
 
 def indices(dim, coordinates, whole):
-    """The global indices of a dim that the rank at `coordinates` holds, padding left out."""
+    """Returns the global indices of a dim that the rank at `coordinates` holds, without padding."""
     held, size = [0], 1
     for factor in dim.get("factors", []):
         parts = [(p["axis"], p["pre"], p["size"]) for p in factor.get("parts", [])]
@@ -31,13 +31,13 @@ def count(dims):
 
 
 def ranks_of(program):
-    """The coordinates of all ranks, each with its axis's size, in the first microbatch."""
+    """Returns the coordinates of all ranks, each with its axis's size, in the first microbatch."""
     sizes = [axis["size"] for axis in program["axes"]] + [program["microbatches"]]
     return [[(c, n) for c, n in zip((*where, 0), sizes)] for where in itertools.product(*map(range, sizes[:-1]))]
 
 
 def of_collective(collective, program):
-    """Bytes that the rank that gets most receives."""
+    """Returns the bytes of the rank that receives the most."""
     kind, shape = collective["kind"], collective.get("shape", [])
     if any(v.get("blocks") for v in collective.get("views", [])):
         return None
@@ -56,13 +56,14 @@ def of_collective(collective, program):
 
 
 def collectives_of(function):
-    """One in two parts is the one that starts."""
+    """Returns the collectives of a function. If a collective has two parts, the one that starts it counts."""
     bodies = [i["body"] for i in function["instructions"] if i["body_type"] == "Collective"]
     return [b for b in bodies if b["group"] >= 0 and b["kind"] != "Slice" and b.get("part") != "Finish"]
 
 
 def in_step(executable):
-    """Bytes that a rank receives in the collectives of all actions of one step, and how many these are."""
+    """Returns the bytes that a rank receives in the collectives of all actions of one step, and the number of these
+    collectives."""
     program = read_program(executable)
     run = [c for a in program["actions"] if a["function"] >= 0 for c in collectives_of(program["functions"][a["function"]])
            if c.get("only", -1) in (-1, a["microbatch"])]
@@ -70,6 +71,7 @@ def in_step(executable):
 
 
 def of_program(executable):
-    """(kind, bytes) of every collective that communicates, each function once, sorted; None for bytes that views make unclear."""
+    """Returns (kind, bytes) of every collective that communicates, each function once, sorted. The bytes are None if views make
+    them unclear."""
     program = read_program(executable)
     return sorted([(c["kind"], of_collective(c, program)) for f in program["functions"] for c in collectives_of(f)], key=str)

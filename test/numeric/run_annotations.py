@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Multi-device annotations: a model that onnx_ir annotates gives the plan that the equivalent options give, and what
-`--emit onnx` writes gives the plan that it was written from, says the same as a model, and keeps other annotations.
+"""Tests multi-device annotations. A model that onnx_ir annotates gives the same plan as the equivalent options. A model that
+`--emit onnx` writes gives the plan from which it was written, computes the same as the original, and keeps other annotations.
 
     run_annotations.py [--only GLOB] [--jobs N]
 """
@@ -24,13 +24,13 @@ CASES = {}
 
 
 def case(function):
-    """A case gets an empty folder."""
+    """Registers a case, which gets an empty folder."""
     CASES[function.__name__] = function
     return function
 
 
 def plan(model, *options):
-    """What `inspect` tells about the shards and the communication of a plan, apart from the names of axes."""
+    """Returns the output of `inspect` about the shards and the communication of a plan, without the names of axes."""
     bundle = os.path.join(os.path.dirname(model), "plan.pcc")
     pcc.succeed(model, "-o", bundle, *options)
     told = pcc.inspect(bundle)
@@ -49,7 +49,7 @@ def expect_same(got, want):
 
 # Models that onnx_ir annotates ----------------------------------------------------------------------------------------------
 def annotate(path, out, devices, shard):
-    """`shard(nodes, configuration)` annotates the nodes, by name."""
+    """Annotates a model: `shard(nodes, configuration)` annotates the nodes, by name."""
     model = onnx_ir.load(path)
     configuration = model.add_device_configuration("cluster", device_names=[f"gpu{i}" for i in range(devices)])
     shard({n.name: n for n in model.graph}, configuration)
@@ -65,7 +65,7 @@ def mlp(folder, **options):
 
 
 def weighted_nodes(path):
-    """(name of the node, number of the operand, name of the weight) of each product with a matrix, in order."""
+    """Returns (name of the node, index of the operand, name of the weight) of each product with a matrix, in order."""
     graph = onnx.load(path).graph
     weights = {i.name for i in graph.initializer if len(i.dims) == 2}
     return [(n.name, i, w) for n in graph.node if n.op_type in ("MatMul", "Gemm") for i, w in enumerate(n.input) if w in weights]
@@ -78,7 +78,7 @@ def column_axis(path, node):
 
 @case
 def columns_then_rows(folder):
-    """The layout of Megatron, asked for at the weights only: by device numbers, and by options."""
+    """Tests the layout of Megatron, requested at the weights only: by device numbers, and by options."""
     path = mlp(folder)
     (first, i, up), (second, j, down) = weighted_nodes(path)[:2]
     axis, other = column_axis(path, first), 1 - column_axis(path, second)
@@ -92,7 +92,7 @@ def columns_then_rows(folder):
     annotated = annotate(path, os.path.join(folder, "annotated.onnx"), 2, shard)
     dims = pcc.dim_options({"batch": 8})
     expect_same(plan(annotated, *dims, "--tp", "2"), plan(path, *dims, "--tp", "2", *flags))
-    # Without a mesh of the user's the model's own axis is free, as those of --mesh are.
+    # If the user gives no mesh, the model's own axis has role Free, like those of --mesh.
     flags = [f.replace("tp", "a") for f in flags]
     expect_same(plan(annotated, *dims), plan(path, *dims, "--mesh", "a=2", *flags))
     pcc.succeed("verify", annotated, *dims)
@@ -100,7 +100,7 @@ def columns_then_rows(folder):
 
 @case
 def two_axes(folder):
-    """A weight over both axes of a mesh of 2 x 2, one dim each."""
+    """Tests a weight over both axes of a mesh of 2 x 2, one dim each."""
     path = mlp(folder)
     name, i, weight = weighted_nodes(path)[0]
 
@@ -115,7 +115,7 @@ def two_axes(folder):
 
 @case
 def stages(folder):
-    """Pipeline stages of nodes, where --stage-at cuts."""
+    """Tests pipeline stages of nodes, compared with cuts of --stage-at."""
     path = mlp(folder)
     names = [n.name for n in onnx.load(path).graph.node]
     second = weighted_nodes(path)[1][0]
@@ -157,7 +157,7 @@ def there_and_back(name):
         kind, options, dims, flags, *others = ROUNDS[name]
         path, out = os.path.join(folder, "model.onnx"), os.path.join(folder, "out.onnx")
         inputs = builder.build(kind, path, **options).draw_inputs(dims)
-        # Not every model has every dim.
+        # A model may lack some of the dims.
         bound = pcc.dim_options({k: v for k, v in dims.items() if k in dynamic_dims(path)})
         bound += [o for option in others for o in option]
         pcc.succeed(path, *bound, *flags, "--emit", "onnx", "-o", out)
@@ -178,11 +178,11 @@ def dynamic_dims(path):
 
 
 def check_written(path, out):
-    """But for annotations both files say the same, and what onnx and onnx_ir check holds."""
+    """Checks that the two files differ in annotations only, and that the checks of onnx and onnx_ir pass."""
     written = onnx.load(out)
     onnx.checker.check_model(written)
     model = onnx_ir.load(out)
-    # The check that serializing makes, which warns only.
+    # The check that runs when a model is serialized; it only warns.
     if problems := onnx_ir._multi_device._check_device_configurations(model):
         raise pcc.Failure(f"onnx_ir: {problems[:3]}")
     if written.ir_version < 11 or not any(n.device_configurations for n in written.graph.node):
@@ -231,7 +231,7 @@ def other_annotations_stay(folder):
 
 @case
 def external_weights_are_found(folder):
-    """Beside the model by default; from a folder above it by a longer way."""
+    """Tests that external weights are found: beside the model, and from a folder above it by a longer path."""
     path = os.path.join(folder, "m", "model.onnx")
     builder.build("gpt2", path, layers=1, external=True)
     bound, above = pcc.dim_options(DIMS), os.path.join(folder, "above.onnx")

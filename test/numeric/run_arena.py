@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Models x plans: every rank's planned arena is within 5% of what must be in it at one place of the program, and the arena that the running
-rank has allocated is the planned one, to the byte.
+"""Tests models x plans: every rank's planned arena is at most 5% larger than the bytes that must be in it at one place of the
+program, and the running rank has allocated exactly the planned arena.
 
     run_arena.py [--subset] [--only GLOB] [--plans 'tp=1;tp=2,pp=2'] [--comm mpi|thread] [--jobs N] [--list]
 
-The bound is the one that `inspect` states, and a lower one that liveness.py finds in the rank's executable. Models are those
-of run_numeric.py."""
+There are two lower bounds: the one of `inspect`, and a smaller one that liveness.py computes from the rank's executable. Models
+are those of run_numeric.py."""
 import argparse
 import fnmatch
 import os
@@ -18,9 +18,10 @@ from run_numeric import MODELS, dims_of, place, real_models
 
 PLANS = ["tp=1", "tp=2,pp=2,microbatches=4", "pp=4,microbatches=2", "dp=2"]
 LARGEST_RATIO = 1.05
-# The slots of a buffer lie side by side, which the bound does not know of.
+# The slots of a buffer are adjacent, which the bound does not take into account.
 RATIO_OF = {("mobilenet", "pp=4,microbatches=2"): 1.12}
-# Of a handful of values of a few hundred bytes each no placing may reach the bound; a few lines of 64 bytes are no matter.
+# Bytes by which an arena may exceed the bound in any case. With a handful of values of a few hundred bytes each, no placement
+# may reach the bound.
 NEGLIGIBLE = 256
 
 
@@ -34,7 +35,7 @@ def check_bound(rank, live, largest):
 
 
 def check_allocated(planned, report):
-    """The report has every rank, and each has allocated its arena as planned."""
+    """Checks that the report has every rank, and that each has allocated its arena as planned."""
     got = {r["rank"]: r["arena_bytes"] for r in report["ranks"]}
     want = {r["rank"]: r["arena_bytes"] for r in planned}
     if got != want:
@@ -59,7 +60,7 @@ def arena(name, plan, comm, shown):
         check_allocated(ranks, pcc.report("run", bundle, "--random-inputs", "1", "--comm", comm))
 
 
-# These count over the whole batch, which microbatches cut.
+# Models with sums over the whole batch, which cannot be cut into microbatches.
 UNCUT = ["real:moe-dropping-dynamo", "real:moe-einsum-dynamo"]
 
 

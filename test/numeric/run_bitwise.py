@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What the order of arithmetic does not depend on changes no bit of a training run.
+"""Tests that choices which do not affect the order of arithmetic change no bit of a training run.
 
     run_bitwise.py [--only GLOB] [--jobs N]
 
-Losses, norms, weights and states of the optimizer after some steps: stage cuts and schedules against one stage with as many
-microbatches, schedules also beside tensor parallelism, and with --dtype bf16; storage rules (zero1, zero2, zero3) against plain data
-parallelism, with one microbatch, and with --reproducible any data parallelism against one rank; stages of which no weight is trained; a
-run that is saved and resumed, also on other stages, against one that is not.
+Compares losses, norms, weights and states of the optimizer after some steps: stage cuts and schedules with one stage and as
+many microbatches, schedules also with tensor parallelism and with --dtype bf16; storage rules (zero1, zero2, zero3) with plain
+data parallelism, for one microbatch; any data parallelism with one rank, under --reproducible; stages in which no weight is
+trained; a run that is saved and resumed, also on other stages, with an uninterrupted one.
 """
 import os
 import tempfile
@@ -16,7 +16,7 @@ from run_training import ADAM, MOMENTUM, Model, train
 
 CASES = {}
 STEPS = 3
-# Plans that equal the first of their row.
+# Rows of plans that have equal results.
 EQUAL = [
     ["microbatches=4", "pp=2,microbatches=4", "pp=2,microbatches=4,schedule=gpipe", "pp=2,microbatches=4,schedule=naive",
      "pp=4,microbatches=4", "pp=2,microbatches=4,schedule=interleaved", "pp=2,microbatches=4,schedule=zb-h1",
@@ -26,14 +26,14 @@ EQUAL = [
      "dp=2,microbatches=1,preset=zero3"],
     ["dp=2,microbatches=2,preset=zero1", "dp=2,pp=2,microbatches=2,preset=zero1"]]
 
-# With --reproducible, on one rank and on many.
+# Plans on one rank and on many that have equal results with --reproducible.
 REPRODUCIBLE = ["microbatches=2", "dp=2,microbatches=2", "dp=4,microbatches=2", "dp=2,microbatches=2,preset=zero1",
                 "dp=2,microbatches=2,preset=zero2", "dp=4,microbatches=2,preset=zero3", "dp=2,pp=2,microbatches=2",
                 "dp=2,pp=2,microbatches=2,preset=zero2,schedule=zb-h1", "dp=2,pp=2,microbatches=2,preset=zero3,schedule=gpipe"]
 
 
 def outcome(bundle, data, steps, *options):
-    """-> losses and norms, and the trained weights as a file"""
+    """Returns losses and norms, and the trained weights as a file."""
     saved = bundle + ".saved"
     curve = train(bundle, data, steps, "--save", saved, *options)
     weights = bundle + ".safetensors"
@@ -58,7 +58,7 @@ def equal(kind, optimizer, first, plan):
 
 
 def resumed(kind, first, second):
-    """One step of the first plan, saved, and two of the second are three of the second."""
+    """Tests that one step of the first plan, saved, and two of the second equal three of the second."""
     with tempfile.TemporaryDirectory() as folder:
         model = Model(kind, folder)
         data = model.data()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The textbook cases of sharding, forward, with the bytes that one rank has to receive (byte_rows.py).
+"""Tests the textbook cases of sharding, forward only, with the bytes that one rank has to receive (byte_rows.py).
 
     run_byte_rows.py [--only GLOB] [--jobs N]
 """
@@ -49,7 +49,7 @@ def attention(keys):
 
 HEADS = ["wo=[tp,-]", "wq=[-,tp]", "p=[-,tp,-,-]", "x=[-,-,-]", "y=[-,-,-]"]
 row("3-attention", attention(None), HEADS + ["wk=[-,tp]", "wv=[-,tp]"], 3_145_728, mesh="tp=4")
-# Behind the heads two ranks take half of each sequence: one part of the sum is of half the size, and wo is small.
+# After the heads, two ranks take half of each sequence: one part of the sum has half the size, and wo is small.
 row("4-grouped-queries", attention(2), HEADS + ["wk=[-,tp:(1)2]", "wv=[-,tp:(1)2]"], 3_145_728, 2_883_584, mesh="tp=4")
 
 
@@ -78,7 +78,7 @@ def cross_entropy(reduction):
     return build
 
 
-# The mean is summed over rows before it is over ranks: of the three numbers per row two are left.
+# The mean is summed over rows first, then over ranks: two of the three numbers per row are left.
 row("6-cross-entropy", cross_entropy("none"), ["z=[-,t]", "y=[-]"], 18_432, element=TensorProto.FLOAT)
 row("6-cross-entropy-mean", cross_entropy("mean"), ["z=[-,t]"], 18_432, 2 * 6_144 + 6, element=TensorProto.FLOAT)
 
@@ -109,7 +109,7 @@ def arg_max(g, B, S, H, **_):
 
 
 row("9-layer-norm", layer_norm, ["x=[-,-,t]", "y=[-,-,t]"], 12_288)
-# Of value and index the extremes are taken, all_reduces of 2 (in f32 4) and 4 bytes per row; gathered pairs have 8.
+# The extremes of value and index are two all_reduces, of 2 bytes (4 in f32) and 4 bytes per row; gathered pairs have 8 bytes.
 row("9-arg-max", arg_max, ["x=[-,t]", "y=[-,-]"], 24_576, 3_072 + 6_144)
 row("9-arg-max-in-f32", arg_max, ["x=[-,t]", "y=[-,-]"], 24_576, 2 * 6_144, element=TensorProto.FLOAT)
 
@@ -123,7 +123,7 @@ row("10-experts", experts, [*map("{}=[t,-,-]".format, ("x", "y", "w1", "w2")), "
 
 
 def image(H):
-    """Batch, channels in and out, rows."""
+    """Returns batch, input channels, output channels and rows."""
     return (8, 64, 128, 56) if H == FULL["H"] else (4, 4, 8, 8)
 
 
@@ -153,7 +153,7 @@ def batch_statistics(g, H, **_):
     g.op("Div", ["centred", "deviation"], ["y"])
 
 
-# Filters are small beside images: gathered they are fewer bytes than the sum of the second image.
+# Filters are small compared with images: gathering them costs fewer bytes than the sum of the second image.
 row("11-channels", two_convolutions, ["w1=[t,-,-,-]", "w2=[-,t,-,-]", "y=[-,-,-,-]"], 19_267_584, 221_184 + 442_368,
     element=TensorProto.FLOAT)
 row("11-halo", one_convolution, ["x=[-,-,t,-]", "y=[-,-,t,-]"], 229_376, element=TensorProto.FLOAT)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Gradients of the textbook cases with the bytes that one rank has to receive (byte_rows.py), written out by hand: forward and
-backward in one graph share what was gathered or reduced; where they would, backward alone is a case of its own.
+"""Tests gradients of the textbook cases, written by hand, with the bytes that one rank has to receive (byte_rows.py). Forward
+and backward pass in one graph share gathered and reduced values; in these cases the backward pass alone is another case.
 
     run_byte_rows_backward.py [--only GLOB] [--jobs N]
 """
@@ -15,7 +15,7 @@ REDUCE = 3_145_728  # one all-reduce of [B, S, H]
 
 
 def mlp_gradients(g, x, h, a, dy):
-    """Of y = a w2, a = tanh(h), h = x w1; tanh' = 1 - a²."""
+    """Adds the gradients of y = a w2, a = tanh(h), h = x w1; tanh' = 1 - a²."""
     da = g.make("MatMul", dy, g.make("Transpose", "w2", perm=[1, 0]))
     g.make("Einsum", a, dy, out="dw2", equation="bsf,bsh->fh")
     dh = g.make("Mul", da, g.make("Sub", g.number(1), g.make("Mul", a, a)))
@@ -32,7 +32,7 @@ def mlp(g, B, S, H, F, **_):
 
 
 def mlp_backward(g, B, S, H, F, **_):
-    """`a` was kept by the forward pass."""
+    """Adds the backward pass alone: `a` is an input that the forward pass has kept."""
     x, dy, a = g.tensor("x", B, S, H), g.tensor("dy", B, S, H), g.tensor("a", B, S, F)
     g.tensor("w1", H, F), g.tensor("w2", F, H)
     mlp_gradients(g, x, None, a, dy)
@@ -52,7 +52,7 @@ row("2-sequence-parallel-backward", mlp_backward, MLP + MLP_GRADIENTS + ["a=[-,-
 
 
 def norm_gradients(g, B, S, H, **_):
-    """Layer norm in f32: statistics of x, then the two sums that dx needs of each row."""
+    """Adds layer norm in f32: statistics of x, then the two sums per row that dx needs."""
     x, dy, scale = g.tensor("x", B, S, H), g.tensor("dy", B, S, H), g.tensor("scale", H)
     row_sum = lambda v: g.make("ReduceMean", v, "last")
     g.constant("last", np.array([2])), g.constant("rows", np.array([0, 1]))
@@ -86,8 +86,8 @@ row("9-softmax", softmax_gradients, [*map("{}=[-,-,t]".format, ("x", "dy", "y", 
 
 
 class Attention:
-    """Causal softmax attention with the gradients of its four weights and its input. Heads are one dim, or, where a head of keys
-    and values serves several heads of queries, two: [kept, queries of each]."""
+    """Causal softmax attention with the gradients of its four weights and its input. Heads are one dim. If a key and value head
+    serves several query heads, they are two dims: [kept, queries of each]."""
 
     def __init__(self, g, keys, B, S, H, d):
         self.g, self.B, self.S, self.H, self.d = g, B, S, H, d
@@ -102,19 +102,19 @@ class Attention:
         return self.g.make("MatMul", *operands, out=out)
 
     def heads(self, value, count):
-        """[B, S, heads * d] -> [B, heads…, S, d]"""
+        """Reshapes [B, S, heads * d] -> [B, heads…, S, d]."""
         shape = self.g.sizes(self.B, self.S, *count, self.d)
         return self.g.make("Transpose", self.g.make("Reshape", value, shape), perm=self.to_heads)
 
     def rows(self, value):
-        """[B, heads…, S, d] -> [B, S, heads * d]"""
+        """Reshapes [B, heads…, S, d] -> [B, S, heads * d]."""
         return self.g.make("Reshape", self.g.make("Transpose", value, perm=self.to_rows), self.g.sizes(self.B, self.S, -1))
 
     def swap(self, value):
         return self.g.make("Transpose", value, perm=self.swapped)
 
     def kept(self, value):
-        """The gradient of a head of keys or values, from all the heads of queries that it serves."""
+        """Returns the gradient of a key or value head, summed over all query heads that it serves."""
         return self.g.make("ReduceSum", value, self.g.sizes(2)) if len(self.of_keys) == 2 else value
 
     def forward(self, x):
@@ -158,14 +158,14 @@ GRADIENTS = ("y", "dx", "dwq", "dwk", "dwv", "dwo")
 ATTENTION = ["wo=[tp,-]", "dwo=[tp,-]", "wq=[-,tp]", "dwq=[-,tp]", *map(whole, ("x", "dy", "y", "dx"))]
 row("3-attention", attention(None), ATTENTION + [f"{n}=[-,tp]" for n in ("wk", "wv", "dwk", "dwv")], 2 * REDUCE,
     outputs=GRADIENTS, mesh="tp=4")
-# Forward as in run_byte_rows.py; dwk and dwv are two all_reduces of 131 072 bytes.
+# The forward pass is that of run_byte_rows.py; dwk and dwv are two all_reduces of 131 072 bytes.
 GROUPED = [f"{n}=[-,tp:(1)2]" for n in ("wk", "wv", "dwk", "dwv")] + [f"{n}=[-,tp:(1)2,tp:(2)2,-,-]" for n in ("p", "ds")]
 row("4-grouped-queries", attention(2), ATTENTION + GROUPED, 2 * REDUCE + 262_144,
     2_883_584 + REDUCE + 262_144, outputs=GRADIENTS, mesh="tp=4")
 
 
 def cross_entropy(g, B, S, V, **_):
-    """Mean over rows; d logits = (softmax - one hot) / rows."""
+    """Adds a mean over rows; d logits = (softmax - one hot) / rows."""
     n = B * S
     z, labels = g.tensor("z", n, V), g.indices("labels", V, n)
     logs = g.make("LogSoftmax", z, axis=-1)
@@ -179,7 +179,7 @@ row("6-cross-entropy", cross_entropy, ["z=[-,t]", "dz=[-,t]"], 18_432, 2 * 6_144
 
 
 def embedding_gradients(g, B, S, H, V, **_):
-    """A tied table: read for lookups, and as the head that makes logits of hidden values."""
+    """Adds a tied table, which is read by lookups and by the head that computes logits of hidden values."""
     table, ids = g.tensor("table", V, H), g.indices("ids", V, B, S)
     g.make("Gather", table, ids, out="y")
     dy, hidden, dz = g.tensor("dy", B, S, H), g.tensor("hidden", B, S, H), g.tensor("dz", B, S, V)
@@ -213,7 +213,8 @@ row("10-experts", experts, TOKENS, 2 * 1_572_864, outputs=("y", "dx", "dw1", "dw
 
 
 def convolutions(g, H, **_):
-    """Backward: convolutions with the channels of filters swapped, and of what was read with what comes back."""
+    """Adds the backward pass of convolutions: a convolution of the output's gradient with filters whose channels are swapped,
+    and one of the input with the output's gradient."""
     batch, narrow, wide, rows = (8, 64, 128, 56) if H == FULL["H"] else (4, 4, 8, 8)
     x, dy = g.tensor("x", batch, narrow, rows, rows), g.tensor("dy", batch, wide, rows, rows)
     w1, w2 = g.tensor("w1", wide, narrow, 3, 3), g.tensor("w2", wide, wide, 3, 3)
@@ -237,7 +238,8 @@ row("11-channels", convolutions, ["w1=[t,-,-,-]", "w2=[-,t,-,-]", "dw1=[t,-,-,-]
 
 
 def batch_norm(g, H, **_):
-    """Statistics over batch and space, and backward the two sums per channel that are also the gradients of scale and bias."""
+    """Adds batch norm: statistics over batch and space and, backward, the two sums per channel that are also the gradients of
+    scale and bias."""
     batch, channels, rows = (8, 64, 56) if H == FULL["H"] else (4, 4, 8)
     x, dy = (g.tensor(name, batch, channels, rows, rows) for name in ("x", "dy"))
     scale = g.tensor("scale", channels, 1, 1)
@@ -263,7 +265,7 @@ row("14-fsdp", mlp, ["w1=[d,t]", "w2=[t,d]", "dw1=[d,t]", "dw2=[t,d]", *map("{}=
 
 
 def parallel(g, B, S, H, F, **_):
-    """Two branches of one block: their contributions to dx meet in one reduction."""
+    """Adds two branches of one block, whose contributions to dx are added in one reduction."""
     x, dy = g.tensor("x", B, S, H), g.tensor("dy", B, S, H)
     made, back = [x], [dy]
     for name, inner in (("a", H), ("m", F)):

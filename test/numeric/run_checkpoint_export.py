@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`pcc checkpoint export`: the trained weights of a checkpoint of two ranks, as plain safetensors and within the model, where
-ONNX Runtime computes what it computes with the same weights put in by onnx itself.
+"""Tests `pcc checkpoint export`: the trained weights of a checkpoint of two ranks as plain safetensors, and in a copy of the
+model. ONNX Runtime computes the same with that copy as with one that the onnx package has made.
 
     run_checkpoint_export.py [--only GLOB] [--jobs N]
 """
@@ -26,7 +26,7 @@ CASES = {}
 
 
 def case(function):
-    """A case gets an empty folder."""
+    """Registers a case, which gets an empty folder."""
     def run():
         with tempfile.TemporaryDirectory() as folder:
             function(folder)
@@ -39,14 +39,14 @@ def initializers(path):
 
 
 def trained_weights(path, seed=1):
-    """Other values for every second weight of floats, the first among them."""
+    """Returns other values for every second float weight, beginning with the first."""
     random = np.random.default_rng(seed)
     floats = [n for n, v in initializers(path).items() if v.dtype == np.float32 and v.size]
     return {n: (initializers(path)[n] + 0.1 * random.standard_normal(initializers(path)[n].shape)).astype("f4") for n in floats[::2]}
 
 
 def save(folder, model, weights, step=3, transposed=()):
-    """A checkpoint with `weights`, by name; those of `transposed` as transposed parameters. Returns its folder."""
+    """Writes a checkpoint with `weights`, by name; those in `transposed` become transposed parameters. Returns its folder."""
     arrays, out = os.path.join(folder, "arrays"), os.path.join(folder, "checkpoints")
     os.makedirs(arrays, exist_ok=True)
     words = {True: ["transposed"], False: []}
@@ -59,7 +59,7 @@ def save(folder, model, weights, step=3, transposed=()):
 
 
 def read_safetensors(path):
-    """By what the documentation of the format says."""
+    """Reads a file according to the documentation of the format."""
     with open(path, "rb") as f:
         content = f.read()
     length, = struct.unpack("<Q", content[:8])
@@ -80,7 +80,7 @@ def expect_equal(got, want, what):
 
 
 def expect_exported(model, out, weights, inputs):
-    """`out` is `model` with `weights`, and nothing else is changed."""
+    """Checks that `out` is `model` with `weights` and no other change."""
     onnx.checker.check_model(out, full_check=True)
     want = onnx.load(model)
     for i in want.graph.initializer:
@@ -102,7 +102,7 @@ def files(folder):
 
 
 def expect_error(code, mention, folder, *arguments, **options):
-    """The export fails, with a line that has `mention`, and leaves nothing."""
+    """Checks that the export fails with a line that contains `mention`, and leaves no file."""
     before = files(folder)
     got, out, err = pcc.call("checkpoint", "export", *arguments, **options)
     if got != code or mention not in err or not err.startswith("pcc: error: ") or out:
@@ -112,7 +112,7 @@ def expect_error(code, mention, folder, *arguments, **options):
 
 
 def small(folder, **options):
-    """A model, inputs for it, and other values for half of its weights."""
+    """Returns a model, inputs for it, and other values for half of its weights."""
     path = os.path.join(folder, "m", "model.onnx")
     os.makedirs(os.path.dirname(path), exist_ok=True)
     inputs = builder.build("gpt2", path, layers=1, **options).draw_inputs(DIMS)
@@ -140,7 +140,7 @@ def within_the_model(folder):
 
 @case
 def weights_as_typed_data(folder):
-    """Elements that the model has in float_data."""
+    """Tests elements that the model has in float_data."""
     path = os.path.join(folder, "model.onnx")
     inputs = builder.build("mlp", path, layers=2).draw_inputs(DIMS)
     model = onnx.load(path)
@@ -156,7 +156,7 @@ def weights_as_typed_data(folder):
 
 @case
 def external_data(folder):
-    """The export holds all of its weights: the model may go."""
+    """Tests that the export contains all of its weights: it does not need the model."""
     model, inputs, weights = small(folder, external=True)
     checkpoints = save(folder, model, weights)
     os.makedirs(os.path.join(folder, "out"))
@@ -238,7 +238,7 @@ def places_that_are_taken(folder):
 
 @case
 def data_of_the_model_itself(folder):
-    """The data file of the export would be that of the model."""
+    """Tests an export whose data file would be that of the model."""
     model, _, weights = small(folder, external=True)
     checkpoints = save(folder, model, weights)
     data = next(f for f in os.listdir(os.path.dirname(model)) if f != "model.onnx")

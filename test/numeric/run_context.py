@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Attention over a sequence that is divided: simulated ranks and real ones give what one rank gives, every rank has its part of
-the tokens, and keys travel the cheapest way.
+"""Tests attention over a sequence that ranks divide: simulated ranks and real ones compute the same as one rank, every rank has
+its part of the tokens, and keys are communicated in the cheapest way.
 
     run_context.py [--only GLOB] [--jobs N]
 
@@ -9,9 +9,10 @@ Bytes that a rank receives per layer on c ranks, for N bytes of [batch, seq, hid
     gather, ring  keys and values, at once or in c - 1 messages        2·K·(c-1)/c
     heads         all-to-all of queries, keys, values and results      2·(N/c + K/min(c, heads of keys))·(c-1)/c
 
-Causal attention lies in stripes of which each rank has a part (Stripes.h): all have as much to do, and less in all.
+Causal attention is cut into stripes, of which each rank has a part (Stripes.h): the work is balanced, and smaller in all.
 
-Of equal bytes fewer calls count: a ring has c - 1, a gather two, heads four; then memory, of which a ring needs least.
+If bytes are equal, fewer calls decide: a ring has c - 1, a gather two, heads four; then memory decides, of which a ring needs
+least.
 """
 import os
 import sys
@@ -36,7 +37,7 @@ SHAPES = {
 
 
 def attention(g, kv_heads=HEADS, mask=None, causal=0, softcap=0.0):
-    """One layer of attention with what an exporter may give it."""
+    """Adds one layer of attention with optional masks and settings."""
     size, heads = HIDDEN // HEADS, {"q": HEADS, "k": kv_heads, "v": kv_heads}
     x = g.input("x", ("batch", "seq", HIDDEN), "normal")
     q, k, v = (blocks.split_heads(g, blocks.linear(g, x, n, HIDDEN, h * size, bias=False), h, size) for n, h in heads.items())
@@ -60,7 +61,7 @@ def build(shape, path, model):
 
 
 def formulas(kv_heads, ranks, batch, seq):
-    """-> gathered or in a ring; by heads"""
+    """Returns the bytes of gather and ring, and those of heads."""
     whole = batch * seq * HIDDEN * 4
     keys = whole * kv_heads // HEADS
     share = (ranks - 1) / ranks
@@ -68,12 +69,12 @@ def formulas(kv_heads, ranks, batch, seq):
 
 
 def stripes_of(shape, ranks, seq):
-    """Causal attention lies in stripes of which every rank has the same."""
+    """Returns the number of stripes of causal attention. Every rank has an equal part of each."""
     return next((n for n in (4, 2) if seq % (n * ranks) == 0 and shape != "bert"), 1)
 
 
 def check_tokens(bundle, ranks, seq, stripes):
-    """Ids and what comes out are divided in parts of ceil(length / ranks) of each stripe."""
+    """Checks that ids and outputs are divided in parts of ceil(length / ranks) of each stripe."""
     length = seq // stripes
     part = -(-length // ranks)
     for rank in bundle["ranks"]:
@@ -117,7 +118,7 @@ def case(name, *arguments, **options):
     CASES[name] = lambda: check(*arguments, **options)
 
 
-# Which way is cheapest follows from heads and ranks.
+# Heads and ranks decide which way is the cheapest.
 BOTH = ("thread", "mpi")
 for shape, (_, _, kv_heads) in SHAPES.items():
     for ranks in (2, 3, 4, 8):
@@ -129,18 +130,18 @@ for shape, (_, _, kv_heads) in SHAPES.items():
              kinds=kinds if even else None, comms=BOTH if ranks == 2 else BOTH[:1])
     case(f"{shape}-three-rows", shape, ["--cp", "3"], 3, seq=12, model=dict(heads=4), comms=BOTH)
 
-    # Sizes that nothing divides, and fewer tokens than ranks.
+    # Sizes that are not divisible, and fewer tokens than ranks.
     for ranks, seq in ((2, 7), (4, 10), (4, 3), (3, 10)):
         case(f"{shape}-{seq}-over-{ranks}", shape, ["--cp", str(ranks)], ranks, seq=seq)
 
-    # Other axes beside.
+    # Further axes.
     for name, options in (("dp", ["--dp", "2"]), ("microbatches", ["--microbatches", "2"]), ("pp", ["--pp", "2", "--microbatches", "2"])):
         case(f"{shape}-cp-{name}", shape, ["--cp", "2", *options], 2)
     case(f"{shape}-cp-2-tp", shape, ["--cp", "2", "--tp", "2"])
     case(f"{shape}-cp-4-tp", shape, ["--cp", "4", "--tp", "2"], comms=BOTH)
     case(f"{shape}-uneven-everything", shape, ["--cp", "2", "--tp", "2", "--dp", "2", "--microbatches", "2"], batch=6, seq=5)
 
-# All kinds of masks, in each of the three ways: a ring of 2, heads of 4, a gather of 4; uneven, too.
+# All kinds of masks in each of the three ways: a ring of 2, heads of 4, a gather of 4; uneven sizes as well.
 for mask in (None, "rows", "keys", "heads", "visible"):
     for causal in (0, 1):
         for way, ranks, kv_heads, seq in (("ring", 2, 8, 8), ("ring", 2, 2, 7), ("heads", 4, 8, 8), ("gather", 4, 1, 10)):
@@ -152,7 +153,7 @@ for shape in ("gpt2", "gpt2-mask", "llama"):  # 1 / sqrt(6) is no f32
 case("ring-softcap", "attention", ["--cp", "2"], seq=8, kinds=RING, model=dict(softcap=0.5))
 
 def check_work(options, model):
-    """In stripes, 10 of 16 pairs of tokens are looked at; the rest of the model is small beside that."""
+    """Checks the work. With stripes, 10 of 16 pairs of tokens are computed; the rest of the model is small."""
     flops = []
     with tempfile.TemporaryDirectory() as folder:
         for causal in (0, 1):
@@ -167,7 +168,7 @@ def check_work(options, model):
 for way, ranks, kv_heads in (("ring", 2, 8), ("gather", 4, 1)):
     CASES[f"work-{way}"] = lambda ranks=ranks, kv_heads=kv_heads: check_work(["--cp", str(ranks)], dict(kv_heads=kv_heads))
 
-# A pin wins.
+# A pin has precedence.
 case("pinned-whole", "gpt2", ["--cp", "2", "--shard", "logits=[-,-,-]"])
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Bundles for CUDA on GPUs that are not there (test/runtime/fake): kernels are the host's, but driver, libraries, streams and
-communicators are called as ever. What ranks infer agrees with ONNX Runtime to 1e-4, and so do the losses and gradient norms of
-training with those of processors.
+"""Tests bundles for CUDA on fake GPUs (test/runtime/fake): kernels run on the host, but driver, libraries, streams and
+communicators are called as usual. Inference agrees with ONNX Runtime to 1e-4, and losses and gradient norms of training agree
+with those on CPUs to 1e-4.
 
     run_cuda.py [--only GLOB] [--every N] [--jobs N]
 
@@ -25,12 +25,12 @@ PLANS = ["tp=1", "tp=2", "tp=4", "pp=2", "pp=4", "dp=2", "tp=2,pp=2", "dp=2,tp=2
 TRAINING_PLANS = ["tp=1", "dp=2,microbatches=2", "tp=2", "pp=2,microbatches=4", "dp=2,preset=zero3", "tp=2,pp=2,schedule=zb-h1",
                   "pp=2,virtual-stages=2,microbatches=4,schedule=interleaved", "pp=2,microbatches=4,schedule=zb-v", "dp=2,tp=2,recompute=full"]
 TRAINED = ["mlp", "gpt2", "gpt2-untied", "llama", "bert", "vit", "resnet", "mobilenet", "unet", "moe"]
-# Rounding decides on which side of a kink an activation lies that is nearly there.
+# Tolerances for models with kinks: rounding decides on which side of a kink an activation near it lies.
 KINKED = {"resnet": 1e-2, "mobilenet": 1e-2, "unet": 1e-2}
-# Running sums over tokens of all samples: their batch cannot be cut into microbatches.
+# Models with running sums over the tokens of all samples: their batch cannot be cut into microbatches.
 WHOLE_BATCH = ("real:moe-dropping", "real:moe-einsum")
 ADAMW = ["--optimizer", "adamw", "--clip-norm", "1"]
-# How all weights are updated by a few launches, and how near to a processor's losses and norms that comes.
+# Largest number of launches that update all weights, and tolerance of losses and norms compared with a CPU.
 UPDATES = {
     "sgd": (["--optimizer", "sgd", "--lr", "0.1"], RUN_TOLERANCE),
     "momentum": (["--optimizer", "sgd", "--lr", "0.05", "--momentum", "0.9", "--weight-decay", "0.01"], RUN_TOLERANCE),
@@ -45,12 +45,12 @@ CASES = {}
 
 
 def fake(folder, settings=""):
-    """The environment of ranks on GPUs that are not there."""
+    """Returns the environment of ranks on fake GPUs."""
     return {"PCC_CUDA_LIBRARIES": LIBRARIES, "PCC_FAKE_CUDA": settings, "TMPDIR": folder}
 
 
 def outputs(build, options):
-    """What a graph of a few ops that `build` makes gives on the fake, and what it should."""
+    """Returns the outputs, on the fake GPU and expected, of a graph of a few ops that `build` makes."""
     graph = Graph()
     build(graph)
     with tempfile.TemporaryDirectory() as folder:
@@ -72,7 +72,7 @@ def infer(name, plan):
 
 
 def steps(said):
-    """Loss and gradient norm of every step."""
+    """Returns loss and gradient norm of every step."""
     return [(float(words[3]), float(words[5])) for words in map(str.split, said.splitlines()) if words[:1] == ["step"]]
 
 
@@ -96,8 +96,8 @@ def train(name, plan, optimizer=ADAMW, tolerance=RUN_TOLERANCE):
 
 
 def feed(plan):
-    """Each step has inputs of its own, which are read while the GPU is busy with those before; an index outside its table ends the step
-    that has it."""
+    """Tests steps with different inputs, which are read while the GPU still executes the steps before. An index outside of its
+    table ends the step that has it."""
     with tempfile.TemporaryDirectory() as folder:
         path, data = os.path.join(folder, "model.onnx"), os.path.join(folder, "data")
         builder.build("gpt2", path, layers=2)
@@ -120,7 +120,7 @@ def feed(plan):
 
 
 def dropless(options, routing):
-    """Tokens travel to the experts that they chose, and none is dropped."""
+    """Tests that tokens are sent to the experts that they chose, and that none is dropped."""
     batch = 8
     with tempfile.TemporaryDirectory() as folder:
         path, bundle, out = (os.path.join(folder, name) for name in ("model.onnx", "model.pcc", "out"))
@@ -132,12 +132,12 @@ def dropless(options, routing):
 
 
 def drop(plan):
-    """Which elements are dropped follows from their logical place, whatever computes them."""
+    """Tests that the dropped elements depend on their logical place only, and not on the device."""
     train("gpt2", plan + ",dropout=on,seed=7")
 
 
 def resume(plan, other):
-    """What one plan has saved, another goes on with."""
+    """Tests that one plan continues from a checkpoint that another has saved."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.onnx")
         builder.build("gpt2", path, layers=2)
@@ -154,7 +154,7 @@ def resume(plan, other):
 
 
 def verified(plan):
-    """pcc verify --run takes the executables of GPUs as well."""
+    """Tests pcc verify --run for executables for GPUs."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.onnx")
         builder.build("gpt2", path, layers=2)

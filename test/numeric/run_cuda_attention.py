@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Attention by cuDNN, on GPUs that are not there (test/runtime/fake), beside pcc's own kernels: the same within the type's precision,
-but not the same bits, which shows that cuDNN has computed it. Where there is none, pcc's kernels do.
+"""Tests attention by cuDNN on fake GPUs (test/runtime/fake). Results equal those of pcc's own kernels within the type's
+precision, but not in all bits, which shows that cuDNN has computed them. Without cuDNN, pcc's kernels compute them.
 
     run_cuda_attention.py [--only GLOB] [--every N] [--jobs N]
 """
@@ -16,7 +16,7 @@ from run_cuda import TARGET, builder, fake, steps
 CASES = {}
 CUDNN = "dnn=91900"
 TOLERANCES = {"bf16": 2e-2, "f16": 5e-3}
-# Heads that share keys; what sees all keys.
+# Models with heads that share keys, and with attention that sees all keys.
 MODELS = {"gpt2": ("logits", {"batch": 4, "seq": 24}, dict(layers=2)), "llama": ("logits", {"batch": 4, "seq": 16}, dict(layers=2, kv_heads=2)),
           "vit": ("logits", {"batch": 4}, dict(layers=2))}
 PLANS = ["tp=1", "tp=2", "tp=2,pp=2,microbatches=2"]
@@ -69,7 +69,7 @@ def train(model, dtype, plan):
             raise pcc.Failure(f"losses and norms {theirs}, of pcc's kernels {mine}")
         if np.array_equal(mine, theirs):
             raise pcc.Failure("cuDNN has computed nothing")
-        # In six digits of f16 one does not always see that.
+        # The six digits of f16 do not always show a difference.
         if dtype == "bf16" and np.array_equal(losses(CUDNN + ",gradless=1"), theirs):
             raise pcc.Failure("cuDNN has computed no gradients")
 

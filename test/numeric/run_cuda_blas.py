@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What cuBLASLt is asked for, on GPUs that are not there (test/runtime/fake): products of all types and shapes, sums over
-microbatches, tf32, and algorithms that a bundle remembers. Floats agree with ONNX Runtime to 1e-5, with narrow factors to 2e-2.
+"""Tests the calls of cuBLASLt on fake GPUs (test/runtime/fake): products of all types and shapes, sums over microbatches, tf32,
+and algorithms that a bundle stores. Results agree with ONNX Runtime to 1e-5 in f32, and to 2e-2 with narrow factors.
 
     run_cuda_blas.py [--only GLOB] [--every N] [--jobs N]
 """
@@ -22,7 +22,7 @@ TOLERANCE, NARROW_TOLERANCE, TF32_ERROR = 1e-5, 2e-2, (1e-5, 2e-3)
 
 # Products -----------------------------------------------------------------------------------------------------------------
 def linear(rows, depth, columns):
-    """relu(x w + b)"""
+    """Returns a graph of relu(x w + b)."""
     def build(g):
         g.op("MatMul", [g.normal("x", *rows, depth), g.constant("w", g.random.standard_normal((depth, columns)).astype("f4"))], ["p"])
         g.op("Add", ["p", g.constant("b", g.random.standard_normal(columns).astype("f4"))], ["h"])
@@ -32,7 +32,7 @@ def linear(rows, depth, columns):
 
 
 def residual(rows, depth, columns):
-    """x w + b + r"""
+    """Returns a graph of x w + b + r."""
     def build(g):
         g.op("Gemm", [g.normal("x", rows, depth), g.constant("w", g.random.standard_normal((depth, columns)).astype("f4")),
                       g.constant("b", g.random.standard_normal(columns).astype("f4"))], ["h"])
@@ -42,7 +42,7 @@ def residual(rows, depth, columns):
 
 
 def product(build, options, least, most):
-    """The output's error, which has to lie in between."""
+    """Tests a product, whose error must lie between `least` and `most`."""
     got, want = outputs(build, options)
     executed.compare(got, want, most)
     worst = max(oracle.relative_error(got[n], want[n]) for n in want)
@@ -63,7 +63,7 @@ CASES["tf32"] = lambda: product(linear((20,), 30, 10), ["--tf32"], *TF32_ERROR)
 
 # Sums over microbatches ---------------------------------------------------------------------------------------------------
 def train(folder, model, *options, settings=""):
-    """Losses and gradient norms of three steps."""
+    """Returns losses and gradient norms of three steps."""
     path, bundle = os.path.join(folder, "model.onnx"), os.path.join(folder, "model.pcc")
     dims = {"mlp": ["--dim", "batch=8"], "gpt2": ["--dim", "batch=8", "--dim", "seq=12"]}[model]
     output = {"mlp": "y", "gpt2": "logits"}[model]
@@ -74,7 +74,7 @@ def train(folder, model, *options, settings=""):
 
 
 def microbatches(model, dtype, tolerance):
-    """A batch that is cut in four gives the same steps, with fewer kernels than gradients."""
+    """Tests that a batch cut in four gives the same steps, with fewer kernels than gradients."""
     with tempfile.TemporaryDirectory() as folder:
         _, whole = train(folder, model, "--dtype", dtype, "--microbatches", "1")
         _, cut = train(folder, model, "--dtype", dtype, "--microbatches", "4")
@@ -85,7 +85,8 @@ def microbatches(model, dtype, tolerance):
 
 
 def sums_apart(*options):
-    """A cuBLASLt that cannot sum a factor along with a product multiplies it by ones: the same but for the order of additions."""
+    """Tests a cuBLASLt that cannot compute column sums along with a product: the matrix is multiplied by ones instead. Only the
+    order of additions differs."""
     with tempfile.TemporaryDirectory() as folder:
         _, together = train(folder, "mlp", *options)
         _, apart = train(folder, "mlp", *options, settings="sumless=1")
@@ -115,8 +116,8 @@ def run(bundle, folder, settings, expected=None, code=0):
 
 
 def algorithms(change, works, settings="", options=()):
-    """Whether a run can do without choosing algorithms after the file of an earlier one was changed; one that may choose can always,
-    and writes a file that will do."""
+    """Tests whether a run works without choosing algorithms, after the file of an earlier run was changed. A run that may
+    choose always works, and writes a file with which a run works."""
     with tempfile.TemporaryDirectory() as folder:
         bundle, expected = train(folder, "mlp", *options)
         if len(remembered(bundle)) != 1:
@@ -139,7 +140,7 @@ def flip(path):
 
 
 def foreign():
-    """A file that is whole, but whose algorithms this cuBLASLt does not know."""
+    """Tests a valid file with algorithms that this cuBLASLt does not know."""
     with tempfile.TemporaryDirectory() as folder:
         bundle, expected = train(folder, "mlp", settings="blas=130100")
         path = remembered(bundle)[0]
@@ -150,7 +151,7 @@ def foreign():
 
 
 def read_only():
-    """A folder that nobody can write, here because the file's name is taken."""
+    """Tests a folder that cannot be written, because the file's name is taken."""
     with tempfile.TemporaryDirectory() as folder:
         bundle, expected = train(folder, "mlp")
         path = remembered(bundle)[0]
@@ -162,7 +163,7 @@ def read_only():
 
 
 def packed():
-    """A copy of the bundle takes what it remembers along."""
+    """Tests that a copy of the bundle contains its stored algorithms."""
     with tempfile.TemporaryDirectory() as folder:
         bundle, expected = train(folder, "mlp")
         copy = os.path.join(folder, "copy.pcc")
@@ -183,7 +184,7 @@ CASES["algorithms in a copy"] = packed
 
 # Memory -------------------------------------------------------------------------------------------------------------------
 def workspace(arch, capability, code):
-    """GPUs before Hopper have room for their workspace where later ones have not."""
+    """Tests the size of the workspace, which is smaller on GPUs before Hopper."""
     with tempfile.TemporaryDirectory() as folder:
         bundle, _ = train(folder, "mlp", "--gpu-arch", arch)
         run(bundle, folder, f"memory={16 << 10},capability={capability}", code=code)

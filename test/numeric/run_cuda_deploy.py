@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Bundles for GPUs on machines that have nothing but them: neither the model's files, nor LLVM or MPI; and, where a GPU's driver is not
-there either, one clear line, whatever is started.
+"""Tests bundles for GPUs on machines without the model's files, LLVM and MPI. If the GPU's driver is missing as well, every
+command ends with one clear line.
 
     run_cuda_deploy.py [--only GLOB] [--every N] [--jobs N]
 """
@@ -23,9 +23,9 @@ FORMS = {"one": [], "tp": ["--tp", "2"], "pp,tp": ["--pp", "2", "--tp", "2"], "t
          "train dp,pp": [*TRAIN, "--dp", "2", "--pp", "2", "--microbatches", "2"]}
 FULL = dict(layers=12, hidden=768, heads=12, vocabulary=50257, positions=1024)
 MOST_BYTES = 60 << 20
-# What NCCL needs, too.
+# Libraries that an executable may need, including those of NCCL.
 ALLOWED = re.compile(r"linux-vdso|ld-linux|lib(c|m|dl|pthread|rt|stdc\+\+|gcc_s)\.so")
-# An ELF file for NVIDIA's machines.
+# Start of an ELF file for NVIDIA GPUs.
 CUBIN = re.compile(rb"\x7fELF.{14}\xbe\x00", re.DOTALL)
 
 
@@ -42,7 +42,7 @@ def executables(bundle):
 
 
 def alone(form):
-    """Executables need no other library, and weights are in the bundle."""
+    """Tests that executables need no other library and that weights are in the bundle."""
     with tempfile.TemporaryDirectory() as folder:
         path, bundle = compile_gpt2(folder, form, *TARGET, "--pack-weights")
         for executable in executables(bundle):
@@ -66,7 +66,7 @@ def outputs(folder, words, **how):
 
 
 def small(options):
-    """GPT-2 with 124M weights, which the GPU makes."""
+    """Tests a GPT-2 with 124M weights, which the GPU generates."""
     with tempfile.TemporaryDirectory() as folder:
         path, bundle = os.path.join(folder, "model.onnx"), os.path.join(folder, "model.pcc")
         real = os.path.join(pcc.REAL_MODELS, "gpt2-124m", "model.onnx")
@@ -84,7 +84,7 @@ def small(options):
 
 
 def assembled(arch):
-    """A rank's executable has code for the GPUs that it is for, and PTX for later ones."""
+    """Tests that a rank's executable has code for its GPUs, and PTX for later ones."""
     with tempfile.TemporaryDirectory() as folder:
         path, bundle = os.path.join(folder, "model.onnx"), os.path.join(folder, "model.pcc")
         builder.build("gpt2", path, layers=1)
@@ -104,7 +104,7 @@ def has_driver():
 
 
 def no_driver(form):
-    """Whatever is started ends with 13, and says once why."""
+    """Tests that each command exits with 13 and prints the reason once."""
     if has_driver():
         print(f"skipped: no driver {form}: this machine has one")
         return

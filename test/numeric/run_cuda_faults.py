@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What must not happen on GPUs is caught on GPUs that are not there (test/runtime/fake): work that does not wait for what it needs,
-communicators in different orders, transfers that are not grouped; and what happens all the same ends with one clear line: a machine
-that does not fit, a launch that fails, a rank that is killed or stands still.
+"""Tests faults on fake GPUs (test/runtime/fake). Defects are detected: work that does not wait for its inputs, communicators in
+different orders, transfers that are not grouped. Other faults end with one clear line: an unsuitable machine, a launch that
+fails, a rank that is killed or hangs.
 
     run_cuda_faults.py [--only GLOB] [--every N] [--jobs N]
 """
@@ -17,7 +17,7 @@ import pcc
 from run_cuda import TARGET, builder, fake
 
 CASES = {}
-# Ranks that reduce over one group, gather over another and send along a pipeline.
+# Plans whose ranks reduce over one group, gather over another one and send along a pipeline.
 PLANS = {"dp,tp": ["--dp", "2", "--tp", "2"], "pp": ["--pp", "2", "--microbatches", "2"], "one": [],
          "interleaved": ["--pp", "2", "--microbatches", "4", "--schedule", "interleaved"]}
 
@@ -32,7 +32,7 @@ def compile_mlp(folder, options, train=True):
 
 
 def run(bundle, folder, settings, *options, variables=()):
-    """Exit code, stdout and stderr of three steps."""
+    """Returns exit code, stdout and stderr of three steps."""
     return pcc.call("run", bundle, "--random-inputs", "1", "--steps", "3", "--repeat", "3", "--timeout", "5", "--load-timeout", "5", "-q", *options,
                     env=fake(folder, settings) | dict(variables), timeout=60)
 
@@ -43,7 +43,7 @@ def expect(code, pattern, got):
 
 
 def left_out(plan, setting, pattern, most):
-    """A fault at any place is caught, or changes nothing."""
+    """Tests that leaving out a call at any place is detected or changes nothing."""
     with tempfile.TemporaryDirectory() as folder:
         bundle = compile_mlp(folder, PLANS[plan])
         right, caught = run(bundle, folder, "")[1], 0
@@ -59,7 +59,7 @@ def left_out(plan, setting, pattern, most):
 
 
 def seeds(plan):
-    """In whatever order streams do their work, the result is the same."""
+    """Tests that the result does not depend on the order in which streams execute their work."""
     with tempfile.TemporaryDirectory() as folder:
         bundle = compile_mlp(folder, PLANS[plan])
         said = {run(bundle, folder, f"seed={seed}")[1] for seed in range(1, 6)}
@@ -68,13 +68,14 @@ def seeds(plan):
 
 
 def swapped():
-    """Two ranks that call two communicators in different orders."""
+    """Tests two ranks that call two communicators in different orders."""
     with tempfile.TemporaryDirectory() as folder:
         bundle = compile_mlp(folder, PLANS["dp,tp"])
         run(bundle, folder, "", "--no-graph")
         with open(glob.glob(os.path.join(folder, "pcc-fake-nccl-*", "calls"))[0]) as file:
             comms = file.read().split()
-        # The first call of each, and what ranks say beside steps, is waited for: it cannot come after the next call.
+        # The first call of each communicator, and messages outside of steps, are waited for, so they cannot come after the next
+        # call.
         begin = max(map(comms.index, comms)) + 1
         places = [i + 1 for i in range(begin, len(comms) - 1) if comms[i] != comms[i + 1] and "world" not in comms[i:i + 2]]
         if not places:
@@ -84,8 +85,8 @@ def swapped():
 
 
 def waited_behind():
-    """NCCL does not begin calls in the host's order, whatever the user wants: a receive that is posted early would hold up what it waits
-    for."""
+    """Tests calls of NCCL that are not started in the host's order, although the user sets the order: a receive that is posted
+    early would delay the work that it waits for."""
     with tempfile.TemporaryDirectory() as folder:
         bundle = compile_mlp(folder, PLANS["interleaved"])
         expect(0, "", run(bundle, folder, "", variables={"NCCL_LAUNCH_ORDER_IMPLICIT": "1"}))
@@ -98,7 +99,7 @@ def misfit(settings, code, pattern, options=(), plan="one", run_options=(), trai
 
 
 def start(bundle, folder, settings, *options):
-    """A run in the background, and its ranks' process ids by rank."""
+    """Starts a run in the background. Returns it and its ranks' process ids by rank."""
     process = subprocess.Popen([pcc.PCC, "run", bundle, "--random-inputs", "1", "--steps", "100000", "-q", *options],
                                env={**os.environ, **fake(folder, settings)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                start_new_session=True)
@@ -116,7 +117,7 @@ def start(bundle, folder, settings, *options):
 
 
 def lost(plan, what, pattern, seconds, settings=""):
-    """One rank gets a signal: the others are gone in time, and the error says who was waited for."""
+    """Sends a signal to one rank: the others end in time, and the error names the rank that they waited for."""
     with tempfile.TemporaryDirectory() as folder:
         process, ranks = start(compile_mlp(folder, PLANS[plan]), folder, settings, "--timeout", "3")
         begin = time.monotonic()
@@ -131,7 +132,7 @@ def lost(plan, what, pattern, seconds, settings=""):
 
 
 def damaged(library, plan):
-    """Of libraries that do not open, the first is named."""
+    """Tests damaged libraries: the error names the first one that cannot be opened."""
     with tempfile.TemporaryDirectory() as folder:
         bundle, libraries = compile_mlp(folder, PLANS[plan]), os.path.join(folder, "libraries")
         os.mkdir(libraries)
@@ -144,7 +145,7 @@ def damaged(library, plan):
 
 
 def unsupported():
-    """Rows that only a host could choose, in a dump that was made for processors."""
+    """Tests a dump made for CPUs with rows that only a host could select."""
     with tempfile.TemporaryDirectory() as folder:
         path, dump = os.path.join(folder, "model.onnx"), os.path.join(folder, "5-localize.mlir")
         builder.build("moe", path)
@@ -166,7 +167,7 @@ for p in ("dp,tp", "pp"):
     CASES[f"killed {p}"] = lambda p=p: lost(p, signal.SIGKILL, "rank 1 was lost: it was ended by signal 9", 5)
     CASES[f"stopped {p}"] = lambda p=p: lost(p, signal.SIGSTOP, r"rank 1.*(action|step)", 3 + 5)
 CASES["communicators in another order"] = swapped
-# Two ranks that exchange columns: unless both sides of it are one group, each sends and nobody receives.
+# Two ranks that exchange columns. If the sends and receives are not one group, each rank sends and none receives.
 EXCHANGE = dict(options=["--mesh", "a=2", "--shard", "x=[-,a]"], train=False)
 CASES["an exchange"] = lambda: misfit("", 0, "", **EXCHANGE)
 CASES["an exchange that is not grouped"] = lambda: misfit("ungroup=1", 14, r"exchange of x .* waited 5[.0-9]* s; rank . of \{0,1\} did not arrive", **EXCHANGE)

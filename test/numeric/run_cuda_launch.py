@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Ranks on GPUs that are not there (test/runtime/fake) meet whoever starts them, and one that dies, stands still or does not belong
-there ends all others, within five seconds, with one clear line.
+"""Tests that ranks on fake GPUs (test/runtime/fake) connect under every launcher, and that a rank that dies, hangs or does not
+belong to the job ends all others within five seconds, with one clear line.
 
     run_cuda_launch.py [--only GLOB] [--every N] [--jobs N]
 
-Open MPI is the real one; of torchrun and srun there are the variables that they set.
+Open MPI is the real one; torchrun and srun are imitated by the variables that they set.
 """
 import json
 import os
@@ -28,7 +28,7 @@ GONE = 5
 
 
 def variables(launcher, rank, world, job):
-    """What a launcher tells a rank of a job on one host; jobs with other numbers are other jobs."""
+    """Returns the variables that a launcher sets for a rank of a job on one host. Jobs with other numbers are other jobs."""
     if launcher == "torchrun":
         return {"RANK": rank, "WORLD_SIZE": world, "LOCAL_RANK": rank, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": job % 40000 + 20000}
     if launcher == "srun":
@@ -38,7 +38,7 @@ def variables(launcher, rank, world, job):
 
 
 class Job:
-    """Ranks as processes that nobody watches but they themselves."""
+    """Ranks as processes that only watch each other."""
 
     def __init__(self, folder, launcher, bundles, options, settings=(), env=()):
         self.folder, self.ranks, job = folder, [], secrets.randbelow(2 ** 31)
@@ -68,7 +68,7 @@ class Job:
             time.sleep(0.01)
 
     def wait(self, seconds=60, but=()):
-        """Exit codes by rank, and how long all but some took to end."""
+        """Waits for the ranks. Returns exit codes by rank, and the time until all but some have ended."""
         begin = time.monotonic()
         try:
             for rank, process in enumerate(self.ranks):
@@ -88,7 +88,7 @@ class Job:
                 process.wait()
 
     def expect(self, codes, pattern, but=(), seconds=60):
-        """Codes, and a message on every rank but some."""
+        """Checks exit codes, and a message on every rank but some."""
         got, took = self.wait(seconds, but)
         for rank, code in enumerate(got):
             if rank not in but and (code != codes or not re.search(pattern, self.said(rank))):
@@ -119,7 +119,7 @@ def mpirun(world, *words):
 
 @in_folder
 def meet(folder, launcher, plan):
-    """As many ranks as the plan has compute what they compute under `pcc run`."""
+    """Tests that the ranks of the plan compute the same as under `pcc run`."""
     bundle = compile_mlp(folder, PLANS[plan])
     steps = ["--steps", "2"]
     want = losses(pcc.succeed("run", bundle, *RUN, *steps, env=fake(folder)))
@@ -139,7 +139,7 @@ def meet(folder, launcher, plan):
 
 @in_folder
 def killed(folder, launcher, plan, victim):
-    """Nobody but the ranks themselves ends the others."""
+    """Tests a killed rank, if only the ranks themselves end the others."""
     bundle = compile_mlp(folder, PLANS[plan])
     job = Job(folder, launcher, [bundle] * pcc.inspect(bundle)["world"], ENDLESS)
     job.wait_for_steps()
@@ -151,7 +151,8 @@ def killed(folder, launcher, plan, victim):
 
 @in_folder
 def killed_under_mpirun(folder):
-    """mpirun waits for the shells around the ranks, which end well: the ranks themselves end with 14."""
+    """Tests a killed rank under mpirun, which waits for the shells around the ranks. The shells succeed; the ranks exit with
+    14."""
     bundle = compile_mlp(folder, PLANS["pp"])
     codes = os.path.join(folder, "code")
     shell = ["sh", "-c", f'"$0" "$@" & echo $! > {folder}/pid.$OMPI_COMM_WORLD_RANK; wait $!; echo $? > {codes}.$OMPI_COMM_WORLD_RANK']
@@ -180,7 +181,7 @@ def killed_under_mpirun(folder):
 
 @in_folder
 def other_bundle(folder):
-    """A stale bundle on one host ends the job before it loads anything."""
+    """Tests that an outdated bundle on one host ends the job before it loads weights."""
     bundles = []
     for name, options in (("new", []), ("old", ["--lr", "0.5"])):
         os.mkdir(os.path.join(folder, name))
@@ -198,7 +199,7 @@ def one_gpu(folder):
 
 @in_folder
 def no_gpu(folder):
-    """Whose GPU is not there tells the others."""
+    """Tests that a rank without a GPU tells the others."""
     bundle = compile_mlp(folder, PLANS["pp"])
     job = Job(folder, "torchrun", [bundle] * 2, [], settings={1: "count=0"})
     job.expect(13, "the driver sees no GPU", seconds=GONE)
@@ -206,7 +207,7 @@ def no_gpu(folder):
 
 @in_folder
 def own_gpus(folder):
-    """A launcher may show each rank its own GPU and no other."""
+    """Tests launchers that show each rank only its own GPU."""
     bundle = compile_mlp(folder, PLANS["pp"])
     job = Job(folder, "srun", [bundle] * 2, ["--steps", "2"], settings={rank: f"count=1,bus={rank}" for rank in (0, 1)})
     codes, _ = job.wait()
@@ -216,7 +217,7 @@ def own_gpus(folder):
 
 @in_folder
 def no_token(folder):
-    """Other hosts may only be asked to come with a secret."""
+    """Tests that ranks of other hosts may only join with a secret."""
     bundle = compile_mlp(folder, PLANS["pp"])
     job = Job(folder, "torchrun", [bundle] * 2, [], env={"MASTER_ADDR": "192.0.2.1"})
     job.expect(12, r"need a secret that only they know, and PCC_JOB_TOKEN is not set", seconds=GONE)
@@ -232,8 +233,8 @@ def absent(folder):
 
 @in_folder
 def stuck(folder, watcher):
-    """A launch of rank 1 never returns. Whoever has the shorter timeout notices, and rank 1 is ended however it is; what it did last is
-    kept."""
+    """Tests a launch of rank 1 that never returns. The rank with the shorter timeout notices, rank 1 is ended, and its last
+    action is recorded."""
     bundle = compile_mlp(folder, PLANS["pp"])
     report = os.path.join(folder, "report.json")
     options = {r: [*ENDLESS, "--timeout", "2" if r == watcher else "40", "--no-graph", "--report", report] for r in (0, 1)}
@@ -257,13 +258,13 @@ def command_of(pid):
 
 
 def shared_in(folder):
-    """What a launcher has its ranks share: not what the NCCL that is not there does."""
+    """Returns the resources that the ranks of a launcher share, without those of the fake NCCL."""
     return [name for name in os.listdir(folder) if re.fullmatch("pcc-[^-]{6}", name)]
 
 
 @in_folder
 def one_message(folder, plan, settings, code, pattern):
-    """However many ranks of BUNDLE/run fail, it says why once, and nothing is left of it."""
+    """Tests that BUNDLE/run prints one message however many ranks fail, and leaves no file."""
     bundle = compile_mlp(folder, PLANS[plan])
     got, _, err = pcc.call(*RUN, command=[os.path.join(bundle, "run")], env=fake(folder, settings), timeout=60)
     if got != code or err.count("pcc: error") != 1 or not re.search(pattern, err):
@@ -274,7 +275,7 @@ def one_message(folder, plan, settings, code, pattern):
 
 @in_folder
 def killed_launcher(folder):
-    """With BUNDLE/run its ranks end, and what they shared goes."""
+    """Tests that the end of BUNDLE/run ends its ranks and removes their shared resources."""
     bundle = compile_mlp(folder, PLANS["pp"])
     process = subprocess.Popen([os.path.join(bundle, "run"), *RUN, *ENDLESS], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL, text=True, start_new_session=True,
@@ -293,7 +294,7 @@ def killed_launcher(folder):
 
 @in_folder
 def stopped_by_launcher(folder):
-    """SIGTERM twice: ranks that do not listen are killed, and nothing is left of them."""
+    """Tests two SIGTERM: ranks that do not react are killed, and no file is left."""
     bundle = compile_mlp(folder, PLANS["pp"])
     process = subprocess.Popen([os.path.join(bundle, "run"), *RUN, *ENDLESS], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True, start_new_session=True,

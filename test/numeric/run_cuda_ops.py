@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Single ops that GPUs have no library for, compiled for CUDA and run on a GPU that is not there (test/runtime/fake), agree with
-ONNX Runtime: floats to 1e-5, which another order of additions leaves, 2e-2 in bf16, whole numbers exactly.
+"""Tests single ops without a GPU library, compiled for CUDA and run on a fake GPU (test/runtime/fake). Results agree with ONNX
+Runtime: f32 to 1e-5 (additions are in another order), bf16 to 2e-2, integers exactly.
 
     run_cuda_ops.py [--only GLOB] [--every N] [--jobs N]
 """
@@ -171,10 +171,10 @@ def scatter(kind, data, indices, reduction, **attributes):
 
 
 ROWS, TABLE = DRAWN.standard_normal((9, 6)).astype("f4"), DRAWN.standard_normal((40, 4, 12)).astype("f4")
-# Without a reduction ONNX lets no index occur twice.
+# Without a reduction, ONNX does not allow an index twice.
 ONCE = np.stack([DRAWN.permutation(9)[:4] for _ in range(6)], axis=1)
 for reduction in REDUCTIONS:
-    # Few indices of many rows, and many of few rows; some count from the end.
+    # Few indices of many rows, and many indices of few rows. Some count from the end.
     few = ONCE if reduction == "none" else DRAWN.randint(-3, 3, (4, 6))
     case(f"scatter-elements {reduction} few", scatter("ScatterElements", ROWS, few - 9 * (few > 5), reduction))
     case(f"scatter-nd {reduction}", scatter("ScatterND", TABLE, np.array([[3, 1], [-1, -4], [7, 2]]), reduction))

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What travels while GPUs compute: gradients, weights that are stored in parts, what pipelines send, the next step's inputs. The GPUs that
-are not there (test/runtime/fake) tell of every task what it waits for; two of which neither waits for the other may run at once.
+"""Tests which transfers overlap with computation: gradients, sharded weights, values that pipelines send, inputs of the next
+step. The fake GPUs (test/runtime/fake) record what every task waits for. Two tasks may run at once if neither waits for the
+other.
 
     run_cuda_overlap.py [--only GLOB] [--every N] [--jobs N]
 """
@@ -13,13 +14,13 @@ import pcc
 from run_cuda import ADAMW, TARGET, builder, fake
 
 CASES = {}
-# `ended`: of every stream how many tasks have ended before.
+# `ended`: for every stream, the number of its tasks that have ended before.
 Task = namedtuple("Task", "stream number name ended")
 REPLAY = 2
 
 
 def tasks_of(path):
-    """Those of one replay of a step."""
+    """Returns the tasks of one replay of a step."""
     with open(path) as file:
         lines = [line.rstrip("\n").split("\t") for line in file]
     return [Task(int(w[1]), int(w[2]), w[3], list(map(int, w[4:]))) for w in lines if int(w[0]) == REPLAY]
@@ -30,13 +31,13 @@ def is_before(task, other):
 
 
 def beside(tasks, name):
-    """Per task of that name, how much computes meanwhile."""
+    """Returns for each task of that name how much computes at the same time."""
     work = [t for t in tasks if t.name.startswith(("pcc_k_", "a product", "attention"))]
     return [sum(not is_before(t, w) and not is_before(w, t) for w in work) for t in tasks if t.name == name]
 
 
 def replays(options):
-    """The tasks of each rank that trains a GPT-2 of four blocks."""
+    """Yields the tasks of each rank that trains a GPT-2 of four blocks."""
     with tempfile.TemporaryDirectory() as folder:
         path, bundle = os.path.join(folder, "model.onnx"), os.path.join(folder, "model.pcc")
         builder.build("gpt2", path, layers=4)
@@ -49,7 +50,7 @@ def replays(options):
 
 
 def travels(plan, least):
-    """Of each kind in `least`, that share of the tasks has something that computes beside it."""
+    """Tests that, for each kind in `least`, that share of the tasks overlaps with a computation."""
     for tasks in replays(pcc.plan_options(plan)):
         for name, share in least.items():
             counts = beside(tasks, name)
@@ -58,13 +59,13 @@ def travels(plan, least):
 
 
 def waits():
-    """What the next op needs at once, nothing can hide."""
+    """Tests that a transfer whose result the next op needs does not overlap."""
     for tasks in replays(["--tp", "2"]):
         if any(counts := beside(tasks, "all_reduce")) or not counts:
             raise pcc.Failure(f"beside {len(counts)} times all_reduce: {counts} tasks compute")
 
 
-# One reduction is of the loss, and the last gradient is whole when the backward pass ends.
+# One reduction is that of the loss, and the last gradient is complete only when the backward pass ends.
 CASES["gradients"] = lambda: travels("dp=2", {"all_reduce": 0.9, "a copy from the host": 0.6})
 CASES["gradients of microbatches"] = lambda: travels("dp=2,microbatches=2", {"all_reduce": 0.9})
 CASES["weights in parts"] = lambda: travels("dp=2,preset=zero3", {"all_gather": 0.9, "reduce_scatter": 0.9})

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Weights of --random-weights on GPUs that are not there (test/runtime/fake): kernels make them of which every bit is a processor's,
-however they are divided, turned or converted, and the host makes none. The model's own weights are not there.
+"""Tests weights of --random-weights on fake GPUs (test/runtime/fake): kernels generate them with the same bits as a CPU,
+however they are sharded, transposed or converted, and the host generates none. The model's own weights are missing.
 
     run_cuda_weights.py [--only GLOB] [--every N] [--jobs N]
 
@@ -20,7 +20,7 @@ CASES = {}
 
 
 def weights(bundle, *options, **settings):
-    """What a checkpoint has after a step that changes nothing."""
+    """Returns the checkpoint after a step that changes no weight."""
     saved, out = bundle + ".saved", bundle + ".safetensors"
     pcc.succeed("run", bundle, "--random-inputs", 1, "--steps", 1, "--save", saved, "-q", *options, **settings)
     pcc.succeed("checkpoint", "export", saved, "-o", out)
@@ -43,7 +43,7 @@ def check(name, plan, options):
 
 
 def launches():
-    """The first launch behind those of a step is there: before it, launches have made the weights."""
+    """Tests that launches generate the weights before the first launch of a step."""
     with tempfile.TemporaryDirectory() as folder:
         path, inputs = place("mlp", folder)
         builder.without_weights(path)

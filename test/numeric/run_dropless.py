@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Mixtures of experts without capacity: each token is computed by the experts that it chose and no others, none is dropped however
-many go to one expert, and the ranks give what ONNX Runtime gives, which computes every token by every expert. Over more than a few
-ranks a token travels only to those whose experts it chose.
+"""Tests mixtures of experts without capacity: each token is computed by the experts that it chose and no others, and none is
+dropped, however many choose one expert. The ranks compute the same as ONNX Runtime, which computes every token by every expert.
+On more than a few ranks, a token is only sent to ranks whose experts it chose.
 
     run_dropless.py [--only GLOB] [--jobs N]
 
-Scores are an input, so that cases say who goes where. The products of a layer take 4·N·k·H·F operations, in the dense form 4·N·E·H·F.
+Scores are an input, so that cases determine the chosen experts. The products of a layer take 4·N·k·H·F operations, in the dense
+form 4·N·E·H·F.
 """
 import os
 import sys
@@ -24,7 +25,7 @@ SEQ, HIDDEN, INNER, EXPERTS, LAYERS = 5, 6, 10, 8, 2
 
 
 class Model:
-    """Layers of x + Σ_e gate_e · (gelu(x·up_e + b_e)·down_e + c_e), gates from the best `chosen` of the scores."""
+    """Layers x + Σ_e gate_e · (gelu(x·up_e + b_e)·down_e + c_e), with gates from the best `chosen` of the scores."""
 
     def __init__(self, chosen, form, experts, residual=True, seq=SEQ):
         self.random, self.chosen, self.form, self.experts = np.random.RandomState(5), chosen, form, experts
@@ -48,7 +49,8 @@ class Model:
         return self.constant((self.random.standard_normal(shape) / np.sqrt(shape[-1])).astype("f4"))
 
     def gate(self, layer):
-        """[batch, seq, experts]; scores of a layer are the input's, turned by as many experts as layers lie before."""
+        """Returns the gates [batch, seq, experts]. The scores of a layer are those of the input, rotated by the number of
+        layers before it."""
         turned = self.op("Gather", "scores", self.constant(np.roll(np.arange(self.experts), layer)), axis=2)
         chance = self.op("Softmax", turned, axis=-1)
         best, index = self.op("TopK", chance, self.constant(np.array([self.chosen])), outputs=2, axis=-1)
@@ -79,7 +81,7 @@ class Model:
 
 
 def scores(routing, batch, experts, seq):
-    """Who wants what: all the same expert, the first half of them, one more the later a token comes, or anyone."""
+    """Draws scores: all tokens choose the same expert, or one of the first half, or later ones the later the token is, or any."""
     random = np.random.RandomState(9)
     values = random.standard_normal((batch, seq, experts)).astype("f4")
     if routing == "one":
@@ -92,13 +94,13 @@ def scores(routing, batch, experts, seq):
 
 
 def draw(routing, batch, experts=EXPERTS, seq=SEQ):
-    """Inputs of a model."""
+    """Draws inputs of a model."""
     return {"x": np.random.RandomState(7).standard_normal((batch, seq, HIDDEN)).astype("f4"),
             "scores": scores(routing, batch, experts, seq)}
 
 
 def check_work(bundle, tokens, chosen, copies):
-    """Operations of all ranks: not much more than the experts' products, for `copies` as many rows as there are at most."""
+    """Checks the operations of all ranks: little more than the experts' products, for at most `copies` as many rows."""
     most = LAYERS * 4 * tokens * chosen * HIDDEN * INNER * copies * 1.25
     got = sum(stage["flops"] for stage in bundle["stages"])
     if got > most:
@@ -106,7 +108,8 @@ def check_work(bundle, tokens, chosen, copies):
 
 
 def check_traffic(bundle, tokens, chosen, ranks):
-    """Per token of a rank: to each other rank its gates, whether it is wanted and, at most, itself; back from those that it chose."""
+    """Checks the bytes per token of a rank: to each other rank its gates, whether it is wanted and, at most, the token itself;
+    back from those that it chose."""
     others, row = ranks - 1, 4 * HIDDEN
     most = LAYERS * tokens // ranks * (others * (4 * EXPERTS // ranks + 1 + row) + min(chosen, others) * row)
     kinds = {c["kind"] for c in bundle["collectives"]}
@@ -116,7 +119,8 @@ def check_traffic(bundle, tokens, chosen, ranks):
 
 
 def check_explained(text):
-    """Tokens go out and come back once per layer; how many is known to the run only."""
+    """Checks that explain says that tokens are sent and come back once per layer, and that their number is only known at run
+    time."""
     if text.count(", at most ") != 2 * LAYERS:
         raise pcc.Failure(f"explained as\n{text}")
 
@@ -167,7 +171,7 @@ case("experts-over-two-axes", ("--dp", "2", "--cp", "2", "--ep", "4"), "uneven")
 case("travel-within-stages", ("--ep", "4", "--pp", "2", "--microbatches", "2"), "half")
 case("fewer-tokens-than-ranks", ("--ep", "4"), "uneven", batch=3)
 case("experts-after-experts", ("--ep", "4"), "uneven", residual=False)
-for seq in (1, 3):  # where a partial sum of half of the ranks becomes one of all
+for seq in (1, 3):  # a partial sum of half of the ranks becomes one of all
     case(f"fewer-experts-than-ranks-{seq}", ("--ep", "8"), "any", 1, batch=1, experts=4, residual=False, seq=seq)
 case("one-expert-per-rank", ("--ep", "4"), "half", experts=4)
 

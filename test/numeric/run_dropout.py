@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Dropout: which elements go follows from the element, the step, the seed and the node, and from nothing else.
+"""Tests that the elements which Dropout drops depend on the element, the step, the seed and the node only.
 
     run_dropout.py [--only GLOB] [--jobs N]
 
-The model is y = dropout(x w) with the sum of y as loss. Row b of x is 2^b, so that the bits of w's gradient say which rows dropped
-which element, also in narrow types: all plans must have those bits, and they are those of Philox in NumPy.
+The model is y = dropout(x w) with the sum of y as loss. Row b of x is 2^b, so that the bits of w's gradient tell which rows
+dropped which element, also in narrow types: all plans must have those bits, and they are those of Philox in NumPy.
 """
 import itertools
 import os
@@ -33,7 +33,7 @@ def constant(name, value):
 
 
 def write(path, swapped=False, mode=True, opset=18):
-    """x a -> dropout -> first; x b -> dropout -> second; loss = sum of both. `swapped`: the nodes of b come first."""
+    """Writes x a -> dropout -> first; x b -> dropout -> second; loss = sum of both. `swapped`: the nodes of b come first."""
     def branch(name):
         ends = [f"ratio_{name}", *([f"mode_{name}"] if mode is not None else [])]
         return [oh.make_node("MatMul", ["x", name], [f"scaled_{name}"], f"product_{name}"),
@@ -53,7 +53,7 @@ OPTIONS = ["--dim", f"batch={ROWS}", "--train", "--loss", "loss", "--lr", "1"]
 
 
 def masks(folder, *options, steps=1, **form):
-    """Which elements each weight's dropout kept, [rows, size], of the last of `steps` steps."""
+    """Returns the elements that each weight's dropout kept, [rows, size], in the last of `steps` steps."""
     model, bundle, data = (os.path.join(folder, n) for n in ("model.onnx", "model.pcc", "data"))
     write(model, **form)
     x = np.broadcast_to(2.0 ** np.arange(ROWS, dtype="f4")[:, None], (steps, ROWS, 1))
@@ -77,7 +77,7 @@ def masks(folder, *options, steps=1, **form):
 
 
 def philox(counter, key):
-    """The first word of Philox 4x32-10 of counters [n, 4] (Salmon et al. 2011)."""
+    """Returns the first word of Philox 4x32-10 for counters [n, 4] (Salmon et al. 2011)."""
     a, b, c, d = (counter[:, i].astype("u8") for i in range(4))
     low, k = np.uint64(0xFFFFFFFF), [np.uint64(key & 0xFFFFFFFF), np.uint64(key >> 32)]
     for _ in range(10):
@@ -98,7 +98,7 @@ def expect_other(got, other, what):
 
 
 def isolated(function, *arguments):
-    """A case gets an empty folder."""
+    """Lets a case run in an empty folder."""
     def run():
         with tempfile.TemporaryDirectory() as folder:
             function(folder, *arguments)
@@ -121,7 +121,7 @@ def verified(folder, text):
 
 
 def counters(folder):
-    """Element i of step 0 draws from counter (i, step), whatever its op; half of the elements go."""
+    """Tests that element i of step 0 draws from counter (i, step) in every op, and that half of the elements are dropped."""
     found = masks(folder)
     index = np.arange(ROWS * SIZE, dtype="u8")
     counter = np.stack([index, 0 * index, 0 * index, 0 * index], axis=1)
@@ -141,7 +141,7 @@ def counters(folder):
 
 
 def order(folder):
-    """Nodes draw the same numbers in any order."""
+    """Tests that nodes draw the same numbers in any order."""
     expect(masks(folder, swapped=True), masks(folder), "swapped nodes")
 
 
@@ -153,7 +153,7 @@ def steps_and_seeds(folder):
 
 
 def modes(folder):
-    """What training_mode says holds, unless --dropout says otherwise."""
+    """Tests that training_mode applies unless --dropout overrides it."""
     first = masks(folder)
     expect(masks(folder, "--dropout", "on", mode=False), first, "--dropout on")
     expect(masks(folder, "--dropout", "on", mode=None), first, "--dropout on, without a mode")
@@ -168,7 +168,7 @@ def modes(folder):
 
 
 def inference(folder):
-    """A model that drops elements is refused where nothing is trained."""
+    """Tests that a model that drops elements is rejected if it is not trained."""
     write(os.path.join(folder, "model.onnx"))
     code, _, err = pcc.call(os.path.join(folder, "model.onnx"), "--dim", f"batch={ROWS}", "-o", os.path.join(folder, "no.pcc"))
     if code != 4 or "training_mode is true" not in err:

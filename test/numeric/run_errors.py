@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Bad input: the exit code of each mistake, one line `pcc: error: …`, nothing on stdout, nothing left behind.
+"""Tests bad input: the exit code of each mistake, one line `pcc: error: …`, no text on stdout, no file left.
 
     run_errors.py [--only GLOB] [--jobs N]
 """
@@ -31,7 +31,7 @@ CASES = {}
 
 
 def case(function):
-    """A case gets an empty folder; MODEL of that folder is a small GPT-2 when it asks for one by `model(folder)`."""
+    """Registers a case, which gets an empty folder. `model(folder)` writes a small GPT-2 there, the MODEL of its arguments."""
     CASES[function.__name__] = function
     return function
 
@@ -41,7 +41,8 @@ def files(folder):
 
 
 def expect(codes, *arguments, mention=(), keeps=None, env=None, command=None):
-    """`arguments` fail with one of `codes`; the message has each word of `mention`; the folder `keeps` stays as it was."""
+    """Checks that `arguments` fail with one of `codes`, that the message has each word of `mention`, and that the folder
+    `keeps` is unchanged."""
     codes = codes if isinstance(codes, tuple) else (codes,)
     with tempfile.TemporaryDirectory() as scratch:
         before = files(keeps) if keeps else None
@@ -58,7 +59,7 @@ def expect(codes, *arguments, mention=(), keeps=None, env=None, command=None):
 
 
 def check_message(err, mention, strict=True):
-    """Exactly one error line of the right form where nobody else writes to stderr, at least one otherwise."""
+    """Checks for exactly one error line of the right form, or for at least one if others write to stderr."""
     errors = [line for line in err.splitlines() if re.match(r"pcc: error: [^A-Z\s]", line)]
     if not errors or (strict and len([line for line in err.splitlines() if re.search(r"\berror\b", line, re.I)]) != 1):
         raise pcc.Failure(f"not one line 'pcc: error: …': {err.strip()[-300:]}")
@@ -75,7 +76,7 @@ def model(folder, **options):
 
 
 def bundle(folder, *options):
-    """A compiled bundle for two ranks, and the options that give it its input."""
+    """Returns a compiled bundle for two ranks, and the options that give it its input."""
     path = os.path.join(folder, "b.pcc")
     pcc.succeed(model(folder), "-o", path, *BOUND, "--tp", "2", *options)
     np.save(os.path.join(folder, "ids.npy"), np.ones((8, 16), "i8"))
@@ -203,7 +204,7 @@ def mlir_of_unknown_ops(folder):
 
 @case
 def no_mutation_crashes(folder):
-    """Whatever bytes change, the answer is a bundle or one of the documented errors."""
+    """Tests that the answer to any changed bytes is a bundle or one of the documented errors."""
     path = model(folder, external=False, layers=1, hidden=8, heads=2, vocabulary=11)
     data, random = open(path, "rb").read(), np.random.default_rng(0)
     for i in range(40):
@@ -222,7 +223,7 @@ def no_mutation_crashes(folder):
 # Links as caches have them --------------------------------------------------------------------------------------------------
 @case
 def model_and_weights_by_links(folder):
-    """A cache stores blobs and links to them: both links resolve into one folder, so nothing outside is read."""
+    """Tests a cache that stores blobs and links to them: both links resolve into one folder, so no file outside is read."""
     path = model(folder)
     blobs, snapshot = os.path.join(folder, "blobs"), os.path.join(folder, "snapshot")
     os.makedirs(blobs), os.makedirs(snapshot)
@@ -289,7 +290,7 @@ for request_name in REQUESTS:
 # Files that cannot be written ---------------------------------------------------------------------------------------------
 @case
 def a_folder_of_the_user_stays(folder):
-    """-o names a folder that is no bundle: its files are not replaced."""
+    """Tests -o with a folder that is no bundle: its files are not replaced."""
     path, target = model(folder), os.path.join(folder, "thesis")
     os.makedirs(target)
     open(os.path.join(target, "chapter.txt"), "w").write("years of work")
@@ -388,7 +389,7 @@ def weights_changed_since(folder):
 
 @case
 def weights_changed_where_no_sample_lies(folder):
-    """A byte between the sampled pages, under the old time: only --check-weights looks there."""
+    """Tests a changed byte between the sampled pages, with the old file time: only --check-weights reads it."""
     path, target = os.path.join(folder, "m", "model.onnx"), os.path.join(folder, "b.pcc")
     builder.build("mlp", path, layers=2, hidden=64, inner=1024, external=True)
     pcc.succeed(path, "-o", target, "--dim", "batch=8", "--tp", "2")
@@ -430,7 +431,7 @@ def no_device(folder):
 
 @case
 def interrupted_while_the_bundle_is_written(folder):
-    """Ctrl-C, a closed terminal and a batch system's end leave nothing; weights make the writing take its time."""
+    """Tests Ctrl-C, a closed terminal and the end by a batch system: no file is left. Copied weights make the writing slow."""
     path = os.path.join(folder, "model.onnx")
     builder.build("mlp", path, layers=8, hidden=1024, inner=4096)
     target = os.path.join(folder, "b.pcc")
@@ -448,7 +449,7 @@ def interrupted_while_the_bundle_is_written(folder):
 
 @case
 def outputs_stay_in_their_folder(folder):
-    """An output's name comes from the model, which may be anybody's."""
+    """Tests that outputs stay in their folder: an output's name comes from the model, which may be hostile."""
     evil = "../../evil"
     path = bad_models.save(os.path.join(folder, "m"), [bad_models.node("Relu", ["x"], [evil])], outputs=[bad_models.value(evil, None)])
     pcc.succeed(path, "-o", os.path.join(folder, "b.pcc"))

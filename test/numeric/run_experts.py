@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Mixtures of experts whose experts are divided: simulated ranks give what one rank gives, every rank holds its share of the
-experts, and tokens travel the cheaper way.
+"""Tests mixtures of experts whose experts are divided: simulated ranks compute the same as one rank, every rank holds its share
+of the experts, and tokens are sent in the cheaper way.
 
     run_experts.py [--only GLOB] [--jobs N]
 
@@ -10,7 +10,7 @@ and group of S tokens (so k·c = E·C/S slots per token):
     exchange  tokens to their experts' slots and back    2 · k·c · (e-1)/e · N·H·4
     gather    all tokens to all, sums back               2 · (e-1) · N·H·4
 
-They meet at k·c = e. A dense form has no slots to exchange.
+Both are equal at k·c = e. A dense form has no slots to exchange.
 """
 import os
 import sys
@@ -27,7 +27,7 @@ HIDDEN, SEQ, EXPERTS, LAYERS = 16, 16, 8, 2
 
 
 def check_weights(bundle, parts):
-    """Every rank holds its share of the experts, and at least one rank has some."""
+    """Checks that every rank holds its share of the experts, and at least one rank has some."""
     largest = max((x["shape"][0], sum(hi - lo for lo, hi in x["runs"][0])) for r in bundle["ranks"] for x in r["parameters"]
                   if len(x["shape"]) == 3)
     if largest[1] != -(-largest[0] // parts):
@@ -43,14 +43,14 @@ def check(options, parts, limit=None, exchanges=None, batch=8, model=None, kind=
         feeds = executed.feed(folder, inputs)
         executed.verify(path, *options, *feeds)
         pcc.succeed(path, "-o", bundle, *options)
-        # What ranks compute is what ONNX Runtime computes, dropped tokens included.
+        # Ranks compute the same as ONNX Runtime, including dropped tokens.
         executed.compare(executed.outputs(bundle, feeds, folder), oracle.run(path, inputs))
         check_weights(pcc.inspect(bundle), parts)
         check_traffic(pcc.inspect(bundle), limit, exchanges)
 
 
 def check_bytes(options, model, limit):
-    """Compiles only."""
+    """Checks the received bytes of a plan, which is only compiled."""
     with tempfile.TemporaryDirectory() as folder:
         path, bundle = os.path.join(folder, "m.onnx"), os.path.join(folder, "b.pcc")
         builder.build("moe", path, **model)
@@ -72,7 +72,7 @@ def case(name, *arguments, **options):
 
 
 def gathered(e, tokens):
-    """Both ways, all layers, if each of `e` ranks has `tokens`."""
+    """Returns the bytes of both directions in all layers, if each of `e` ranks has `tokens`."""
     return LAYERS * 2 * (e - 1) * tokens * HIDDEN * 4
 
 
@@ -100,7 +100,7 @@ case("dense-cp", ["--cp", "4", "--ep", "2"], 2, model=dict(form="dense"))
 CASES["published-sizes"] = lambda: check_bytes(["--ep", "4"], dict(layers=1, hidden=1024, inner=8, experts=8, seq=256, form="grouped",
                                                                    capacity=64), 2 * 1572864)
 
-# A transformer: attention has the batch, and the sequence, where its tokens' experts are divided.
+# A transformer: attention has the batch, and the sequence where the experts divide its tokens.
 for e in (2, 4, 8):
     case(f"transformer-over-{e}", ["--ep", str(e)], e, gathered(e, 8 * SEQ // e), kind="llama")
 case("transformer-first-half", ["--dp", "4", "--ep", "2"], 2, gathered(2, 2 * SEQ), kind="llama")
@@ -113,13 +113,13 @@ case("transformer-stages", ["--ep", "2", "--pp", "2", "--microbatches", "2"], 2,
 case("preset", ["--dp", "4", "--preset", "expert"], 4, gathered(4, 2 * SEQ))
 case("preset-beside-ep", ["--dp", "4", "--ep", "2", "--preset", "expert"], 2, gathered(2, 2 * SEQ))
 
-# Other axes beside. What is left of an expert's dim is cheapest for tp, too.
+# Further axes. The dims of experts that the other axes leave are best split over tp, too.
 for form in ("dense", "grouped"):
     case(f"{form}-tensor-parallel", ["--ep", "2", "--tp", "2"], 4, model=dict(form=form))
     case(f"{form}-stages", ["--ep", "2", "--pp", "2"], 2, model=dict(form=form))
     case(f"{form}-microbatches", ["--ep", "2", "--microbatches", "2"], 2, model=dict(form=form))
 
-# Sizes that nothing divides.
+# Sizes that are not divisible.
 for form in ("dense", "grouped"):
     case(f"{form}-uneven-experts", ["--ep", "4"], 4, model=dict(form=form, experts=6))
     case(f"{form}-uneven-batch", ["--ep", "4"], 4, batch=6, model=dict(form=form))
@@ -128,7 +128,7 @@ for form in ("dense", "grouped"):
 
 
 def real(name, options, parts, limit):
-    """An export with the inputs that came with it."""
+    """Tests a real export with its own inputs."""
     folder = os.path.join(pcc.REAL_MODELS, name)
     model, inputs = os.path.join(folder, "model.onnx"), os.path.join(folder, "inputs")
     options = ["--dim", "batch=8", *options]

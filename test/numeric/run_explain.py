@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What `pcc explain` says is what a bundle does: its collectives are those of `inspect`, and their bytes are those that ranks
-receive in the programs that they execute. What it tells about real exports is kept as text beside this file.
+"""Tests that `pcc explain` agrees with the bundle: its collectives are those of `inspect`, and their bytes are those that ranks
+receive in the programs that they execute. Its output for real exports is stored as text beside this file.
 
     run_explain.py [--only GLOB] [--update] [--jobs N]
 
@@ -23,7 +23,7 @@ BYTES = [("mlp", "tp=2"), ("mlp-odd", "tp=3"), ("gpt2", "tp=4"), ("gpt2", "tp=2,
          ("llama-odd", "dp=2,tp=2"), ("bert", "cp=2,tp=2"), ("moe", "tp=4"), ("resnet", "dp=2,tp=2"), ("mobilenet", "tp=3"),
          ("vit", "tp=8")]
 
-# What a user asks of the real exports; the texts are called after the model.
+# Questions about the real exports. The texts are named after the models.
 TEXTS = {
     "gpt2-torchscript": "--tp 2", "gpt2-dynamo": "--tp 4", "gpt2-dynamo-opset23": "--dp 2 --tp 2", "bert-torchscript": "--tp 2",
     "bert-dynamo": "--cp 2 --tp 2", "llama-dynamo": "--tp 2 --pp 2", "llama-dynamo-opset24": "--tp 4",
@@ -38,7 +38,7 @@ def check_equal(got, want, what):
 
 
 def check_choices(entry):
-    """A choice that was not taken is refused, or costs no less; ranks count bytes, then calls."""
+    """Checks that a rejected choice is not allowed or costs no less; costs compare bytes, then calls."""
     for decision in [entry["decision"] and {**entry["decision"], "alternatives": entry["alternatives"]}, *entry["further_decisions"]]:
         for other in (decision or {}).get("alternatives", []):
             cost, least = ((c["received_bytes"], c["calls"]) for c in (other, decision))
@@ -75,7 +75,7 @@ def check_bytes(name, plan):
 
 
 def check_received(explanation, rank, executable):
-    """Position by position, what the program does against what explain says of its stages."""
+    """Compares, position by position, the program with the statements of explain about its stages."""
     measured = [(KINDS[kind], size) for kind, size in received.of_program(executable)]
     told = sorted([(e["kind"], e["received_bytes"]) for e in explanation["collectives"] if e["stage"] in rank["stages"]
                    for _ in range(e["count"])])

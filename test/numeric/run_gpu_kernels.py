@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The kernels of all models, in f32 and bf16, to infer and to train, as a GPU's: NVIDIA's assembler takes them for every
-architecture, and those without reductions keep everything in registers.
+"""Tests the GPU kernels of all models, in f32 and bf16, for inference and training: NVIDIA's assembler accepts them for every
+architecture, and those without reductions use no local memory.
 
     run_gpu_kernels.py [--only GLOB] [--every N] [--jobs N]
 
-Models are those of run_numeric.py and, where real exports lie beside the repository, those of full size, whose weights are not
-there.
+Models are those of run_numeric.py and, if the folder of real exports exists beside the repository, the full-size ones, whose
+weights are missing.
 """
 import json
 import os
@@ -21,12 +21,12 @@ ARCHITECTURES = ["sm_80", "sm_90"]
 KERNELS_TO_PTX = os.environ["KERNELS_TO_PTX"]
 PTXAS, LIBDEVICE = os.environ["PTXAS"], os.environ["LIBDEVICE"]
 CASES = {}
-# Hashes of the kernels that came out well: equal ones of other models would, too.
+# Hashes of kernels that passed. Equal kernels of other models would pass as well.
 GOOD = set()
 
 
 def kernels_of(program, folder):
-    """What kernels-to-ptx tells of those that are not known yet, whose PTX it writes."""
+    """Returns the output of kernels-to-ptx for kernels that are not known yet, and writes their PTX."""
     known = os.path.join(folder, "known")
     with open(known, "w") as file:
         file.write("\n".join(sorted(GOOD)))
@@ -37,7 +37,7 @@ def kernels_of(program, folder):
 
 
 def assemble(kernels, arch, folder):
-    """Tells of each, as `local`, the bytes of local memory that a thread has."""
+    """Assembles kernels. Returns for each, as `local`, the bytes of local memory per thread."""
     ptx = os.path.join(folder, arch + ".ptx")
     code, _, said = pcc.call("-v", f"-arch={arch}", ptx, "-o", os.devnull, command=[PTXAS])
     if code:
@@ -75,7 +75,7 @@ def for_output(model, options):
 
 
 def full_models():
-    """Names of the real exports that say how their weights are made."""
+    """Returns the names of the real exports whose descriptions say how their weights are generated."""
     if not os.path.isdir(pcc.REAL_MODELS):
         return []
     return [n for n in sorted(os.listdir(pcc.REAL_MODELS)) if os.path.exists(os.path.join(pcc.REAL_MODELS, n, "weights.json"))]
@@ -90,7 +90,7 @@ def check_full(name, options):
 
 
 def check_joined(count, kind, **attributes):
-    """So many ops of one kind, which are added up, do not take more memory than a block's threads can share."""
+    """Checks that `count` reductions of one kind whose results are added need no more memory than a block's threads can share."""
     graph = Graph()
     for i in range(count):
         x = graph.normal(f"x{i}", 64, 96)

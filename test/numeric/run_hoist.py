@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Weights that are stored in parts and used whole are gathered once per step, however many microbatches there are; values stay
+"""Tests that sharded weights that are used whole are gathered once per step, however many microbatches there are. Values are
 those of the unpartitioned model, on simulated ranks (1e-12) and on real ones (1e-4, as in run_numeric.py).
 
     run_hoist.py [--only GLOB] [--jobs N]
 
-Bytes that a rank receives for weights of W bytes over n ranks in a step of M microbatches: (n-1)/n · W, not M times that. What
-is counted is what the programs of the ranks do, and what the bundle says of them.
+Bytes that a rank receives for weights of W bytes over n ranks in a step of M microbatches: (n-1)/n · W, not M times that. The
+programs of the ranks are counted, and compared with the description of the bundle.
 """
 import os
 import re
@@ -31,7 +31,7 @@ def once(bundle):
 
 
 def check_gathers(bundle, ranks, pinned, microbatches):
-    """Each pinned weight of a stage comes whole to its ranks once."""
+    """Checks that each pinned weight of a stage is gathered once by its ranks."""
     gathers = [c for c in bundle["collectives"] if c["kind"] == "all_gather" and c["axes"] == ["dp"]]
     weights = {p["name"]: p for r in bundle["ranks"] for p in r["parameters"] if re.fullmatch(pinned, p["name"])}
     total = sum(4 * p["shape"][0] * p["shape"][1] for p in weights.values())
@@ -43,14 +43,14 @@ def check_gathers(bundle, ranks, pinned, microbatches):
 
 
 def actions_of(executable):
-    """What a rank does in a step, messages left out: "0F1", "0UNSHARD"."""
+    """Returns the actions of a rank in one step, without messages: "0F1", "0UNSHARD"."""
     names = {"Forward": "{stage}F{microbatch}", "Unshard": "{stage}UNSHARD"}
     return [names[a["kind"]].format(**a) for a in liveness.read_program(executable)["actions"] if a["kind"] not in ("Post", "Wait")]
 
 
 def check_actions(bundle, folder, microbatches):
-    """A stage that shares something does it right before its first microbatch; with one microbatch there is nothing to share. The
-    interface lists the actions of microbatches alone."""
+    """Checks that a stage computes shared values right before its first microbatch; with one microbatch there are none.
+    `inspect` lists the actions of microbatches only."""
     sharing = {c["stage"] for c in once(bundle)}
     if bool(sharing) != (microbatches > 1):
         raise pcc.Failure(f"stages {sorted(sharing)} share in {microbatches} microbatches")
@@ -67,7 +67,7 @@ def check_actions(bundle, folder, microbatches):
 
 
 def check_received(bundle, folder, microbatches):
-    """The bytes that a rank is said to receive are those of its collectives, call by call, and of messages."""
+    """Checks that the stated received bytes of a rank are those of its collectives, call by call, and of messages."""
     for rank in bundle["ranks"]:
         messages = sum(t["bytes"] * microbatches for t in bundle["transfers"]
                        if t["to_stage"] in rank["stages"] and t["from_stage"] not in rank["stages"])
@@ -107,7 +107,7 @@ def taken(bundle):
 
 
 def check_limit():
-    """What does not fit beside the rest is received again for every microbatch."""
+    """Checks that values that exceed the memory limit are received again in every microbatch."""
     with tempfile.TemporaryDirectory() as folder:
         path, bundle = os.path.join(folder, "m.onnx"), os.path.join(folder, "b.pcc")
         builder.build("mlp", path, **SMALL)
@@ -125,7 +125,7 @@ def check_limit():
 
 
 def small_graph(index):
-    """y = x[:, index] and, without a batch, z = exp(t); both are computed from what no microbatch cuts."""
+    """Returns y = x[:, index] and, without a batch, z = exp(t). Both depend on values that microbatches do not cut."""
     graph = Graph()
     graph.normal("x", 4, 8)
     graph.input("index", np.array([0, 2, index], "i8"))
@@ -136,7 +136,7 @@ def small_graph(index):
 
 
 def check_small(index, code):
-    """An index that microbatches share is checked, too; an output that they share is written once."""
+    """Checks that an index that all microbatches share is verified, and that an output that they share is written once."""
     with tempfile.TemporaryDirectory() as folder:
         graph = small_graph(index)
         path, given = graph.save(folder)

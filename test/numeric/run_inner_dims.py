@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Ops whose own dim is split: softmaxes, norms, scans, selections and losses on simulated ranks give what one rank gives, and
-receive no more bytes than their statistics have.
+"""Tests ops whose inner dim is split: softmaxes, norms, scans, selections and losses on simulated ranks compute the same as one
+rank, and receive no more bytes than their statistics have.
 
     run_inner_dims.py [--only GLOB] [--jobs N]
 """
@@ -160,7 +160,7 @@ def scatter_elements(size, **attributes):
 
 
 def scatter_nd(size, tuples, reduction, depth=1):
-    """Into rows, or into single elements of them; at distinct places where nothing is combined."""
+    """Scatters into rows, or into single elements of rows; the places are distinct unless updates are combined."""
     def build():
         g = Graph()
         whole = (size, 5)
@@ -180,7 +180,7 @@ for ranks, size in ((2, 8), (4, 9), (4, 3)):
         for depth, u in ((1, "[-,-]"), (2, "[-]")):
             case(f"scatter-nd-{reduction}-{size}-by-{depth}-over-{ranks}", scatter_nd(size, 3, reduction, depth), f"t={ranks}",
                  ["x=[t,-]", "y=[t,-]", "i=[-,-]", f"u={u}"], 0 if size >= ranks else None)
-    # One rank has the data, all have updates: their sums meet.
+    # One rank has the data, all have updates, and their sums are added.
     case(f"scatter-nd-of-split-updates-{size}-over-{ranks}", scatter_nd(size, 101, "add"), f"t={ranks}",
          ["x=[-,-]", "y=[-,-]", "i=[t,-]", "u=[t,-]"], reduce_bytes(ranks, size * 5))
 
@@ -215,7 +215,7 @@ case("loss-batch-too", loss("SoftmaxCrossEntropyLoss", (8, 13)), "d=2,t=3", ["x=
 
 # Together -----------------------------------------------------------------------------------------------------------------
 def head(size):
-    """The next token of a model whose head is split, and its probabilities."""
+    """Returns a graph of a model's next token, whose head is split, and its probabilities."""
     def build():
         g = Graph()
         g.op("LayerNormalization", [g.normal("x", 8, 24), g.constant("scale", g.random.standard_normal(24).astype("f4"))], ["h"], axis=1)

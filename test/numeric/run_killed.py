@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Training runs that are killed, stopped, stalled or asked to leave: how they end, and that nothing is lost when they are resumed.
+"""Tests training runs that are killed, stopped, stalled or asked to end: how they end, and that they can be resumed without
+loss.
 
     run_killed.py [--only GLOB] [--kills N] [--crashes N] [--seed S] [-v]
 
-Ranks are processes. kill: SIGKILL of a random rank at N random moments; every other rank is gone within five seconds, the one error
-names the rank, and what is resumed has the losses and the weights of a run that was not interrupted, bit for bit. crash: a rank dies
-at a change of the file system while a checkpoint is saved (a write is torn), at N random ones or, with 0, at all of them; what is
-there can be loaded and goes on alike. stop, stall and launcher: SIGTERM, SIGSTOP, and the end of what starts the ranks.
+Ranks are processes. kill: SIGKILL of a random rank at N random moments; every other rank ends within five seconds, the one
+error names the rank, and the resumed run has the losses and weights of an uninterrupted one, bit for bit. crash: a rank dies at
+a change of the file system while a checkpoint is saved (a write is torn), at N random ones or, with 0, at all of them; the
+checkpoint on disk can be loaded, and the run continues alike. stop, stall and launcher: SIGTERM, SIGSTOP, and the end of the
+process that starts the ranks.
 """
 import argparse
 import filecmp
@@ -47,7 +49,7 @@ def expect(holds, text):
 
 
 def processes():
-    """-> pid: (parent, state, arguments) of all that are no zombies"""
+    """Returns pid: (parent, state, arguments) of all processes that are no zombies."""
     found = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -63,13 +65,13 @@ def processes():
 
 
 def ranks_of(bundle):
-    """-> rank: pid"""
+    """Returns rank: pid."""
     prefix = os.path.join(bundle, "rank-")
     return {int(words[0][len(prefix):]): pid for pid, (_, _, words) in processes().items() if words and words[0].startswith(prefix)}
 
 
 class Run:
-    """`pcc run` of training on processes, watched."""
+    """`pcc run` of training on processes, which is observed."""
 
     def __init__(self, bundle, data, *options, steps=10 ** 6, env=None):
         self.bundle, self.lines = bundle, []
@@ -89,7 +91,7 @@ class Run:
             lines.append(line)
 
     def wait_for(self, what, seconds=120):
-        """Waits until `what()`; False if the run ends before."""
+        """Waits until `what()` is true. Returns False if the run ends before."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             if what():
@@ -111,7 +113,7 @@ class Run:
         return found[0]
 
     def seconds_until_gone(self, limit=60, but=()):
-        """Until no rank is there any more, from now on."""
+        """Returns the seconds until no rank exists any more, counted from the call."""
         begin = time.monotonic()
         while set(ranks_of(self.bundle)) - set(but):
             if time.monotonic() - begin > limit:
@@ -123,7 +125,7 @@ class Run:
         return "".join(self.errors)
 
     def end(self, timeout=60):
-        """-> exit code and stderr; nothing may be left."""
+        """Waits for the end. Returns exit code and stderr; no file or process may be left."""
         try:
             code = self.process.wait(timeout)
             for reader in self.readers:
@@ -156,13 +158,13 @@ class Reference:
         self.seconds = time.monotonic() - begin
 
     def train(self, name, steps, *options, comm="thread"):
-        """-> step: loss and norm, to the last bit"""
+        """Returns step: loss and norm, to the last bit."""
         path = os.path.join(self.folder, name + ".jsonl")
         pcc.succeed("run", self.bundle, "--data", self.data, "--steps", steps, "--comm", comm, "--metrics", path, *options)
         return read_curve(path)
 
     def expect_resumable(self, saved, comm="thread", at_least=0):
-        """What is saved goes on to the end as the run that was not interrupted."""
+        """Checks that a saved run continues to the end like the uninterrupted one."""
         step = latest(saved)
         expect(step >= at_least, f"step {step} was saved, after step {at_least}")
         if step < STEPS:
@@ -186,7 +188,7 @@ def step_folder(saved, step=STEPS):
 
 
 def latest(saved):
-    """The step that `latest` names, or 0."""
+    """Returns the step that `latest` names, or 0."""
     path = os.path.join(saved, "latest")
     if not os.path.exists(path):
         return 0
@@ -213,7 +215,7 @@ def kill(folder):
         background = ["--save-in-background"] if draw.random() < 0.5 else []
         run = Run(reference.bundle, reference.data, "--save", saved, "--save-every", 1, *background, steps=STEPS)
         run.wait_for_ranks()
-        # One in six while it starts and loads, the others in any step.
+        # One of six is killed while it starts and loads, the others in any step.
         victim, step = draw.randrange(WORLD), draw.randrange(-4, STEPS - 4)
         run.wait_for(lambda: len(run.lines) >= step)
         moment = draw.uniform(0, reference.seconds / (STEPS if step > 0 else 4))
@@ -244,7 +246,7 @@ def kill(folder):
                 expect_message(text, rf"rank \d waits for it: step \d+, action \w+, \w+ of \S+ with (rank {victim}|ranks .*{victim})")
             expect(text.count("\nnote: rank ") == WORLD, f"not all ranks are told of: {text}")
         if latest(saved) or told > 2:
-            # A step is told before it is saved; in the background two saves may be under way.
+            # A step is reported before it is saved. In the background, two saves may be in progress.
             reference.expect_resumable(saved, comm="mpi" if done == 0 else "thread", at_least=told - (3 if background else 2))
             shutil.rmtree(saved)
         done += 1
@@ -253,7 +255,7 @@ def kill(folder):
 
 @case("stop")
 def stop(folder):
-    """SIGTERM, to `pcc run` or to one rank only: all ranks save the same step and leave with 0."""
+    """Tests SIGTERM to `pcc run` or to one rank: all ranks save the same step and exit with 0."""
     reference = Reference(folder)
     for target in ("pcc", "rank", "thread"):
         saved, report = os.path.join(folder, f"stopped-{target}"), os.path.join(folder, "report.json")
@@ -276,7 +278,7 @@ def stop(folder):
 
 @case("stop twice")
 def stop_twice(folder):
-    """The second signal ends at once what the first one cannot."""
+    """Tests that the second signal ends a run at once that the first one cannot end."""
     model = run_training.Model("mlp", folder)
     bundle = model.compile("b.pcc", PLAN, run_training.MOMENTUM)
     run = Run(bundle, model.data())
@@ -293,7 +295,7 @@ def stop_twice(folder):
 
 @case("stall")
 def stall(folder):
-    """A rank that stands still is found, though the first who misses a message may wait for another one."""
+    """Tests that a rank that hangs is found, although the first rank that misses a message may wait for another one."""
     model, draw = run_training.Model("gpt2", folder), random.Random(SETTINGS.seed)
     bundle, data = model.compile("b.pcc", PLAN, run_training.ADAM), model.data()
     for _ in range(2):
@@ -317,7 +319,7 @@ def stall(folder):
 
 @case("launcher")
 def launcher(folder):
-    """What starts the ranks is killed: they end, and neither files nor shared memory stay."""
+    """Tests that ranks end if the process that started them is killed, and that neither files nor shared memory remain."""
     model = run_training.Model("mlp", folder)
     bundle, data = model.compile("b.pcc", PLAN, run_training.MOMENTUM), model.data()
     for target in ("pcc", "mpirun"):
@@ -336,7 +338,7 @@ def launcher(folder):
 
 
 def crash_once(reference, base, saved, options, env):
-    """Goes on from the checkpoint of step 1 to step 2 until it dies. -> whether it did"""
+    """Continues from the checkpoint of step 1 to step 2, or until it crashes. Returns whether it did."""
     shutil.copytree(base, saved)
     run = Run(reference.bundle, reference.data, "--resume", saved, "--save", saved, *options, steps=1, env={**env, "CRASH_FOLDER": saved})
     code, text = run.end()

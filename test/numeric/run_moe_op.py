@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""com.microsoft's MoE, every activation and layout of its weights: what the ranks compute, on one rank and with the experts divided,
-is what ONNX Runtime's CPU kernel computes, or the formula of the operator's documentation where that kernel lacks a form.
+"""Tests com.microsoft's MoE with every activation and layout of weights: the ranks, one or several with divided experts,
+compute the same as ONNX Runtime's CPU kernel, or as the formula of the operator's documentation if that kernel lacks a form.
 
     run_moe_op.py [--only GLOB] [--jobs N]
 """

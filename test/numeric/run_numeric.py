@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Models x plans: `pcc verify` agrees to 1e-12 in float64, and the compiled ranks agree with ONNX Runtime to 1e-4, which is
-what float32 leaves after a few layers in another order of additions.
+"""Tests models x plans: `pcc verify` agrees to 1e-12 in float64, and the compiled ranks agree with ONNX Runtime to 1e-4, the
+error of float32 after a few layers with another order of additions.
 
     run_numeric.py [--subset] [--only GLOB] [--plans 'tp=2;tp=2,pp=2'] [--comm mpi|thread] [--jobs N]
 
-Models come from test/models and, where a folder of real exports lies beside the repository, from there.
+Models come from test/models and, if it exists, from the folder of real exports beside the repository.
 """
 import argparse
 import fnmatch
@@ -57,14 +57,14 @@ SUBSET = [("mlp", "tp=2"), ("mlp-odd", "tp=2,pp=2"), ("gpt2", "tp=2,pp=2,microba
 
 
 def real_models():
-    """Names of the real exports that carry inputs and outputs."""
+    """Returns the names of the real exports that come with inputs and outputs."""
     if not os.path.isdir(pcc.REAL_MODELS):
         return []
     return [n for n in sorted(os.listdir(pcc.REAL_MODELS)) if os.path.isdir(os.path.join(pcc.REAL_MODELS, n, "outputs"))]
 
 
 def dims_of(path, inputs):
-    """What binds the dynamic dims of a model to the shapes of its inputs."""
+    """Returns the sizes of a model's dynamic dims for the shapes of its inputs."""
     import onnx
     graph = onnx.load(path, load_external_data=False).graph
     pairs = [(d.dim_param, n) for i in graph.input if i.name in inputs
@@ -73,7 +73,7 @@ def dims_of(path, inputs):
 
 
 def place(name, folder):
-    """Puts a model into place; returns its path and its inputs."""
+    """Writes a model; returns its path and its inputs."""
     if name.startswith("real:"):
         source = os.path.join(pcc.REAL_MODELS, name[len("real:"):])
         return os.path.join(source, "model.onnx"), oracle.load(os.path.join(source, "inputs"))
@@ -83,7 +83,7 @@ def place(name, folder):
 
 
 def prepare(name, folder):
-    """Puts model, inputs and expectation of a case into place; returns the model's path and its dims."""
+    """Writes model, inputs and expected outputs of a case; returns the model's path and its dims."""
     path, inputs = place(name, folder)
     oracle.save(os.path.join(folder, "inputs"), inputs)
     oracle.save(os.path.join(folder, "expected"), oracle.run(path, inputs))
@@ -99,7 +99,7 @@ def check_verify(report, names):
 
 
 def check_division(inspection, plan):
-    """A plan of several stages or tensor-parallel ranks really divides the weights."""
+    """Checks that a plan of several stages or tensor-parallel ranks divides the weights."""
     sizes = dict(p.split("=") for p in plan.split(","))
     parts = int(sizes.get("pp", 1)) * int(sizes.get("tp", 1))
     total = sum({p["name"]: 4 * product(p["shape"]) for r in inspection["ranks"] for p in r["parameters"]}.values())

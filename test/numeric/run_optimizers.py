@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Optimizers against ONNX's own definitions of the same, in onnx.reference: the weight after some steps of gradients that are known.
+"""Compares optimizers with ONNX's definitions in onnx.reference: the weight after some steps with known gradients.
 
     run_optimizers.py [--only GLOB] [--jobs N]
 """
@@ -26,7 +26,7 @@ START = np.random.default_rng(1).standard_normal((2, SIZE)).astype("f4")
 
 
 def write(path):
-    """loss = the sum of x w, whose gradient is the sum of x over rows"""
+    """Writes a model whose loss is the sum of x w; its gradient is the sum of x over rows."""
     nodes = [oh.make_node("Mul", ["x", "w"], ["product"], "mul"), oh.make_node("ReduceSum", ["product"], ["loss"], "sum", keepdims=0)]
     graph = oh.make_graph(nodes, "sum", [oh.make_tensor_value_info("x", 1, ["batch", 2, SIZE])],
                           [oh.make_tensor_value_info("loss", 1, [])], [onnx.numpy_helper.from_array(START, "w")])
@@ -34,7 +34,7 @@ def write(path):
 
 
 def expected(op, rate, gradients, first, num_states, **attributes):
-    """The weight after steps of ONNX's op, whose count of steps begins with `first`."""
+    """Returns the weight after steps of ONNX's op, whose count of steps begins with `first`."""
     names = ["x", "g", *(f"s{i}" for i in range(num_states))]
     outputs = ["y", *(f"n{i}" for i in range(num_states))]
     node = oh.make_node(op, ["r", "t", *names], outputs, domain=DOMAIN, **attributes)
@@ -50,7 +50,7 @@ def expected(op, rate, gradients, first, num_states, **attributes):
 
 
 def trained(folder, options, plan):
-    """-> the gradients of the steps, and the weight behind them"""
+    """Returns the gradients of the steps, and the weight after them."""
     model, bundle, data, saved = (os.path.join(folder, n) for n in ("model.onnx", "model.pcc", "data", "saved"))
     write(model)
     x = np.random.default_rng(2).standard_normal((STEPS, ROWS, 2, SIZE)).astype("f4")
@@ -73,7 +73,7 @@ ROWS_OF = {
     "adagrad defaults": (["--optimizer", "adagrad"], "Adagrad", 0.01, 0, 1, dict(epsilon=1e-10)),
     "momentum": (["--optimizer", "sgd", "--lr", "0.1", "--momentum", "0.9", "--weight-decay", "0.1"], "Momentum", 0.1, 0, 1,
                  dict(alpha=0.9, beta=1.0, mode="standard", norm_coefficient=0.1)),
-    # Where eps is 0 its place does not matter.
+    # If eps is 0, its place in the formula does not matter.
     "adam": (["--optimizer", "adam", "--lr", "0.1", "--betas", "0.8,0.9", "--eps", "0", "--weight-decay", "0.1"], "Adam", 0.1, 1, 2,
              dict(alpha=0.8, beta=0.9, epsilon=0.0, norm_coefficient=0.1))}
 

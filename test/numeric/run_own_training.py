@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Models that say themselves how they are trained (TrainingInfo): weights, state and losses of some steps are those of a step written in
-NumPy, whose update is ONNX's own definition in onnx.reference.
+"""Tests models that contain their training step (TrainingInfo): weights, state and losses of some steps equal those of a step
+in NumPy with ONNX's definition of the update in onnx.reference.
 
     run_own_training.py [--only GLOB] [--jobs N]
 """
@@ -29,7 +29,7 @@ RANDOM = np.random.default_rng(1)
 WEIGHTS = {"w1": RANDOM.standard_normal(SIZES[:2]), "b1": RANDOM.standard_normal(SIZES[1]),
            "w2": RANDOM.standard_normal(SIZES[1:]), "b2": RANDOM.standard_normal(SIZES[2])}
 WEIGHTS = {n: w.astype("f4") for n, w in WEIGHTS.items()}
-# Per optimizer: attributes, and how many tensors it keeps of a weight.
+# Per optimizer: its attributes, and the number of its states per weight.
 OPTIMIZERS = {"Momentum": (dict(alpha=0.9, beta=0.8, mode="nesterov", norm_coefficient=0.01), 1),
               "Adagrad": (dict(decay_factor=0.1, epsilon=1e-3, norm_coefficient=0.01), 1),
               "Adam": (dict(alpha=0.8, beta=0.9, epsilon=1e-3, norm_coefficient=0.01, norm_coefficient_post=0.01), 2)}
@@ -47,7 +47,7 @@ def states(count):
 
 
 def algorithm(op, attributes, count, initialized):
-    """The loss, its gradients, and the update of all weights by one node; the number of steps is counted."""
+    """Returns the loss, its gradients, and the update of all weights by one node. The number of steps is counted."""
     names = list(WEIGHTS)
     nodes = [oh.make_node("Sub", ["y", "t"], ["d"], "sub"), oh.make_node("Mul", ["d", "d"], ["dd"], "square"),
              oh.make_node("ReduceMean", ["dd"], ["loss"], "mean", keepdims=0),
@@ -58,7 +58,7 @@ def algorithm(op, attributes, count, initialized):
              oh.make_node("Add", ["count", "one"], ["count.new"], "counter")]
     shapes = WEIGHTS | {s: WEIGHTS[s.split(".")[0]] for s in states(count)}
     held = {"rate": RATE, "count": np.int64(0), "one": np.int64(1)}
-    # What the initialization sets begins with anything.
+    # States that the initialization sets may have any value in the file.
     held |= {s: np.full_like(shapes[s], 7 if initialized else 0) for s in states(count)}
     outputs = [oh.make_tensor_value_info(f"{n}.new", 1, w.shape) for n, w in shapes.items()]
     outputs += [oh.make_tensor_value_info("loss", 1, []), oh.make_tensor_value_info("count.new", 7, [])]
@@ -67,7 +67,7 @@ def algorithm(op, attributes, count, initialized):
 
 
 def initialization(count):
-    """Zeros for all that is kept of a weight."""
+    """Returns zeros for all states of a weight."""
     nodes, outputs = [], []
     for state in states(count):
         shape = nh.from_array(np.array(WEIGHTS[state.split(".")[0]].shape), "")
@@ -96,7 +96,7 @@ def data():
 
 
 def gradients(weights, x, t):
-    """-> loss and gradients, in float64"""
+    """Returns loss and gradients in float64."""
     w = {n: v.astype("f8") for n, v in weights.items()}
     h = np.tanh(x @ w["w1"] + w["b1"])
     d = h @ w["w2"] + w["b2"] - t
@@ -106,7 +106,7 @@ def gradients(weights, x, t):
 
 
 def expected(op):
-    """-> losses of all steps, and the weights behind them"""
+    """Returns the losses of all steps, and the weights after them."""
     attributes, count = OPTIMIZERS[op]
     names = ["x", "g", *(f"s{k}" for k in range(count))]
     node = oh.make_node(op, ["r", "t", *names], ["y", *(f"n{k}" for k in range(count))], domain=DOMAIN, **attributes)
@@ -149,7 +149,7 @@ def train(op, plan, initialized):
 
 
 def feed_rate():
-    """The learning rate is an input of the step."""
+    """Tests a learning rate that is an input of the step."""
     with tempfile.TemporaryDirectory() as folder:
         model, bundle, batches, report = (os.path.join(folder, n) for n in ("m.onnx", "m.pcc", "data", "r.json"))
         write(model, "Adam")
@@ -165,7 +165,7 @@ def feed_rate():
 
 
 def narrow(dtype, tolerance):
-    """Products are narrow, weights are not."""
+    """Tests narrow products with weights that are not narrow."""
     with tempfile.TemporaryDirectory() as folder:
         model, bundle, batches, report = (os.path.join(folder, n) for n in ("m.onnx", "m.pcc", "data", "r.json"))
         write(model, "Momentum")
@@ -177,7 +177,7 @@ def narrow(dtype, tolerance):
 
 
 def keep_gradient(path, written):
-    """A tensor that is written in every step and never read."""
+    """Tests a tensor that is written in every step and never read."""
     model = onnx.load(path)
     info = model.training_info[0]
     info.algorithm.initializer.append(nh.from_array(np.zeros(SIZES[2], "f4"), written))
@@ -198,7 +198,7 @@ def written(plan):
         pcc.succeed("checkpoint", "export", saved, "-o", weights)
         _, expected = gradients(WEIGHTS, data()["x"][0], data()["t"][0])
         executed.compare({"seen": read_safetensors(weights)["seen"]}, {"seen": expected["b2"].astype("f4")}, 1e-5)
-        # A run that goes on writes it again.
+        # The resumed run writes it again.
         pcc.succeed("run", bundle, "--data", batches, "--steps", 1, "--comm", "thread", "--save", saved, "--resume", saved)
 
 
@@ -210,7 +210,7 @@ def verify(op, plan):
 
 
 def refuse(change, words, *more):
-    """A changed model is refused with these words."""
+    """Tests that a changed model is rejected with these words."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "m.onnx")
         write(path, "Momentum")
@@ -223,7 +223,7 @@ def refuse(change, words, *more):
 
 
 def infer():
-    """Without --train the model is what it computes."""
+    """Tests that the model is an inference model without --train."""
     with tempfile.TemporaryDirectory() as folder:
         model = os.path.join(folder, "m.onnx")
         write(model, "Adam")
@@ -241,7 +241,7 @@ func.func @main(%x: tensor<4xf32> {graph.name = "x"}) -> (tensor<4xf32> {graph.n
 
 
 def returned():
-    """A weight that is returned has the value from before it is written."""
+    """Tests that a returned weight has the value from before its write."""
     with tempfile.TemporaryDirectory() as folder:
         model, bundle, x, out = (os.path.join(folder, n) for n in ("m.mlir", "m.pcc", "x.npy", "out"))
         with open(model, "w") as file:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""--dtype: a model computes in bf16, f16 or f32, and trains so with weights and sums in f32.
+"""Tests --dtype: a model computes in bf16, f16 or f32, and trains so with weights and sums in f32.
 
     run_precision.py [--only GLOB] [--jobs N]
 
-In f64, where casts between floats change nothing, all plans equal the unpartitioned model at 1e-12; executables give what the model
-gives in f32, within the precision of the type. Losses in narrow types follow those in f32; a scale that grows too large is halved,
-and the step that found it out changes nothing.
+In f64, where casts between floats change nothing, all plans equal the unpartitioned model at 1e-12; executables compute the
+same as the model in f32, within the precision of the type. Losses in narrow types follow those in f32. A loss scale that is too
+large is halved, and the step in which a gradient overflows changes nothing.
 """
 import json
 import os
@@ -30,7 +30,7 @@ MODELS = {
     "bert": ("bert", dict(layers=2, hidden=16, heads=4, inner=32, vocabulary=40), {"batch": BATCH, "seq": SEQ}),
     "moe": ("moe", dict(layers=1, hidden=16, inner=16, experts=4, chosen=2, seq=SEQ, classes=20), {"batch": BATCH}),
     "resnet": ("resnet", dict(stem=4, widths=(4, 8), depths=(1, 1), classes=10, image=16), {"batch": BATCH})}
-# A narrow gradient near 0 may have the other sign, which the first steps of Adam take for a whole one.
+# A narrow gradient near 0 may have the other sign, and the first steps of Adam depend on the sign only.
 ADAM = ["--optimizer", "adamw", "--lr", "0.01", "--clip-norm", "1", "--eps", "1e-2"]
 PLANS = ["microbatches=4", "tp=2", "dp=2,preset=zero1", "dp=2,microbatches=2,preset=zero3", "pp=2,microbatches=4",
          "pp=2,microbatches=4,schedule=zb-v", "tp=2,pp=2,dp=2"]
@@ -48,7 +48,7 @@ class Model:
         self.training = self.options + ["--train", "--loss", f"cross_entropy({self.output}, labels)"]
 
     def data(self, fresh=True):
-        """STEPS batches; all of them the first one unless `fresh`."""
+        """Returns STEPS batches. All are equal to the first unless `fresh`."""
         path = os.path.join(self.folder, "data")
         batches = [self.graph.draw_inputs(self.dims, seed if fresh else 0) for seed in range(STEPS)]
         labels = [np.random.default_rng(seed if fresh else 0).integers(0, self.shape[-1], list(self.dims.values()))
@@ -57,7 +57,7 @@ class Model:
         return path
 
     def train(self, name, data, *options, steps=STEPS, run=()):
-        """-> the metrics of each step"""
+        """Returns the metrics of each step."""
         bundle, metrics = os.path.join(self.folder, name + ".pcc"), os.path.join(self.folder, name + ".jsonl")
         pcc.succeed(self.path, "-o", bundle, *self.training, *options)
         pcc.succeed("run", bundle, "--data", data, "--steps", steps, "--comm", "thread", "--metrics", metrics, *run)
@@ -102,7 +102,7 @@ def execute(model, dtype, plan, tolerance):
 
 
 def curve(model, dtype):
-    """Losses and norms in a narrow type are those in f32, nearly; weights and state stay in f32."""
+    """Tests that losses and norms in a narrow type are close to those in f32, and that weights and state stay in f32."""
     data = model.data()
     options = [*ADAM, "--dtype", dtype, *(["--loss-scale", "64"] if dtype == "f16" else [])]
     wide, narrow = model.train("wide", data, *ADAM), model.train("narrow", data, *options)
@@ -116,7 +116,7 @@ def curve(model, dtype):
 
 
 def plans(model, dtype, plan):
-    """What all plans give is what one rank gives, but for sums that are rounded in another order."""
+    """Tests that all plans compute the same as one rank, except for the rounding of sums in another order."""
     data = model.data()
     options = [*ADAM, "--dtype", dtype]
     compare(losses(model.train("many", data, *options, *pcc.plan_options(plan))), losses(model.train("one", data, *options)),
@@ -124,7 +124,8 @@ def plans(model, dtype, plan):
 
 
 def scales(model, plan):
-    """The scale is halved until gradients are finite; till then weights do not change, and then all goes as with a small one."""
+    """Tests that the scale is halved until gradients are finite; till then weights do not change, and then all goes as with a
+    small one."""
     data = model.data(fresh=False)
     plan = pcc.plan_options(plan) if plan else []
     small = model.train("small", data, *ADAM, "--dtype", "f16", "--loss-scale", "8", *plan)
@@ -139,7 +140,7 @@ def scales(model, plan):
 
 
 def grows(model):
-    """A scale that is never too large doubles after every second step."""
+    """Tests that a scale that is never too large doubles after every second step."""
     scale = [m["loss_scale"] for m in model.train("grows", model.data(), *ADAM, "--dtype", "f16", "--loss-scale",
                                                   "dynamic(initial=4, interval=2)")]
     if scale != [4 * 2**(i // 2) for i in range(STEPS)]:
@@ -147,7 +148,7 @@ def grows(model):
 
 
 def defaults(model):
-    """f16 begins with 65536, bf16 and f32 have no scale."""
+    """Tests the defaults: f16 begins with 65536, bf16 and f32 have no scale."""
     data = model.data()
     found = {d: model.train(d, data, "--dtype", d, steps=1)[0].get("loss_scale") for d in ("f16", "bf16", "f32")}
     if found != {"f16": 65536, "bf16": None, "f32": None}:
@@ -155,7 +156,7 @@ def defaults(model):
 
 
 def resumed(model):
-    """Scale and count of finite steps are state."""
+    """Tests that scale and count of finite steps are saved as state."""
     data, saved = model.data(), os.path.join(model.folder, "saved")
     options = [*ADAM, "--dtype", "f16", "--loss-scale", "dynamic(initial=4, interval=3)"]
     whole = model.train("whole", data, *options)
@@ -167,7 +168,8 @@ def resumed(model):
 
 
 def gathered(model, plan):
-    """What is gathered of divided weights of two dims is narrow, but for tables, whose rows are."""
+    """Tests that sharded weights of two dims are gathered in the narrow type. Exception: rows of tables are looked up and
+    converted."""
     bundle = os.path.join(model.folder, "model.pcc")
     pcc.succeed(model.path, "-o", bundle, *model.training, *ADAM, "--dtype", "bf16", *pcc.plan_options(plan))
     bytes_of = {"bf16": 0, "f32": 0}
@@ -185,7 +187,7 @@ def gathered(model, plan):
 for dtype in ("bf16", "f16", "f32"):
     for kind in MODELS:
         CASES[f"simulate {kind} {dtype}"] = case(kind, simulate, dtype, "tp=2,dp=2")
-        # In bf16 some token of the mixture chooses another expert.
+        # In bf16, some token of the mixture chooses another expert.
         if (kind, dtype) != ("moe", "bf16"):
             tolerance = {"bf16": 4e-2, "f16": 6e-3, "f32": 1e-4}[dtype]
             CASES[f"execute {kind} {dtype}"] = case(kind, execute, dtype, "tp=2", tolerance)

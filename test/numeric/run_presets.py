@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Presets and memory limits on real models: what is chosen never receives more than what a preset forces, presets give the layouts
-that they are named after, and every rank stays below its limit.
+"""Tests presets and memory limits on real models: the search never chooses a plan that receives more than one forced by a
+preset, presets give the layouts after which they are named, and every rank stays below its limit.
 
     run_presets.py [--only GLOB] [--jobs N]
 
-Models are those of run_volumes.py. Forced plans that a choice is measured against:
+Models are those of run_volumes.py. Forced plans with which the choice is compared:
 
   megatron     --preset megatron: columns, then rows
-  sequence     with --preset sequence besides: as many bytes, less memory between
+  sequence     with --preset sequence as well: as many bytes, less memory between
   fsdp         --preset fsdp: weights of two or more dims stored over dp and gathered once, (d-1)/d of them
   replication  all weights on every rank, each with a part of the batch; on an axis that may do anything, all on every rank: nothing
 
@@ -31,7 +31,7 @@ CASES = {}
 
 
 def local(parameter):
-    """Elements of one rank."""
+    """Returns the number of elements of one rank."""
     size = 1
     for runs in parameter["runs"]:
         size *= sum(high - low for low, high in runs)
@@ -47,7 +47,7 @@ def width(parameter):
 
 
 def gathered(inspection):
-    """Bytes that the rank of each position which stores least receives to have all its weights."""
+    """Returns, for the rank of each position that stores least, the bytes that it receives to have all its weights."""
     most = {}
     for r in inspection["ranks"]:
         bytes = sum((whole(p) - local(p)) * width(p) for p in r["parameters"])
@@ -69,7 +69,7 @@ def tensor(name, sizes, ranks):
 
 
 def check_megatron(sizes, ranks, megatron, sequence):
-    """Two sums per layer and one for the table; for the sequence each in two halves, which are as many bytes."""
+    """Checks two sums per layer and one for the table. With `sequence` each has two halves, which are as many bytes."""
     formula = (sizes.sums * sizes.layers + 1) * 2 * (ranks - 1) * sizes.volume(sizes.hidden) // ranks
     for what, plan in (("megatron", megatron), ("sequence", sequence)):
         if volumes.received(plan) > formula * 1.001:
@@ -100,7 +100,7 @@ def held(inspection):
 
 
 def memory(name, sizes, plan):
-    """Limits between what the plan takes by itself and what it takes with all weights divided."""
+    """Tests limits between the memory of the default plan and that of a plan with all weights sharded."""
     with tempfile.TemporaryDirectory() as folder:
         path = volumes.place(name, folder)
         options = pcc.plan_options(plan)

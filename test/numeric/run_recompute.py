@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Recomputed activations: less memory, and the very same numbers.
+"""Tests recomputed activations: less memory, and equal results.
 
     run_recompute.py [--only GLOB] [--jobs N]
 
-A model that recomputes trains as one that does not, bit for bit: losses, norms of the gradients and all that a checkpoint holds.
-Simulated ranks are compared with the unpartitioned step in f64. A limit between what the extremes need is met with fewer operations
-than recomputing all of it costs, and one below both is refused.
+A model that recomputes has the same losses, gradient norms and checkpoints as one that does not, bit for bit. Simulated ranks
+are compared with the unpartitioned step in f64. A memory limit between the needs of both is met with fewer operations than full
+recomputation costs, and one below both is rejected.
 """
 import json
 import os
@@ -27,22 +27,22 @@ CASES = {}
 
 
 def taken(bundle):
-    """-> the most bytes that a rank holds"""
+    """Returns the largest number of bytes that a rank holds."""
     return max(r["weight_bytes"] + r["state_bytes"] + r["arena_bytes"] for r in pcc.inspect(bundle)["ranks"])
 
 
 def arenas(bundle):
-    """-> the bytes of the arenas of all ranks"""
+    """Returns the bytes of the arenas of all ranks."""
     return sum(r["arena_bytes"] for r in pcc.inspect(bundle)["ranks"])
 
 
 def added(bundle):
-    """-> the operations that recomputation adds to a step"""
+    """Returns the operations that recomputation adds to a step."""
     return sum(stage["recomputed_flops"] for stage in pcc.inspect(bundle)["stages"])
 
 
 def checkpoint(folder):
-    """-> the bytes of all weights and states that a run has saved, by file"""
+    """Returns the bytes of all weights and states that a run has saved, by file."""
     files = {}
     for place, _, names in os.walk(folder):
         for name in names:
@@ -94,7 +94,8 @@ def same_numbers(kind, plan):
 
 
 def limits():
-    """Whatever fits without recomputation has none; what does not fit with all of it is refused."""
+    """Tests that a limit that is met without recomputation causes none, and that one that full recomputation cannot meet is an
+    error."""
     with tempfile.TemporaryDirectory() as folder:
         model = training.Model("gpt2", folder)
         plan = "pp=2,microbatches=4"
@@ -113,7 +114,7 @@ def limits():
 
 
 def dumps():
-    """Each dump of a step that recomputes as much as it must makes the same bundle."""
+    """Tests that each dump of a step with as much recomputation as necessary gives the same bundle."""
     with tempfile.TemporaryDirectory() as folder:
         model = training.Model("gpt2", folder)
         options = [*model.options, *training.ADAM, "--pp", 2, "--microbatches", 4, "--recompute"]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What is seen of training: timelines of the planned and of the measured step, live activations, speed; and what decides what is
-trained on: streams of tokens, and positions in samples.
+"""Tests the reports of training (timelines of the planned and of the measured step, live activations, speed) and its data
+(streams of tokens, positions in samples).
 
     run_seeing.py [--only GLOB] [--jobs N]
 """
@@ -21,7 +21,7 @@ CASES = {}
 
 
 def case(name, *arguments):
-    """A case gets an empty folder and `arguments`."""
+    """Registers a case, which gets an empty folder and `arguments`."""
     def register(function):
         def run():
             with tempfile.TemporaryDirectory() as folder:
@@ -42,13 +42,13 @@ def read_json(path):
 
 
 def tables(bundle):
-    """-> actions of every rank as (stage, kind, microbatch)"""
+    """Returns the actions of every rank as (stage, kind, microbatch)."""
     return [[(int(s), k, int(m)) for a in r["actions"] for s, k, m in [re.fullmatch(r"(\d+)([FBIW])(\d+)", a).groups()]]
             for r in pcc.inspect(bundle)["ranks"]]
 
 
 def peak_live(table):
-    """-> by stage, how many forward passes are alive at once"""
+    """Returns by stage how many forward passes are in flight at once."""
     live, peak = {}, {}
     for stage, kind, _ in table:
         live[stage] = live.get(stage, 0) + {"F": 1, "B": -1, "W": -1}.get(kind, 0)
@@ -60,7 +60,7 @@ def peak_live(table):
 
 
 def rows_of(trace):
-    """-> by row: its name, complete events of actions, of communication, memory"""
+    """Returns by row: its name, complete events of actions, of communication, memory."""
     rows = {}
     for event in read_json(trace)["traceEvents"]:
         row = rows.setdefault(event["pid"], {"actions": [], "messages": [], "memory": []})
@@ -74,7 +74,7 @@ def rows_of(trace):
 
 
 def check_row(row, table, what):
-    """A row does what its table says, one after another; all communication has an end."""
+    """Checks that a row has the actions of its table, one after another, and that all communication has an end."""
     done = [e["name"] for e in row["actions"] if re.fullmatch(r"\d+[FBIW]\d+", e["name"])]
     expect(done == ["".join(map(str, a)) for a in table], f"{what}: {done[:8]}… instead of {table[:8]}…")
     free = 0
@@ -86,7 +86,7 @@ def check_row(row, table, what):
 
 
 def check_order(rows):
-    """On all rows together: F of a stage follows F of the stage before, a gradient that of the stage behind."""
+    """Checks all rows together: F of a stage follows F of the stage before, a gradient follows that of the next stage."""
     ends = {e["name"]: e["ts"] + e["dur"] for row in rows for e in row["actions"]}
     for row in rows:
         for event in row["actions"]:
@@ -112,7 +112,7 @@ TIMELINES = ["pp=2,microbatches=4", "pp=2,microbatches=4,schedule=zb-v", "pp=2,m
 
 
 def planned(folder, plan):
-    """Files of a compilation: every position, every action; the same bytes every time."""
+    """Tests files of a compilation: every position and every action; the same bytes every time."""
     model = Model("gpt2", folder)
     svg, trace = os.path.join(folder, "step.svg"), os.path.join(folder, "step.json")
     contents = []
@@ -135,7 +135,7 @@ def planned(folder, plan):
 
 
 def measured(folder, plan, comm):
-    """Files of a run: a row per rank."""
+    """Tests files of a run, which have a row per rank."""
     model = Model("gpt2", folder)
     bundle, data = model.compile("run.pcc", plan, ADAM), model.data()
     svg, trace = os.path.join(folder, "step.svg"), os.path.join(folder, "step.json")
@@ -194,7 +194,8 @@ TABLES = {"backwards from the last": "0F0,0F1,0F2,0F3,0B3,0B2,0B1,0B0\n1F0,1F1,1
 
 
 def own_table(folder, name):
-    """A table that no generator makes gives what one rank gives, simulated and executed, and is exported as it was."""
+    """Tests a table that no generator makes: it computes the same as one rank, simulated and executed, and is exported
+    unchanged."""
     model, path = Model("gpt2", folder), os.path.join(folder, "own.csv")
     with open(path, "w") as file:
         file.write(TABLES[name])
@@ -215,7 +216,7 @@ for name in TABLES:
 
 
 def live(folder, pp, microbatches, schedule):
-    """What the run counts is what the table says, in the report and in the metrics; under 1F1B that is min(p - s, m)."""
+    """Tests that the run reports the counts of the table, in the report and in the metrics; under 1F1B they are min(p - s, m)."""
     model = Model("mlp", folder)
     bundle = model.compile("live.pcc", f"pp={pp},microbatches={microbatches},schedule={schedule}", MOMENTUM)
     metrics = os.path.join(folder, "metrics.jsonl")
@@ -244,7 +245,7 @@ for schedule in ("interleaved", "zb-v"):
 
 @case("speed in tokens")
 def speed_in_tokens(folder):
-    """The line on stdout is what it has been; without a peak there is no mfu."""
+    """Tests that the line on stdout is unchanged, and that there is no mfu without a peak."""
     model = Model("gpt2", folder)
     bundle, metrics = model.compile("one.pcc", "", ADAM), os.path.join(folder, "metrics.jsonl")
     out = pcc.succeed("run", bundle, "--data", model.data(), "--steps", 2, "--comm", "thread", "--metrics", metrics)
@@ -278,7 +279,7 @@ def write_tokens(folder, count, kind="u16", seed=3):
 
 
 def windows(folder, tokens, batch, length, steps):
-    """The steps that a stream stands for, as arrays: sample n begins at token n * length."""
+    """Returns the steps of a stream as arrays: sample n begins at token n * length."""
     count = (len(tokens) - 1) // length
     samples = [n % count for n in range(steps * batch)]
     cut = np.stack([tokens[n * length:n * length + length + 1] for n in samples]).reshape(steps, batch, length + 1)
@@ -290,7 +291,7 @@ def windows(folder, tokens, batch, length, steps):
 
 
 def tokens_on_plan(folder, plan, kind):
-    """Four steps of 8 samples of a stream that holds 13: the same as arrays, on one rank."""
+    """Tests four steps of 8 samples from a stream of 13: they equal arrays on one rank."""
     model = Model("gpt2", folder)
     batch, length = model.dims.values()
     path, tokens = write_tokens(folder, 13 * length + 3, kind)
@@ -333,14 +334,15 @@ def tokens_refused(folder):
 
 
 def another_batch(folder, form):
-    """Three steps of 4 samples, and then steps of 8: they go on with sample 12, and the last one begins anew in its middle."""
+    """Tests three steps of 4 samples, then steps of 8: these continue with sample 12, and the last one wraps around in its
+    middle."""
     model = Model("gpt2", folder)
     length, saved = model.dims["seq"], os.path.join(folder, "saved")
     path, tokens = write_tokens(folder, 24 * length + 1)
     eight = model.compile("eight.pcc", "dp=2", ADAM)
     model.options = [o.replace("batch=8", "batch=4") for o in model.options]
     train(model.compile("four.pcc", "pp=2", ADAM), windows(folder, tokens, 4, length, 3), 3, "--save", saved)
-    # The reference need not wrap: it holds samples 12 to 27 where they are looked for, and nothing before.
+    # The reference does not wrap around: it holds samples 12 to 27 at their places, and zeros before.
     data = windows(folder, tokens, 8, length, 4)
     for name in ("input_ids", "labels"):
         array = np.load(os.path.join(data, name + ".npy")).reshape(-1, length)
@@ -370,7 +372,7 @@ SCALED = """module {{
 
 @case("a step that cannot be cut")
 def step_not_cut(folder):
-    """Input s is one for all samples of a step: there is no step that begins with sample 4 of steps of 8."""
+    """Tests an input s that is one tensor for all samples of a step: no step can begin with sample 4 if steps have 8."""
     saved, bundles, data = os.path.join(folder, "saved"), {}, {}
     for batch in (4, 8):
         path, bundles[batch], data[batch] = (os.path.join(folder, f"{batch}{e}") for e in (".mlir", ".pcc", ""))
@@ -391,7 +393,7 @@ def step_not_cut(folder):
 
 @case("save in the background")
 def background(folder):
-    """The losses are the same, every checkpoint is whole, and what is resumed goes on."""
+    """Tests that the losses are equal, every checkpoint is complete, and a resumed run continues."""
     model = Model("gpt2", folder)
     data, plan = model.data(), model.compile("plan.pcc", "dp=2,preset=zero1", ADAM)
     whole = train(plan, data, 4)
@@ -404,7 +406,7 @@ def background(folder):
 
 @case("background saves that fail")
 def background_fails(folder):
-    """Files must not grow, as on a full disk: the run ends with 7, and what was saved before can be loaded."""
+    """Tests files that cannot grow, as on a full disk: the run exits with 7, and the checkpoint before can be loaded."""
     model = Model("gpt2", folder)
     data, bundle, saved = model.data(), model.compile("one.pcc", "", ADAM), os.path.join(folder, "saved")
     whole = train(bundle, data, 4)
@@ -419,12 +421,12 @@ def background_fails(folder):
 
 @case("background saves of a run that is killed")
 def background_killed(folder):
-    """SIGKILL while a save may be going on: what is there can be loaded, and the curve continues."""
+    """Tests SIGKILL while a save may be in progress: the checkpoint can be loaded, and the curve continues."""
     model = Model("gpt2", folder)
     data, bundle, saved = model.data(), model.compile("one.pcc", "", ADAM), os.path.join(folder, "saved")
     whole = train(bundle, data, 4)
     for attempt in range(6):
-        # Waits until a first save is complete, at most a minute, and a little longer each time.
+        # Waits until the first save is complete, at most a minute, and a little longer each time.
         killed = ["bash", "-c", f"\"$@\" & for i in {{1..6000}}; do [ -e '{saved}/latest' ] && break; sleep 0.01; done;"
                   f" sleep 0.0{attempt}; kill -9 $!; wait", "killed", pcc.PCC]
         pcc.call("run", bundle, "--comm", "thread", "--data", data, "--steps", 100000, "--save", saved, "--save-every", 1,

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A step of training: what all plans give is what the unpartitioned step gives, and a run goes on where it was saved.
+"""Tests training steps: all plans compute the same as the unpartitioned step, and a run continues from its checkpoint.
 
     run_training.py [--only GLOB] [--jobs N]
 
 Simulated ranks are compared with the unpartitioned step in f64: loss, norm of the gradients, and every weight and state of the
-optimizer after three steps. Executables train on plans of up to 8 ranks; losses are those of one rank. A run that is saved after two
-steps and resumed on another plan has the losses of one that is not interrupted.
+optimizer after three steps. Executables train on plans of up to 8 ranks; losses are those of one rank. A run that is saved
+after two steps and resumed on another plan has the losses of an uninterrupted one.
 """
 import json
 import os
@@ -27,20 +27,20 @@ MODELS = {
     "mlp": ("mlp", dict(layers=4, hidden=16, inner=32), {"batch": BATCH}),
     "gpt2": ("gpt2", dict(layers=4, hidden=16, heads=4, inner=32, vocabulary=37), {"batch": BATCH, "seq": SEQ}),
     "llama": ("llama", dict(layers=4, hidden=16, heads=4, kv_heads=2, inner=24, vocabulary=32), {"batch": BATCH, "seq": SEQ})}
-# All query heads share a key and a value, whose weights tensor parallelism does not divide.
+# All query heads share a key and a value head, whose weights tensor parallelism does not split.
 MODELS["mqa"] = ("llama", dict(layers=2, hidden=16, heads=4, kv_heads=1, inner=24, vocabulary=32), {"batch": BATCH, "seq": SEQ})
-# Divided by 4, its convolutions may be divided in so many ways that the search has to leave some out.
+# With 4 ranks its convolutions can be split in so many ways that the search skips some of them.
 MODELS["resnet"] = ("resnet", {}, {"batch": BATCH})
 ADAM = ["--optimizer", "adamw", "--lr", "0.01", "--clip-norm", "1", "--weight-decay", "0.1", "--eps", "1e-3"]
 MOMENTUM = ["--optimizer", "sgd", "--lr", "0.05", "--momentum", "0.9", "--lr-schedule", "linear(steps=10, warmup=2)"]
 PLANS = ["microbatches=4", "tp=2", "dp=2", "dp=2,preset=zero1", "dp=2,microbatches=2,preset=zero2", "dp=2,preset=zero3", "pp=2",
          "pp=2,microbatches=4,schedule=gpipe", "pp=2,microbatches=4,schedule=naive", "pp=4,microbatches=4",
          "pp=2,microbatches=4,schedule=interleaved", "pp=2,microbatches=4,schedule=zb-h1", "pp=2,microbatches=4,schedule=zb-v",
-         # One position reads the tied weight of gpt2 in two placements.
+         # One position reads the tied weight of gpt2 with two shardings.
          "tp=2,pp=2,microbatches=4,schedule=zb-v",
          "tp=2,pp=2,dp=2", "dp=2,pp=2,preset=zero3,microbatches=2"]
 
-# On 8 ranks.
+# Plans for 8 ranks.
 COMBINED = ["tp=2,pp=2,dp=2,microbatches=4,schedule=interleaved,preset=zero1",
             "tp=2,pp=2,dp=2,microbatches=4,schedule=zb-v,preset=zero3"]
 
@@ -57,7 +57,7 @@ class Model:
         self.options = pcc.dim_options(dims) + ["--train", "--loss", f"cross_entropy({self.output}, labels, ignore_index=-1)"]
 
     def data(self):
-        """STEPS batches, of which some labels do not count."""
+        """Returns STEPS batches, in which some labels are ignored."""
         path = os.path.join(self.folder, "data")
         batches = [self.graph.draw_inputs(self.dims, seed) for seed in range(STEPS)]
         labels = np.random.default_rng(7).integers(0, self.classes, [STEPS, *self.places])
@@ -72,7 +72,7 @@ class Model:
 
 
 def train(bundle, data, steps, *options, comm="thread"):
-    """-> losses and norms of the steps"""
+    """Returns losses and norms of the steps."""
     report = bundle + ".json"
     pcc.succeed("run", bundle, "--data", data, "--steps", steps, "--comm", comm, "--report", report, *options)
     with open(report) as file:
@@ -102,7 +102,7 @@ def execute(kind, plan, optimizer, comm, steps=STEPS):
 
 
 def resume(kind, first, second):
-    """Two steps of one plan, saved, and two of another are four of one rank."""
+    """Tests that two steps of one plan, saved, and two of another equal four on one rank."""
     with tempfile.TemporaryDirectory() as folder:
         model = Model(kind, folder)
         data = model.data()
@@ -113,7 +113,8 @@ def resume(kind, first, second):
 
 
 def outside(plan):
-    """Tokens and labels without a row or a class end the run, wherever they are read; what is ignored is no class."""
+    """Tests that tokens without a row and labels without a class end the run, wherever they are read; ignored labels are no
+    class."""
     with tempfile.TemporaryDirectory() as folder:
         model = Model("gpt2", folder)
         data = model.data()
@@ -131,7 +132,7 @@ def outside(plan):
 
 
 def dumps():
-    """Dumps of all phases make the same bundle, and can be verified."""
+    """Tests that dumps of all phases give the same bundle and can be verified."""
     with tempfile.TemporaryDirectory() as folder:
         model = Model("gpt2", folder)
         dumped = os.path.join(folder, "ir")

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Schedules x division of weights, gradients and state x recomputation x axes: simulated ranks train as one device does, in f64 at 1e-12.
+"""Tests schedules x sharding of weights, gradients and state x recomputation x axes: simulated ranks train like one device, in
+f64 to 1e-12.
 
     run_training_table.py [--only GLOB] [--every N] [--jobs N]
 
-What is compared: the loss and the norm of the gradients of each of three steps and, behind them, every weight, all state of the optimizer,
-and the sum of every weight's gradients, which `pcc verify` lets the step keep.
+Compares the loss and the gradient norm of each of three steps and, after them, every weight, all state of the optimizer, and
+the sum of every weight's gradients, which `pcc verify` makes the step keep.
 """
 import os
 import sys

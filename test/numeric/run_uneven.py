@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Dims that ranks do not divide: parts are ceil-sized, the last ones short or empty; nobody outside sees the padding, and what is
-reduced is not changed by it. Verified, executed by all ranks, and counted.
+"""Tests dims that are not divisible by the ranks: parts have the size ceil(size / ranks), the last ones are short or empty, no
+output contains padding, and no reduction includes it. Plans are verified, executed on all ranks, and their bytes counted.
 
     run_uneven.py [--only GLOB] [--jobs N]
 """
@@ -15,7 +15,7 @@ from sharded_graph import Graph, reduce_bytes
 
 
 def starts(sizes):
-    """[3, 3, 1] -> [[0, 3]], [[3, 6]], [[6, 7]] per rank; an empty part has no runs."""
+    """Returns the runs per rank: [3, 3, 1] -> [[0, 3]], [[3, 6]], [[6, 7]]; an empty part has no runs."""
     ends = np.cumsum(sizes)
     return [[[int(e - n), int(e)]] if n else [] for n, e in zip(sizes, ends)]
 
@@ -26,7 +26,8 @@ def outputs(bundle, options, folder):
 
 
 def case(name, graph, ranks, pins, parts, wanted, limit):
-    """`parts`: sizes of the first dim or the dim `d` of an input on each rank, {name: (d, sizes)}; `wanted` the whole outputs."""
+    """Adds a case. `parts`: sizes on each rank of the first dim, or of dim `d`, of an input: {name: (d, sizes)}. `wanted`: the
+    whole outputs."""
     def check():
         g = graph()
         sharded_graph.check(g, f"t={ranks}", pins, limit)
@@ -47,7 +48,7 @@ def case(name, graph, ranks, pins, parts, wanted, limit):
 
 
 def chain(kind, shape, **attributes):
-    """One op on `x`, its axes given as attribute or as operand."""
+    """Returns a graph of one op on `x`, with its axes as attribute or as operand."""
     def build():
         g = Graph()
         x = g.normal("x", *shape)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Received bytes of whole models against closed formulas of their sizes, on 2, 4 and 8 ranks of one axis.
+"""Compares the received bytes of whole models with closed formulas, on 2, 4 and 8 ranks of one axis.
 
     run_volumes.py [--only GLOB] [--every N] [--jobs N] [--show]
 
@@ -10,8 +10,8 @@
       results, whichever is less
   pp  [batch / microbatches, seq, hidden] per boundary and microbatch, cut between layers
 
-A plan may receive less; LESS has the bytes of those that do. Models are real exports where their folder lies beside the
-repository, full-size ones with files of weights that have no contents, and those of test/models elsewhere.
+A plan may receive less; LESS has the bytes of those that do. Models are the real exports if their folder exists beside the
+repository (full-size ones with empty files of weights), otherwise those of test/models.
 """
 import argparse
 import dataclasses
@@ -42,11 +42,11 @@ class Sizes:
     seq: int = 0  # where it is not a dynamic dim
 
     def rows(self):
-        """Batch and, where there is one, sequence."""
+        """Returns batch and, if there is one, sequence."""
         return [n for _, n in self.dims] + [self.seq] * (self.seq > 0)
 
     def volume(self, last):
-        """Bytes of [batch, seq, last]."""
+        """Returns the bytes of [batch, seq, last]."""
         result = last * self.bytes
         for n in self.rows():
             result *= n
@@ -63,13 +63,13 @@ MANY = (("batch", 4), ("seq", 128))
 FULL = {"gpt2-124m": Sizes(12, 768, 768, 12, MANY, tied=True), "bert-base": Sizes(12, 768, 768, 12, MANY),
         "llama-8b": Sizes(32, 4096, 1024, dims=MANY, bytes=2), "llama-70b": Sizes(80, 8192, 1024, dims=MANY, bytes=2)}
 
-# What is received on 2, 4 and 8 ranks where that is less than the formula.
-OUTPUT = {  # the last sum is an output, or all that a narrow head reads: it is scattered
+# Received bytes on 2, 4 and 8 ranks that are below the formula.
+OUTPUT = {  # the last sum is an output, or is read only by a narrow head: it is scattered
     "bert-dynamo tp": (491_520, 737_280, 860_160), "bert-torchscript tp": (491_520, 737_280, 860_160),
     "bert-base tp": (36_962_304, 55_443_456, 64_684_032), "mlp-torchscript tp": (43_648, 65_472, 76_384),
     "moe-dense-dynamo tp": (61_952, 92_928, 108_416), "bert tp": (491_520, 737_280, 860_160), "mlp tp": (43_648, 65_472, 76_384),
     "moe tp": (61_952, 92_928, 108_416)}
-TABLE = {  # 509 rows of the table are fewer bytes than the sum of what is looked up
+TABLE = {  # 509 rows of the table are fewer bytes than the sum of the looked-up rows
     f"{name} tp": (589_440, 860_160, 916_992) for name in ("gpt2-dynamo", "gpt2-dynamo-opset23", "gpt2")}
 SPLIT = {  # heads on some ranks and the sequence on others, which makes every sum smaller
     "gpt2-torchscript tp": (None, None, 862_208), "gpt2-124m tp": (None, None, 65_163_264), "llama-dynamo tp": (None, 635_392, 653_440),
@@ -93,8 +93,8 @@ def place(name, folder):
 
 
 def sums(path, sizes):
-    """Names of the sums of [batch, seq, hidden] behind attention and perceptron of each layer, in order: they add two values that
-    are computed. The graph's own are the last ones; embeddings come before."""
+    """Returns the names of the sums of [batch, seq, hidden] after attention and perceptron of each layer, in order: they add
+    two values that are computed. The graph's own sums are the last ones; embeddings come before."""
     model, dims, weights = onnx.load(path, load_external_data=False), dict(sizes.dims), set()
     for value in model.graph.input:
         for dim in value.type.tensor_type.shape.dim:
@@ -111,7 +111,7 @@ def sums(path, sizes):
 
 
 def norm_behind(nodes, value):
-    """The output of the norm that reads `value`: of one node, or of several that are known by their last."""
+    """Returns the output of the norm that reads `value`: a single node, or several of which the last is known."""
     first = next(i for i, n in enumerate(nodes) if value in n.input)
     if nodes[first].op_type == "LayerNormalization":
         return nodes[first].output[0]
@@ -129,7 +129,7 @@ def received(inspection):
 
 
 def tensor(path, sizes, ranks, folder):
-    """-> what is received, and the formula's number"""
+    """Returns the received bytes and the formula's number."""
     per_sum = 2 * (ranks - 1) * sizes.volume(sizes.hidden) // ranks
     return received(compile(path, sizes, folder, "--tp", ranks)), (sizes.sums * sizes.layers + sizes.tied) * per_sum
 
@@ -146,7 +146,7 @@ def data(path, sizes, ranks, folder):
 
 
 def context(path, sizes, ranks, folder):
-    """Every rank has its part of the tokens, in one piece or in stripes, and nothing is pinned."""
+    """Checks that every rank has its part of the tokens, in one piece or in stripes, without pins."""
     inspection = compile(path, sizes, folder, "--cp", ranks)
     seq = dict(sizes.dims)["seq"]
     held = {}
@@ -165,7 +165,7 @@ def context(path, sizes, ranks, folder):
 
 
 def stages(path, sizes, ranks, folder):
-    """The cuts are between the last sum of a share of the layers and the norm behind it."""
+    """Checks that the cuts are between the last sum of a share of the layers and the norm after it."""
     nodes = onnx.load(path, load_external_data=False).graph.node
     ends = sums(path, sizes)[1::2][sizes.layers // ranks - 1:-1:sizes.layers // ranks]
     cuts = [w for e in ends for w in ("--stage-at", norm_behind(nodes, e))]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Ops that read a split dim through windows: slices, pads, concatenations, rolls, convolutions and pools on simulated ranks give
-what one rank gives, and a rank receives only what its part needs and it does not have.
+"""Tests ops that read a split dim through windows: slices, pads, concatenations, rolls, convolutions and pools on simulated
+ranks compute the same as one rank, and a rank receives only elements that its part needs and that it lacks.
 
     run_windows.py [--only GLOB] [--jobs N]
 """
@@ -19,7 +19,8 @@ def parts(size, ranks):
 
 
 def missing(size, result, ranks):
-    """Bytes of the rows that some rank's part of `result`, a list of row numbers of x (or None), needs and its part of x lacks."""
+    """Returns the bytes of the rows that some rank's part of `result`, a list of row numbers of x (or None), needs and its part
+    of x lacks."""
     worst = 0
     for own, part in zip(parts(size, ranks), parts(len(result), ranks)):
         worst = max(worst, len({result[i] for i in part} - {None} - set(own)))
@@ -63,7 +64,7 @@ for ranks in (2, 3, 4, 8):
              [3, 2, 1, size - 1])
 
 
-# Another value than zero fills, one dim is padded on every rank, and a slice of a few rows goes to all.
+# Pads with another value than zero; one dim is padded on every rank, and a slice of a few rows goes to all.
 def filled(g):
     g.op("Pad", [g.normal("x", 9, WIDTH), g.constant("pads", np.array([1, 2, 2, 0])), g.constant("seven", np.float32(7))], ["y"])
     return g

@@ -13,7 +13,7 @@ CASES = {}
 
 
 class Graph:
-    """One small graph: inputs `x`, …, and what is computed from them."""
+    """A small graph: inputs `x`, …, and values computed from them."""
 
     def __init__(self, seed=1):
         self.random = np.random.RandomState(seed)
@@ -63,7 +63,7 @@ def check(graph, mesh, pins, limit, options=()):
 
 
 def check_bytes(graph, mesh, pins, wanted):
-    """Compiles only; exactly these bytes are received."""
+    """Compiles a graph and checks that exactly these bytes are received."""
     with tempfile.TemporaryDirectory() as folder:
         path, _ = graph.save(folder)
         bundle = os.path.join(folder, "b.pcc")

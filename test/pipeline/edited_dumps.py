@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A mistake in an edited dump is refused when the dump is read, as a mistake of the file: exit code 3, the line, and what the
-attribute needs. Every phase's dump gets a misspelt attribute, a malformed one and one of a prefix that does not exist.
+"""Tests that a mistake in an edited dump is reported when the dump is read: exit code 3, the line, and the form that the
+attribute needs. Every phase's dump gets a misspelt attribute, a malformed one and one with an unknown prefix.
 
     edited_dumps.py [--only GLOB] [--jobs N]
 """
@@ -37,7 +37,7 @@ def make_dumps(folder):
 
 
 def refused(folder, text, number, change, mention):
-    """Changes line `number`, from 0, of a dump, which must then be refused there."""
+    """Changes line `number`, from 0, of a dump. The dump must then be rejected at that line."""
     lines = text.split("\n")
     changed = re.sub(*change, lines[number], count=1)
     if changed == lines[number]:
@@ -54,7 +54,7 @@ def refused(folder, text, number, change, mention):
 
 
 def find(text, pattern):
-    """The number, from 0, of the first line with `pattern`."""
+    """Returns the number, from 0, of the first line with `pattern`."""
     for number, line in enumerate(text.split("\n")):
         if re.search(pattern, line):
             return number

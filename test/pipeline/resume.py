@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A compilation that is taken up from any dump ends where one without a stop does, byte for byte, also when the model is
-gone; options are remembered, may be repeated, and must not change.
+"""Tests that a compilation resumed from any dump gives the same bytes as one without a stop, also without the model; options
+are recorded, may be repeated, and must not change.
 
     resume.py [--only GLOB] [--jobs N]
 """
@@ -38,7 +38,7 @@ def compare(ours, theirs, name, what):
 
 
 def resumes(model, plan):
-    """From every dump, with and without the options repeated, to the same dumps."""
+    """Resumes from every dump, with and without repeated options; all give the same dumps."""
     with tempfile.TemporaryDirectory() as t:
         path, whole = os.path.join(t, "m", "model.onnx"), os.path.join(t, "ir")
         builder.build(model, path, external=True, **SIZES[model])
@@ -66,7 +66,7 @@ def refused(folder, mention, *arguments):
 
 
 def changed_options():
-    """What shaped the phases before the dump cannot be changed behind them."""
+    """Tests that options of phases before the dump cannot be changed."""
     with tempfile.TemporaryDirectory() as t:
         path, ir = os.path.join(t, "model.onnx"), os.path.join(t, "ir")
         builder.build("mlp", path)
@@ -84,7 +84,7 @@ def changed_options():
 
 
 def equal_twice():
-    """The folder, the environment and the time of day do not show in dumps; the model's folder does."""
+    """Tests that folder, environment and time do not affect dumps, and that the model's folder does."""
     with tempfile.TemporaryDirectory() as t:
         path = os.path.join(t, "model.onnx")
         builder.build("gpt2", path, **SIZES["gpt2"])
@@ -98,8 +98,8 @@ def equal_twice():
 
 
 def verified():
-    """Every dump that can be interpreted is verified against the model; one that was spoilt is told from it, by the first
-    value that its ranks get wrong: behind the first sum over tp, which is a maximum now."""
+    """Tests that every dump that can be interpreted is verified, and that a wrong one is detected by its first wrong value: the
+    sum over tp, which was changed to a maximum."""
     with tempfile.TemporaryDirectory() as t:
         path, ir = os.path.join(t, "model.onnx"), os.path.join(t, "ir")
         builder.build("mlp", path)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Arrays go in from NumPy and by DLPack, whatever their layout, and come out as NumPy's own."""
+"""Tests arrays: inputs come from NumPy and by DLPack, in any layout; outputs are NumPy arrays."""
 import gc
 import os
 import tempfile
@@ -15,7 +15,7 @@ TYPES = {"f4": TensorProto.FLOAT, "i8": TensorProto.INT64, "?": TensorProto.BOOL
 
 
 class Tensor:
-    """Another library's: DLPack is all that it has."""
+    """A tensor of another library, which only has DLPack."""
 
     def __init__(self, array):
         self.array = array
@@ -28,7 +28,7 @@ class Tensor:
 
 
 def identity(folder, dtype):
-    """y = x of four by six."""
+    """Writes y = x of four by six."""
     graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "g", *(
         [helper.make_tensor_value_info(name, TYPES[dtype], [4, 6])] for name in "xy"))
     path = os.path.join(folder, f"{np.dtype(dtype)}.onnx")
@@ -75,7 +75,7 @@ class Arrays(unittest.TestCase):
         np.testing.assert_array_equal(y, self.x + 1)
 
     def test_keywords(self):
-        """Lists, dicts, flags, paths and numbers become the words of the command line."""
+        """Lists, dicts, flags, paths and numbers become words of the command line."""
         from pcc.keywords import words_of
         self.assertEqual(words_of("compile", dict(dims={"batch": 8}, shapes={"ids": (8, 32)}, shard=["a=[tp]", "b=[-]"], betas=(0.5, 1e-9),
                                                   preset=["megatron", "zero1"], mesh={"a": 2, "b": 4}, train=True, pack_weights=False,

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Mistakes are pcc.Error: the tool's message, its notes, its exit code. Nothing is printed, nothing ends the interpreter."""
+"""Tests that errors are pcc.Error with the tool's message, notes and exit code, that no text is printed, and that the
+interpreter goes on."""
 import os
 import pathlib
 import pickle

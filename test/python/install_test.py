@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`pip install ./python-bindings` into a fresh virtual environment gives a module and a tool that need nothing of the build; the
-example compiles, inspects, runs, verifies and trains a GPT-2 with them, from elsewhere.
+"""Tests that `pip install ./python-bindings` into a new virtual environment gives a module and a tool that do not need the
+build; the example compiles, inspects, runs, verifies and trains a GPT-2 with them, from another folder.
 
     install_test.py --build BUILD        of a build that is there, offline: builds nothing but the module
     install_test.py --isolated [--plot LOSS.png]
@@ -33,7 +33,7 @@ def first(bundle: pcc.Bundle) -> float:
 
 
 class Environment:
-    """A virtual environment in `folder`. What is called sees nothing of this process's own and works in an empty folder."""
+    """A virtual environment in `folder`. Commands see no variable of this process and run in an empty folder."""
 
     def __init__(self, folder):
         self.folder, self.elsewhere = os.path.join(folder, "env"), os.path.join(folder, "elsewhere")
@@ -44,7 +44,7 @@ class Environment:
         self.site = self.call(self.python, "-c", "import sysconfig; print(sysconfig.get_path('platlib'))").strip()
 
     def call(self, *command, succeeds=True, timeout=600, **options):
-        """Stdout of a command that succeeds, or all that one says that does not."""
+        """Returns the stdout of a command that succeeds, or all output of one that fails."""
         result = subprocess.run(command, cwd=options.pop("cwd", self.elsewhere), env={**self.variables, **options}, text=True,
                                 stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout)
         if (result.returncode == 0) != succeeds:
@@ -52,7 +52,7 @@ class Environment:
         return result.stdout if succeeds else result.stdout + result.stderr
 
     def lend_packages(self):
-        """Those of the tests' environment: there is no index to take them from."""
+        """Lends it the packages of the tests' environment, because there is no index from which to install them."""
         with open(os.path.join(self.site, "lent.pth"), "w") as file:
             file.write(sysconfig.get_path("platlib"))
 
@@ -63,7 +63,7 @@ class Environment:
 
 
 def check_package(env, trees):
-    """The module and all that it loads lie in the environment, and its types are there."""
+    """Checks that the module and all files that it loads are in the environment, together with its types."""
     loaded = env.call(env.python, "-c", "import pcc; print(pcc.__file__); print(open('/proc/self/maps').read())")
     assert loaded.startswith(os.path.join(env.site, "pcc", "")), loaded
     assert os.path.join(env.site, "pcc", "lib", "libpcc.so") in loaded, loaded
@@ -74,7 +74,7 @@ def check_package(env, trees):
 
 
 def check_example(env, model, *plot):
-    """What the example says of a model; returns how many weights trained."""
+    """Checks the output of the example for a model; returns the number of weights that it trained."""
     said = env.call(env.python, os.path.join(ROOT, "python-bindings", "examples", "train_gpt2.py"), model, *plot)
     print(said.strip())
     assert said.startswith("4 ranks; "), said
@@ -85,7 +85,7 @@ def check_example(env, model, *plot):
 
 
 def check_types(env):
-    """A type checker that runs elsewhere finds the installed types."""
+    """Checks that a type checker that runs elsewhere finds the installed types."""
     command = (sys.executable, "-m", "mypy", "--strict", "--python-executable", env.python, "--cache-dir", "cache", "-c")
     env.call(*command, SCRIPT)
     said = env.call(*command, SCRIPT.replace("bundle.train()", "bundle.nothing()"), succeeds=False)
@@ -98,7 +98,7 @@ def check_tool(env, model):
 
 
 def check_damage(env, model):
-    """A package that lacks a part says which."""
+    """Checks that a package with a missing part says which part."""
     for name, script in (("lib/libpcc.so", "import pcc"),
                          ("lib/pcc/rank-main-cpu.o", f"import pcc; pcc.compile({model!r}, dims=dict(batch=2, seq=4))")):
         path = os.path.join(env.site, "pcc", name)
@@ -116,7 +116,7 @@ def check_all(env, model, trees):
 
 
 def check_compiler(env, build):
-    """What another vendor's compiler makes would crash when it calls pcc: it is refused."""
+    """Checks that another vendor's compiler is rejected: its code would crash when it calls pcc."""
     said = " ".join(env.call("cmake", "-G", "Ninja", "-S", os.path.join(ROOT, "python-bindings"), "-B", "other",
                              "-DCMAKE_CXX_COMPILER=g++", f"-DPCC_BUILD={build}", succeeds=False).split())
     assert "was compiled by Clang" in said and "got GNU" in said, said

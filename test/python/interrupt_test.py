@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The interpreter goes on while C++ works: other threads run, Ctrl-C raises KeyboardInterrupt, and what was interrupted leaves the
-process as it was. A lock that is kept would hold these tests up until their timeout."""
+"""Tests that the interpreter continues while C++ runs: other threads run, Ctrl-C raises KeyboardInterrupt, and an interrupted
+call leaves the process unchanged. If a lock were kept, these tests would hang until their timeout."""
 import os
 import signal
 import tempfile
@@ -14,7 +14,7 @@ FOR_EVER = 10**9
 
 
 def soon(call):
-    """Calls it from another thread, which needs the interpreter's lock for it."""
+    """Calls a function from another thread, which needs the interpreter's lock."""
     threading.Timer(0.3, call).start()
 
 
@@ -25,7 +25,7 @@ def interrupt():
 class Interrupts(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        # A shell's background jobs begin with SIGINT ignored.
+        # Background jobs of a shell begin with SIGINT ignored.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         cls.folder = cls.enterClassContext(tempfile.TemporaryDirectory())
         cls.model, cls.inputs = models.gpt2(cls.folder)
@@ -54,7 +54,7 @@ class Interrupts(unittest.TestCase):
         self.assertEqual((caught.exception.exit_code, str(caught.exception)), (14, "the run was interrupted"))
 
     def test_a_handler_of_the_users(self):
-        """What a handler raises is what the call raises."""
+        """An exception of the user's handler is raised by the call."""
         def handler(number, frame):
             raise TimeoutError("the user's")
         before = signal.signal(signal.SIGUSR1, handler)
@@ -66,7 +66,7 @@ class Interrupts(unittest.TestCase):
             signal.signal(signal.SIGUSR1, before)
 
     def test_compilation(self):
-        """The first phase's callback, on another thread, needs the lock; what the interrupt cuts short leaves nothing."""
+        """The callback of the first phase, on another thread, needs the lock. The interrupted compilation leaves no file."""
         from pcc import _pcc
         from pcc.keywords import words_of
         bundle, phases = os.path.join(self.folder, "interrupted.pcc"), []

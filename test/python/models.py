@@ -1,5 +1,5 @@
-"""Models for tests of the Python module: those of the tool's tests. Their own module is called pcc as well, which calls the
-tool; here pcc is the package."""
+"""Models for tests of the Python module, which are those of the tool's tests. The module that calls the tool there is named pcc
+as well; here pcc is the package."""
 import importlib
 import os
 import sys
@@ -9,7 +9,7 @@ sys.path.append(os.path.join(ROOT, "test", "models"))
 
 
 def load_numeric():
-    """test/numeric/run_numeric.py: its models, plans and checks."""
+    """Returns test/numeric/run_numeric.py: its models, plans and checks."""
     package = {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] == "pcc"}
     sys.path.insert(0, os.path.join(ROOT, "test", "numeric"))
     try:
@@ -28,7 +28,7 @@ GPT2 = dict(layers=2, hidden=16, heads=4, inner=32, vocabulary=37)
 
 
 def gpt2(folder, **options):
-    """A small GPT-2 in `folder`: its path, and a batch of its inputs."""
+    """Writes a small GPT-2 to `folder`. Returns its path and a batch of its inputs."""
     path = os.path.join(folder, "gpt2.onnx")
     graph = builder.build("gpt2", path, **{**GPT2, **options})
     return path, graph.draw_inputs(DIMS)

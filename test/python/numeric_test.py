@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The tool's numeric table (test/numeric/run_numeric.py) through the module: pcc verify agrees to 1e-12 in float64, its executables
-too as far as float32 goes, ranks as threads agree with ONNX Runtime to 1e-4, and ranks as processes give the same bits.
+"""Runs the tool's numeric table (test/numeric/run_numeric.py) with the module: pcc verify agrees to 1e-12 in float64 and its
+executables within float32's precision, ranks as threads agree with ONNX Runtime to 1e-4, and ranks as processes give the same
+bits.
 
     numeric_test.py [--all] [--only GLOB] [--plans 'tp=2;tp=2,pp=2'] [--jobs N]
 
-Without --all, it is the subset that the tool's own test runs at every change.
+Without --all, runs the subset of the tool's own test in the gate.
 """
 import argparse
 import os
@@ -18,7 +19,7 @@ numeric = models.load_numeric()
 
 
 def check(name, plan):
-    """What run_numeric.py does with a case, by calls, and on threads as well."""
+    """Tests a case of run_numeric.py by calls of the module, also on threads."""
     with tempfile.TemporaryDirectory() as folder:
         path, dims = numeric.prepare(name, folder)
         inputs = models.oracle.load(os.path.join(folder, "inputs"))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Training sessions: the curve is that of `pcc run`, bit for bit, on arrays and on files; what is saved goes on; weights come out whole,
-as `pcc checkpoint export` writes them; what is let go frees its ranks."""
+"""Tests training sessions: the curve is that of `pcc run`, bit for bit, on arrays and on files; a checkpoint can be resumed;
+weights are returned whole, as `pcc checkpoint export` writes them; a deleted session ends its ranks."""
 import gc
 import json
 import os
@@ -25,7 +25,7 @@ def tool(*words):
 
 
 def safetensors(path):
-    """The arrays of a file, all f32."""
+    """Returns the arrays of a file, all f32."""
     with open(path, "rb") as file:
         header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
         data = file.read()
@@ -55,7 +55,7 @@ class Sessions(unittest.TestCase):
         return pcc.compile(cls.model, dims=models.DIMS, **TRAINING, **plan)
 
     def curve(self, bundle, *words):
-        """What the tool's run tells of its steps."""
+        """Returns the steps that the tool's run reports."""
         metrics = os.path.join(self.folder, "metrics.jsonl")
         if os.path.exists(metrics):
             os.remove(metrics)

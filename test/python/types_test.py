@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The stubs are generated, and say everything: the package and a script that uses all of it pass `mypy --strict`, and one that is
-wrong does not. Keywords and their types are those of the tool."""
+"""Tests that the stubs are generated and complete: the package and a script that uses all of it pass `mypy --strict`, and a
+wrong script does not. Keywords and their types are those of the tool."""
 import os
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The checks of tools/dev find what they are for, shown on small trees with one mistake each."""
+"""Tests that the checks of tools/dev find mistakes, on small trees with one mistake each."""
 import os
 import sys
 import tempfile
@@ -17,7 +17,7 @@ import check_sizes
 
 
 def problems(check, files):
-    """What `check` says about a tree that holds `files`: path -> text."""
+    """Returns the problems that `check` finds in a tree with `files`: path -> text."""
     with tempfile.TemporaryDirectory() as root:
         for name, text in files.items():
             os.makedirs(os.path.dirname(os.path.join(root, name)) or root, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The scripts that render docs/ read what they are given, shown on small texts."""
+"""Tests the scripts that render docs/ on small texts."""
 import os
 import sys
 import tempfile

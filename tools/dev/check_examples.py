@@ -27,7 +27,7 @@ class Described(typing.NamedTuple):
 
 
 def kind_of(base):
-    """Returns "op" or "pass" by the class from which a definition derives; None for enums, attributes and the like."""
+    """Returns "op" or "pass" by the class from which a definition derives, or None for enums, attributes and the like."""
     if re.match(r"Pass<", base):
         return "pass"
     return "op" if re.match(r"\w*Op<", base) else None

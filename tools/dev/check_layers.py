@@ -132,7 +132,7 @@ def includes(text):
 
 
 def way_to_ir(header, text_of, seen):
-    """Returns the chain of headers from `header` to the first one of MLIR or LLVM; None if it includes none of them."""
+    """Returns the chain of headers from `header` to the first one of MLIR or LLVM, or None if it includes none of them."""
     if IR.fullmatch(header):
         return [header]
     seen.add(header)

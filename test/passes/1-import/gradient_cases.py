@@ -1,4 +1,4 @@
-"""Nodes of which ONNX records no case, or none of floats: what op_facts.py would not see. Nothing is said of their outputs."""
+"""Nodes for which ONNX has no case with floats, so that op_facts.py would lack their gradients. Their outputs are not checked."""
 import numpy as np
 from onnx import TensorProto, helper
 
@@ -32,7 +32,7 @@ NODES = [
 
 
 def models():
-    """-> (model, inputs by name) for each"""
+    """Yields (model, inputs by name) for each node."""
     for op, domain, version, operands, attributes, outputs in NODES:
         names = [f"x{i}" for i in range(len(operands))]
         results = [f"y{i}" for i in range(outputs)]

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""The ONNX backend node cases through the importer: node_cases.py TOOL OPT [--only GLOB] [--every N] [--list] [--facts FILE [--write]]
+"""Runs the ONNX backend node cases through the importer: node_cases.py TOOL OPT [--only GLOB] [--every N] [--list] [--facts
+FILE [--write]]
 
 TOOL is pcc-import-model, OPT pcc-opt. Each case is imported and evaluated, and its outputs are compared with the recorded ones.
-Operands that must be known while compiling (shapes, axes) are inputs in these cases: they are made initializers with their recorded
-values first. A case that the importer calls unsupported (exit code 4) is counted; any other error or difference is a failure.
-Gradients of the outputs by the inputs are compared with central differences. --facts compares the file of which docs/onnx-ops.md is
-rendered with what the cases show; --write makes it. With --every, one of so many cases is tried: what only all cases can tell, their
-number, is not looked at; facts that the file lacks are an error.
+Operands that must be known while compiling (shapes, axes) are inputs in these cases: they are first changed to initializers
+with their recorded values. A case that the importer calls unsupported (exit code 4) is counted; any other error or difference
+is a failure. Gradients of the outputs by the inputs are compared with central differences. --facts compares the results of the
+cases with the file from which docs/onnx-ops.md is rendered; --write writes that file. With --every N, one of N cases is run:
+their number is then not checked, but facts that the file lacks are an error.
 """
 import argparse, concurrent.futures, fnmatch, glob, os, re, subprocess, sys, tempfile
 
@@ -18,16 +19,16 @@ import gradient_cases
 import op_facts
 import sharding_probe
 
-# As many of the cases of onnx 1.22 as are known to pass.
+# Number of cases of onnx 1.22 that must at least pass.
 FLOOR = 1383
-# Recorded with a fractional output size, which ONNX Runtime reads otherwise, too.
+# Cases recorded with a fractional output size, which ONNX Runtime interprets differently as well.
 DISPUTED = {"test_resize_downsample_scales_cubic_align_corners", "test_resize_downsample_scales_linear_align_corners"}
 DATA = os.path.join(os.path.dirname(onnx.__file__), "backend", "test", "data")
 FOLDERS = ("node", "pytorch-converted", "pytorch-operator", "simple")
 
 
 def read(path):
-    """The tensor in a recorded file, or None for a sequence, a string or a type that NumPy lacks."""
+    """Returns the tensor in a recorded file, or None for a sequence, a string or a type that NumPy lacks."""
     tensor = onnx.TensorProto()
     with open(path, "rb") as f:
         try:
@@ -62,7 +63,7 @@ def import_command(tool, model, inputs, folder):
 
 
 def call(tool, model, inputs, folder):
-    """Exit code, stderr and stdout of one run; `inputs` by name."""
+    """Returns exit code, stderr and stdout of one run; `inputs` are by name."""
     for i, name in enumerate(free_inputs(model)):
         inputs[name].astype("f8" if is_real(inputs[name]) else "i8").tofile(os.path.join(folder, f"in{i}.bin"))
     onnx.save(model, os.path.join(folder, "model.onnx"))
@@ -72,7 +73,7 @@ def call(tool, model, inputs, folder):
 
 
 def add_facts(tools, model, inputs, folder, shown):
-    """Adds what a case that passed shows of its only op."""
+    """Adds the facts that a passed case shows about its only op."""
     if len(model.graph.node) == 1:
         command = import_command(tools.tool, model, inputs, folder)
         module = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
@@ -80,7 +81,7 @@ def add_facts(tools, model, inputs, folder, shown):
 
 
 def settle(tool, model, inputs, folder):
-    """Runs the case, making operands initializers as long as the importer asks for one."""
+    """Runs the case. Changes operands to initializers as long as the importer asks for one."""
     while True:
         code, text, gradients = call(tool, model, inputs, folder)
         asked = re.search(r"operand \d+ \('(.*?)'\) must be known", text)
@@ -91,7 +92,7 @@ def settle(tool, model, inputs, folder):
 
 
 def difference(want, folder, i):
-    """What is wrong with output `i`, or None."""
+    """Returns the error of output `i`, or None."""
     shape = re.match(r"tensor<((?:\d+x)*)", open(os.path.join(folder, f"out{i}.txt")).read())[1]
     shape = tuple(int(n) for n in shape.split("x")[:-1])
     if shape != want.shape:
@@ -107,7 +108,7 @@ def difference(want, folder, i):
 
 
 def run(tools, case, shown):
-    """('passed' | 'unsupported' | 'failed', text). What the case shows of its op is added to `shown`."""
+    """Returns ('passed' | 'unsupported' | 'failed', text). Adds the facts that the case shows about its op to `shown`."""
     model = onnx.load(os.path.join(case, "model.onnx"))
     inputs, outputs = recorded(case, "input"), recorded(case, "output")
     kept = [i for i, v in enumerate(model.graph.output) if v.name]
@@ -129,7 +130,7 @@ def run(tools, case, shown):
 
 
 def check_gradients(tools, shown):
-    """What is wrong with the gradients of nodes that ONNX has no case of."""
+    """Returns the errors in the gradients of nodes for which ONNX has no case."""
     for model, inputs in gradient_cases.models():
         with tempfile.TemporaryDirectory() as folder:
             code, text, gradients = call(tools.tool, model, inputs, folder)

@@ -1,4 +1,4 @@
-"""What the node cases show of each ONNX op: op_facts.json, of which docs/onnx-ops.md is rendered."""
+"""Facts that the node cases show about each ONNX op: op_facts.json, from which docs/onnx-ops.md is rendered."""
 import collections, json, re, threading
 
 import onnx
@@ -10,9 +10,9 @@ TYPES = {"FLOAT": "f32", "DOUBLE": "f64", "FLOAT16": "f16", "BFLOAT16": "bf16", 
 
 
 class Facts:
-    """What the cases of one op have shown: versions of its domain, element types of its first operand (of its result where it has
-    none), graph ops that it becomes, result dims that an axis split and dims that were tried, operands by which it has a gradient
-    or is flat (place -> name), and messages about gradients that it has not."""
+    """Facts that the cases of one op have shown: versions of its domain, element types of its first operand (or of its result,
+    if it has no operand), graph ops that it becomes, result dims that an axis split and dims that were tried, operands for
+    which it has a gradient or a zero gradient (place -> name), and messages about missing gradients."""
 
     def __init__(self):
         self.versions, self.types, self.becomes, self.refused = set(), set(), set(), set()
@@ -26,7 +26,7 @@ class Facts:
 
 
 def operand_name(node, version, argument):
-    """-> (place, name) of the operand that `argument` is: from the schema, else its number."""
+    """Returns (place, name) of the operand that `argument` is: the name of the schema, else its number."""
     place = list(node.input).index(argument)
     domain = "" if node.domain == "ai.onnx" else node.domain
     try:
@@ -38,7 +38,7 @@ def operand_name(node, version, argument):
 
 
 def first_type(model):
-    """The element type of the only node's first operand, or of its result."""
+    """Returns the element type of the only node's first operand, or of its result."""
     node = model.graph.node[0]
     known = {v.name: v.type.tensor_type.elem_type for v in [*model.graph.input, *model.graph.output]}
     known.update((t.name, t.data_type) for t in model.graph.initializer)
@@ -47,7 +47,7 @@ def first_type(model):
 
 
 def facts_of(model, shown):
-    """(facts of the op that is the model's only node, its version); None for a model of several nodes."""
+    """Returns (facts of the op that is the model's only node, its version), or None for a model of several nodes."""
     if len(model.graph.node) != 1:
         return None
     domain = model.graph.node[0].domain or "ai.onnx"
@@ -56,7 +56,7 @@ def facts_of(model, shown):
 
 
 def add_case(model, module, splits, shown):
-    """Adds what one case that passed has shown: its `module` as text, and whether an axis split each result dim that was tried."""
+    """Adds the facts of one passed case: its `module` as text, and whether an axis split each result dim that was tried."""
     with LOCK:
         if not (found := facts_of(model, shown)):
             return
@@ -69,7 +69,7 @@ def add_case(model, module, splits, shown):
 
 
 def add_gradients(model, text, shown):
-    """Adds what one case has shown of gradients. Returns what is wrong with them, or None."""
+    """Adds the facts of one case about gradients. Returns the error in the gradients, or None."""
     with LOCK:
         if found := facts_of(model, shown):
             read_gradients(model.graph.node[0], *found, text)
@@ -95,13 +95,13 @@ def collect():
 
 
 def as_text(shown):
-    """A line per op, so that differences are read easily."""
+    """Returns a line per op, so that differences are easy to read."""
     rows = [f"  {json.dumps(name)}: {json.dumps(facts.record())}" for name, facts in sorted(shown.items())]
     return "{\n" + ",\n".join(rows) + "\n}\n"
 
 
 def missing(known, shown):
-    """What some of the cases have shown and the recorded facts lack, a line per op."""
+    """Returns the facts that some of the cases have shown and the recorded facts lack, a line per op."""
     for name, facts in sorted(shown.items()):
         record = known.get(name, {})
         for key, values in facts.record().items():
@@ -112,7 +112,7 @@ def missing(known, shown):
 
 
 def compare(path, shown, is_whole, write):
-    """Whether the facts at `path` are those of all cases, or hold those of some. With `write` they are made."""
+    """Checks that the facts at `path` are those of all cases, or contain those of some. With `write`, writes them."""
     text = as_text(shown)
     if write and is_whole:
         with open(path, "w") as file:

@@ -1,16 +1,16 @@
-"""Which dims of the results of a module an axis may split, found by asking for it: the module is given a mesh of one axis of two
-ranks and one result dim that lies over it, and pcc-opt decides the rest. The dim is split if every rank computes its part alone: no
-op computes a whole value of which ranks then keep parts."""
+"""Finds the dims of a module's results that an axis may split. The module gets a mesh of one axis of two ranks and one result
+dim split over it, and pcc-opt decides the rest. The dim counts as split if every rank computes only its part: no op computes a
+whole value of which ranks then keep parts."""
 import re
 import subprocess
 
 RESULT = re.compile(r'tensor<((?:\d+x)*)\w+> \{graph\.name = ')
-# Ops whose results cost nothing to make on every rank.
+# Ops whose results cost nothing to compute on every rank.
 FREE = {"graph.constant", "graph.iota", "graph.get_parameter"}
 
 
 def seeded(module):
-    """A copy of `module` for each result dim of two elements or more, with that dim over the axis x."""
+    """Yields a copy of `module` for each result dim of two or more elements, with that dim split over the axis x."""
     start = module.index(") -> ")
     head, tail = module[:start], module[start:]
     head = head.replace("module attributes {", "module attributes {dist.mesh = #dist.mesh<x = 2>, ", 1)
@@ -28,7 +28,7 @@ def seeded(module):
 
 
 def keeps_parts(module):
-    """Whether some op computes a value that is whole, and ranks then keep parts of it."""
+    """Returns whether some op computes a whole value of which ranks then keep parts."""
     text_of = dict(re.findall(r'^#(\w+) = #dist\.sharding<"(.*)">$', module, re.M))
     made_by = dict(re.findall(r"^ *%(\w+)(?::\d+)? = ([\w.]+)", module, re.M))
     for value, origin, to in re.findall(r"dist\.reshard %(\w+)(?:#\d+)? from (\S+) to (\S+)", module):
@@ -39,7 +39,7 @@ def keeps_parts(module):
 
 
 def splits(opt, module):
-    """Whether each result dim of two elements or more is split. `opt` is pcc-opt."""
+    """Returns for each result dim of two or more elements whether it is split. `opt` is pcc-opt."""
     copies = seeded(module)
     if not copies:
         return []

@@ -8,7 +8,7 @@ VERIFY_MANY = os.environ.get("VERIFY_MANY", os.path.join(ROOT, "build", "release
 
 
 def verify(cases, folder, jobs=2):
-    """The results of `cases`, in their order; see verify-many.cpp for both. `folder` takes files on the way."""
+    """Returns the results of `cases`, in their order; see verify-many.cpp for both. `folder` is for temporary files."""
     processes = []
     for job in range(min(jobs, len(cases))):
         path = os.path.join(folder, f"cases-{job}.json")

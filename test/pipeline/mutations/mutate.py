@@ -1,7 +1,7 @@
-"""Wrong programs made from right ones: each a small edit of the dump of 5-localize.
+"""Makes wrong programs from right ones: each is a small edit of the dump of 5-localize.
 
-No mutant means the same as its program by construction: reductions that do not change by being repeated are not doubled,
-axes are exchanged only where the ranks that meet become others, and shards only where they differ."""
+No mutant is equivalent to its program: idempotent reductions are not doubled, axes are only exchanged if the groups change, and
+shards only if they differ."""
 import dataclasses
 import re
 
@@ -24,7 +24,7 @@ class Mutant:
 
 @dataclasses.dataclass
 class Collective:
-    """One line of a dump; `before`, `after` and `lies` are shardings as text."""
+    """A collective in one line of a dump; `before`, `after` and `lies` are shardings as text."""
     line: int
     fields: dict
 
@@ -43,7 +43,7 @@ class Program:
     """A dump of 5-localize."""
 
     def __init__(self, name, text, only_sums=False):
-        """`only_sums`: every masked element counts, as it does not where the greatest is looked for."""
+        """Reads a program. `only_sums`: every masked element matters, which is not so if a maximum is computed."""
         self.name, self.lines, self.only_sums = name, text.splitlines(), only_sums
         self.aliases = dict(m.groups() for line in self.lines if (m := ALIAS.match(line)))
         mesh = next(MESH.search(line).group(1) for line in self.lines if MESH.search(line))
@@ -59,13 +59,13 @@ class Program:
         return Collective(line, fields)
 
     def with_line(self, kind, line, text):
-        """A mutant in which `text` (one or more lines) stands in place of a line."""
+        """Returns a mutant in which `text` (one or more lines) replaces a line."""
         changed = self.lines[:line] + [text] + self.lines[line + 1:]
         return Mutant(kind, f"{self.name}:{line + 1}: {self.lines[line].strip()[:140]}", "\n".join(changed))
 
 
 def drop(program):
-    """What a rank holds is taken for what it should get; where shapes differ, it keeps its own part."""
+    """Drops a collective: its operand is used as the result. If the shapes differ, each rank keeps its own part."""
     for c in program.collectives:
         if c.kind == "mask" or (c.kind in COMMUNICATE and c.input == c.output):
             mutant = program.with_line("drop", c.line, "")
@@ -76,7 +76,7 @@ def drop(program):
 
 
 def double(program):
-    """A sum that is summed again."""
+    """Repeats a sum."""
     for c in program.collectives:
         if c.kind in REDUCE and "partial sum(" in c.before:
             whole = c.before.split(" partial ")[0]
@@ -85,7 +85,7 @@ def double(program):
 
 
 def wrong_group(program):
-    """Ranks that differ along another axis of the same size meet."""
+    """Changes the group of a collective to ranks that differ along another axis of the same size."""
     for c in program.collectives:
         for a, b in pairs_of_axes(program.mesh):
             before, after = (exchanged(t, a, b) for t in (c.before, c.after))
@@ -102,13 +102,13 @@ def exchanged(text, a, b):
 
 
 def members(before, after):
-    """The axes along which a step communicates: those of just one side, per place."""
+    """Returns the axes along which a step communicates: those of only one side, per dim."""
     parts = lambda text: re.split(r"[,\[\]]", text)
     return [set(SUB_AXIS.findall(x)) ^ set(SUB_AXIS.findall(y)) for x, y in zip(parts(before), parts(after))]
 
 
 def wrong_kind(program):
-    """The greatest in place of the sum, and the other way round."""
+    """Replaces a sum by a maximum, or a maximum by a sum."""
     for c in program.collectives:
         for kind, other in (("sum", "max"), ("max", "sum"), ("min", "max")):
             if c.kind in REDUCE and f"partial {kind}(" in c.before:
@@ -121,7 +121,7 @@ MASK = re.compile(r"graph\.compare lt %\w+, (%\w+) ")
 
 
 def wrong_divisor(program):
-    """A mean divides by another count, or by that of one rank; a mask leaves out the last element of a sum."""
+    """Makes a mean divide by another count or by that of one rank, or makes a mask drop the last element of a sum."""
     for i, line in enumerate(program.lines):
         if m := MEAN.search(line):
             count, local = int(m.group(2)), 1
@@ -143,13 +143,13 @@ PARAMETER = re.compile(r"(\s*%\w+ = graph\.get_parameter .*dist\.shardings = \[)
 
 
 def swapped(text):
-    """Two of four shards of a dim change places: the second and the third. Of a single element both are empty."""
+    """Swaps the second and the third of four shards of a dim. A single element has neither."""
     halves = re.sub(r"\b(?!1@)(\d+)@(\w+):4\b", r"\1@\2:(2)2+\2:(1)2", text)
     return halves if halves != text else re.sub(r"\b(?!1@)(\d+)@(\w+):2\+(\w+):2(?=[,|\]])", r"\1@\3:2+\2:2", text)
 
 
 def swap(program):
-    """A rank gets the shard of another one: of a weight, or of what moves."""
+    """Gives a rank the shard of another one: of a weight, or of a communicated value."""
     for i, line in enumerate(program.lines):
         if m := PARAMETER.fullmatch(line):
             text = program.aliases[m.group(2).lstrip("#")]

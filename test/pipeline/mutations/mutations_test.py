@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Every mistake that is made in a partitioned program is found: by a verifier of the IR, by a gate, or by executing it.
+"""Tests that every mistake in a partitioned program is found: by a verifier of the IR, by a gate, or by executing it.
 
     mutations_test.py [--jobs N] [--write DIR]
 
-Per kind of mistake a hundred places are drawn from all programs. Prints what nothing has found, per kind how many were found
-by whom, and a closing line. --write keeps what was not found."""
+Per kind of mistake a hundred places are drawn from all programs. Prints the mistakes that were not found, the number found by
+each check per kind, and a closing line. --write keeps the mistakes that were not found."""
 import argparse
 import collections
 import os
@@ -24,7 +24,7 @@ FOUND_BY = {15: "executing it", 1: "a gate or a rank that cannot go on", 3: "a v
 
 
 def right_programs(folder, jobs):
-    """The dumps of programs that verify."""
+    """Returns the dumps of programs that verify."""
     drawn = programs.draw_programs(folder)
     results = random_graphs_test.Run(folder, jobs).verify(drawn)
     for program in drawn:

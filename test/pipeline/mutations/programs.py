@@ -1,4 +1,4 @@
-"""The partitioned programs that are mutated: small models of every kind, pinned at random on four ranks."""
+"""The partitioned programs that are mutated: small models of every kind, with random pins on four ranks."""
 import os
 import random
 import sys
@@ -19,7 +19,7 @@ MESHES = [{"a": 2, "b": 2}, {"a": 4}]
 
 
 class Pinned:
-    """One model on one mesh with random pins on its weights; what random_graphs_test.Run verifies."""
+    """A model on a mesh with random pins on its weights, as random_graphs_test.Run verifies it."""
 
     def __init__(self, seed, name, path, weights, sizes, most_pins=4):
         choice = random.Random(seed)
@@ -41,7 +41,7 @@ class Pinned:
 
 
 def write_means(path):
-    """Means and sums of inputs over dims that split unevenly or not."""
+    """Writes means and sums of inputs over dims that are split evenly or unevenly."""
     m = draw.Model(0)
     for axes in ([0], [1], [2], [0, 2], [1, 2], [0, 1, 2]):
         x = m.input((6, 5, 8))
@@ -55,7 +55,7 @@ def write_means(path):
 
 
 def draw_programs(folder):
-    """Pinned variants of every model, whose files go to `folder`."""
+    """Returns pinned variants of every model, whose files are written to `folder`."""
     path = os.path.join(folder, "means.onnx")
     inputs = write_means(path)
     programs = [Pinned(9000 + i, "means", path, inputs, {}, len(inputs)) for i in range(VARIANTS)]

@@ -1,4 +1,4 @@
-"""Makers of products: matmul, gemm, einsum, attention."""
+"""Generators of products: matmul, gemm, einsum, attention."""
 import numpy as np
 
 from model import MOST_ELEMENTS
@@ -57,7 +57,7 @@ def einsum(m):
 
 
 def attention(m):
-    """Heads of queries, keys and values, as exporters write them."""
+    """Adds heads of queries, keys and values, as exporters write them."""
     batch, seq, heads, size = (m.random.choice(n) for n in ([1, 2, 3], [2, 3, 4], [2, 3, 4], [2, 3]))
     x = m.like((batch, seq, heads * size))
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the random model of a seed, a mesh for it and what a user might pin.
+"""Draws the random model of a seed, a mesh for it and pins that a user might give.
 
     draw.py SEED [-o model.onnx]
 
@@ -18,14 +18,14 @@ import reductions
 import windows
 from model import FLOAT, Model
 
-#           makers of a family, and how often it is chosen
+# generators of a family, and how often it is chosen
 FAMILIES = [(element_wise.MAKERS, 7), (contractions.MAKERS, 4), (layout.MAKERS, 6), (reductions.MAKERS, 4),
             (indexing.MAKERS, 2), (windows.MAKERS, 1)]
 MESHES = [(2,), (3,), (4,), (6,), (12,), (2, 2), (2, 3), (3, 2), (4, 2), (2, 4), (6, 2), (3, 4), (2, 6), (2, 2, 2), (2, 2, 3),
           (3, 2, 2)]
 
 
-# Axes that have a role, stages and microbatches: one seed in five has these in place of a mesh and pins.
+# Axes that have a role, stages and microbatches: one seed in five has these instead of a mesh and pins.
 PLANS = [dict(tp=2), dict(tp=3), dict(tp=4), dict(dp=2), dict(dp=3), dict(cp=2), dict(dp=2, tp=2), dict(cp=2, tp=2), dict(pp=2),
          dict(pp=3), dict(pp=2, tp=2), dict(pp=2, dp=3), dict(pp=2, dp=2, tp=2), dict(microbatches=2), dict(dp=2, microbatches=2),
          dict(pp=2, tp=2, microbatches=2)]
@@ -33,14 +33,14 @@ PLANS = [dict(tp=2), dict(tp=3), dict(tp=4), dict(dp=2), dict(dp=3), dict(cp=2),
 
 @dataclasses.dataclass
 class Weight:
-    """What a pin needs to know of a value."""
+    """Facts about a value that a pin needs."""
     name: str
     shape: tuple
 
 
 @dataclasses.dataclass
 class Pin:
-    """Per dim the (axis, parts before it, parts) that split it, major first; None where it is left open."""
+    """A pin: per dim, the (axis, parts before it, parts) that split it, major first, or None if the dim is left open."""
     name: str
     dims: list
 
@@ -51,7 +51,8 @@ class Pin:
         return f"{self.name}=[{','.join(dims)}]"
 
     def runs(self, shape, mesh, rank):
-        """What a rank holds, per dim; None where that is open. Parts have the ceiling's size, the last ones less."""
+        """Returns the indices that a rank holds per dim, or None if the dim is open. Parts have the size ceil(size / parts), the
+        last ones less."""
         where, rest = {}, rank
         for name, size in reversed(mesh.items()):
             where[name], rest = rest % size, rest // size
@@ -69,7 +70,7 @@ def part(size, axes, where, mesh):
 
 
 def draw_axis(random, name, size):
-    """The whole axis, or now and then a part of it."""
+    """Draws the whole axis or, sometimes, a part of it."""
     divisors = [d for d in range(2, size) if size % d == 0]
     if not divisors or random.random() < 0.85:
         return name, 1, size
@@ -78,7 +79,7 @@ def draw_axis(random, name, size):
 
 
 def draw_pin(random, value, mesh):
-    """Mostly dims that can be split, by axes in the order of the mesh; now and then anything."""
+    """Draws a pin: mostly dims that can be split, by axes in the order of the mesh; sometimes anything."""
     dims = [[] for _ in value.shape]
     longer = [d for d, n in zip(dims, value.shape) if n > 1]
     names = list(mesh) if random.random() < 0.9 else random.sample(list(mesh), len(mesh))
@@ -89,7 +90,7 @@ def draw_pin(random, value, mesh):
 
 
 def draw_pins(random, values, mesh):
-    """Weights of integers, which become constants, are pinned seldom."""
+    """Draws pins. Integer weights, which become constants, are rarely pinned."""
     fit = [v for v in values if v.source != "weight" or v.type == FLOAT or random.random() < 0.1]
     chosen = random.sample(fit, min(len(fit), random.choice([0, 1, 2, 3, 4, 6, 8, 12])))
     return [draw_pin(random, v, mesh) for v in chosen]
@@ -119,13 +120,13 @@ class Drawn:
         return {v.name: v.shape for v in self.model.values}
 
     def case(self, path):
-        """As verify-many takes it."""
+        """Returns the case in the form that verify-many takes."""
         axes = {k: n for k, n in self.plan.items() if k != "microbatches"}
         return {"model": path, "mesh": list(self.mesh.items()), "shards": [p.text(self.mesh) for p in self.pins],
                 "held": [p.name for p in self.pins], "axes": axes, "microbatches": self.plan.get("microbatches")}
 
     def options(self):
-        """As the command line takes them."""
+        """Returns the options in the form that the command line takes."""
         mesh = ["--mesh", ",".join(f"{axis}={size}" for axis, size in self.mesh.items())] if self.mesh else []
         return [*(w for option, size in self.plan.items() for w in (f"--{option}", str(size))), *mesh,
                 *(w for pin in self.pins for w in ("--shard", pin.text(self.mesh)))]

@@ -1,4 +1,4 @@
-"""Makers of ops that work element by element, broadcasting included."""
+"""Generators of element-wise ops, including broadcasts."""
 import numpy as np
 
 from model import BOOL, FLOAT, INT, MOST_ELEMENTS, ONNX_TYPES
@@ -28,7 +28,7 @@ def unary_int(m):
 
 
 def partner_shape(m, shape):
-    """A shape that broadcasts with `shape`: dims become 1, leading ones go or come."""
+    """Returns a shape that broadcasts with `shape`: dims become 1, leading ones are added or removed."""
     partner = [n if m.random.random() < 0.75 else 1 for n in shape]
     partner = partner[m.random.choice([0, 0, 0, 1]):]
     if m.random.random() < 0.1 and len(shape) < 4 and 2 * np.prod(shape) <= MOST_ELEMENTS and len(partner) == len(shape):
@@ -37,7 +37,7 @@ def partner_shape(m, shape):
 
 
 def partners(m, type=FLOAT, x=None):
-    """Two values that broadcast, in any order, and the shape of both."""
+    """Returns two values that broadcast, in any order, and the shape of both."""
     x = x or m.pick(type)
 
     def fits(v):
@@ -102,7 +102,7 @@ def several(m):
 def compare(m):
     type = m.random.choice([FLOAT, INT])
     (a, b), shape = partners(m, type, m.settled(m.pick(type)))
-    # Noise in one of them keeps both from ties, unless it meets itself.
+    # Noise in one of the operands prevents ties, unless both are the same value.
     m.op(m.random.choice(["Less", "Greater", "LessOrEqual", "GreaterOrEqual", "Equal"]), [m.settled(a), m.settled(b)], shape, BOOL)
 
 

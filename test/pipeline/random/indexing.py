@@ -1,11 +1,11 @@
-"""Makers of ops that pick and place by index."""
+"""Generators of ops that read and write by index."""
 import numpy as np
 
 from model import FLOAT, INT
 
 
 def indices(m, shape, size):
-    """Integers within [0, size): given, or computed from what is there."""
+    """Returns integers within [0, size): an input, or computed from existing values."""
     if m.random.random() < 0.6:
         return m.weight(shape, INT, size)
     x = m.like(shape, INT)
@@ -41,7 +41,7 @@ def gather_nd(m):
 
 
 def scatter_elements(m):
-    """Each row is written at distinct places, unless what is written is added."""
+    """Adds a scatter. Each row is written at distinct places, unless updates are added."""
     x = m.of_rank(1, 3, type=m.random.choice([FLOAT, INT]))
     dim, axis = m.axis(x)
     kind = m.random.choice(["none", "none", "add", "max"])
@@ -58,7 +58,7 @@ def scatter_elements(m):
 
 
 def scatter_nd(m):
-    """Slices, or elements, at distinct places unless what is written is added."""
+    """Adds a scatter of slices or elements, at distinct places unless updates are added."""
     x = m.of_rank(1, 3, type=m.random.choice([FLOAT, INT]))
     depth = m.random.randint(1, x.rank)
     kind = m.random.choice(["none", "add", "add", "max"])

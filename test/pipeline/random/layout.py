@@ -1,4 +1,4 @@
-"""Makers of ops that move elements: of any type."""
+"""Generators of ops that move elements of any type."""
 import numpy as np
 
 from model import BOOL, FLOAT, HIGHEST_RANK, INT, MOST_ELEMENTS
@@ -19,7 +19,7 @@ def divisors(n):
 
 
 def reshape(m):
-    """Merges neighbours, splits dims, or both."""
+    """Adds a reshape that merges neighbouring dims, splits dims, or both."""
     x = m.of_rank(1, type=any_type(m))
     shape = list(x.shape)
     for _ in range(m.random.randint(1, 3)):
@@ -125,7 +125,7 @@ def trilu(m):
 
 
 def rotate_half(m):
-    """[x1 | x2] becomes [-x2 | x1], as in rotary embeddings."""
+    """Adds [x1 | x2] -> [-x2 | x1], as in rotary embeddings."""
     x = m.of_rank(2, fits=lambda v: v.shape[-1] % 2 == 0)
     half = x.shape[-1] // 2
     shape = x.shape[:-1] + (half,)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What does not change a plan: other names of axes, an axis of 4 written as 2x2, another order of nodes, identities. The
-bytes of all collectives stay the same.
+"""Tests changes that must not change a plan: other names of axes, an axis of 4 written as 2x2, another order of nodes,
+identities. The bytes of all collectives stay the same.
 
     metamorphic_test.py [--first SEED] [--count N] [--jobs N]
 """
@@ -15,19 +15,19 @@ from onnx import helper
 
 
 def renamed(drawn):
-    """Axes get other names, whose alphabet runs the other way."""
+    """Renames the axes; the alphabetical order of the names is reversed."""
     return with_axes(drawn, {name: [(f"z{9 - i}", size)] for i, (name, size) in enumerate(drawn.mesh.items())})
 
 
 def split_in_two(drawn):
-    """Every axis of 4 becomes two of 2, in the same place."""
+    """Replaces every axis of 4 by two axes of 2, in the same place."""
     if 4 not in drawn.mesh.values():
         return None
     return with_axes(drawn, {n: [(n, s)] if s != 4 else [(f"{n}0", 2), (f"{n}1", 2)] for n, s in drawn.mesh.items()})
 
 
 def with_axes(drawn, axes):
-    """`axes` says which axes take the place of one."""
+    """Replaces axes: `axes` lists those that take the place of one."""
     changed = copy.copy(drawn)
     changed.mesh = dict(axis for parts in axes.values() for axis in parts)
 
@@ -43,7 +43,7 @@ def with_axes(drawn, axes):
 
 
 def reordered(drawn):
-    """Nodes in another order that respects what they need."""
+    """Puts the nodes into another topological order."""
     changed = copy.copy(drawn)
     changed.model = copy.copy(drawn.model)
     choice, left, made, order = random.Random(drawn.seed), list(drawn.model.nodes), set(), []
@@ -59,7 +59,7 @@ def reordered(drawn):
 
 
 def with_identities(drawn):
-    """Some operands pass through an identity."""
+    """Passes some operands through an identity."""
     changed = copy.copy(drawn)
     changed.model = copy.copy(drawn.model)
     values, choice, nodes = {v.name for v in drawn.model.values}, random.Random(drawn.seed), []
@@ -78,12 +78,13 @@ CHANGES = {"other names of axes": renamed, "4 as 2x2": split_in_two, "another or
            "identities": with_identities}
 
 
-# The part of all bytes that may change. Axes are handed out one after the other: two of 2 may go other ways than one of 4.
+# Share of all bytes that may change. Axes are assigned one after the other, and two of 2 may be assigned differently from one
+# of 4.
 ALLOWED = {"4 as 2x2": 0.05}
 
 
 def holds(what, changed, before, run):
-    """Verifies changed models; whether they succeed and receive the bytes that `before` says, as far as is asked for."""
+    """Verifies changed models. Returns whether they succeed and receive the bytes in `before`, within the tolerance."""
     different = total = 0
     failed = False
     for drawn, result in zip(changed, run.verify(changed).values()):

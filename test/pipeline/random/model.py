@@ -1,8 +1,8 @@
-"""A random ONNX graph under construction: values of known shape and size, from which makers of ops pick their operands.
+"""A random ONNX graph under construction: values of known shape and magnitude, from which generators of ops pick operands.
 
-Values stay tame, so that f64 leaves 1e-12 of them: every value knows a bound of its magnitude, and is squashed where that
-grows. What is `rounded` (sums of floats depend on the order of additions) is not compared, sorted or cut to an integer
-before noise has made ties impossible."""
+Values stay small, so that f64 is precise to 1e-12: every value has a bound on its magnitude, and is squashed if the bound
+grows. A `rounded` value, such as a float sum, depends on the order of additions: it is not compared, sorted or truncated to an
+integer before noise has made ties impossible."""
 import dataclasses
 import random
 
@@ -41,7 +41,7 @@ class Model:
 
     # Leaves -----------------------------------------------------------------------------------------------------------
     def shape(self, rank=None):
-        """A random shape of a bearable number of elements."""
+        """Returns a random shape with a moderate number of elements."""
         rank = self.random.choice([1, 2, 2, 3, 3, 4]) if rank is None else rank
         while True:
             shape = tuple(self.random.choice(SIZES) for _ in range(rank))
@@ -49,7 +49,7 @@ class Model:
                 return shape
 
     def weight(self, shape, type=FLOAT, below=5):
-        """Floats within [-1, 1), or integers from 0 up to `below`."""
+        """Adds a weight: floats within [-1, 1), or integers from 0 up to `below`."""
         if type == FLOAT:
             data = self.numbers.uniform(-1, 1, shape)
         else:
@@ -57,21 +57,21 @@ class Model:
         return self.given(np.asarray(data), type, max(below - 1, 1) if type == INT else 1.0)
 
     def given(self, data, type, bound):
-        """A weight that holds `data`."""
+        """Adds a weight that holds `data`."""
         name = f"w{len(self.weights)}"
         tensor = np.ascontiguousarray(data, dtype=NUMPY_TYPES[type])
         self.weights.append(helper.make_tensor(name, ONNX_TYPES[type], data.shape, tensor.tobytes(), raw=True))
         return self.add(Value(name, tuple(data.shape), type, bound, source="weight"))
 
     def input(self, shape, type=FLOAT):
-        """What the user gives: floats within [-1, 1), integers 0 or 1."""
+        """Adds an input: floats within [-1, 1), integers 0 or 1."""
         return self.add(Value(f"x{sum(v.source == 'input' for v in self.values)}", tuple(shape), type, source="input"))
 
     def leaf(self, shape, type=FLOAT):
         return self.input(shape, type) if self.random.random() < 0.3 else self.weight(shape, type)
 
     def constant(self, numbers, type=INT):
-        """Shapes, axes and the like: no operand that could be split. Returns a name."""
+        """Adds a constant for shapes, axes and the like, which is no operand that could be split. Returns a name."""
         self.constants += 1
         data = np.asarray(numbers, dtype=NUMPY_TYPES[type])
         tensor = helper.make_tensor(f"c{self.constants}", ONNX_TYPES[type], data.shape, data.tobytes(), raw=True)
@@ -80,25 +80,25 @@ class Model:
 
     # Choice -----------------------------------------------------------------------------------------------------------
     def pick(self, type=FLOAT, fits=lambda value: True, shape=None):
-        """A value of this type that fits, mostly a late one; else a leaf of `shape`, or of any."""
+        """Returns a value of this type that fits, mostly a late one; else a new leaf of `shape`, or of any shape."""
         found = [v for v in self.values if v.type == type and fits(v)]
         if found and self.random.random() < 0.9:
             return found[-1 - min(int(self.random.expovariate(0.4)), len(found) - 1)]
         return self.leaf(self.shape() if shape is None else shape, type)
 
     def of_rank(self, lowest, highest=HIGHEST_RANK, type=FLOAT, fits=lambda value: True):
-        """A value of so many dims."""
+        """Returns a value with a rank from `lowest` to `highest`."""
         rank = self.random.randint(lowest, min(highest, max(lowest, 3)))
         while not fits(Value("", shape := self.shape(rank), type)):
             pass
         return self.pick(type, lambda v: lowest <= v.rank <= highest and fits(v), shape)
 
     def like(self, shape, type=FLOAT):
-        """A value of just this shape."""
+        """Returns a value of exactly this shape."""
         return self.pick(type, lambda v: v.shape == tuple(shape), shape)
 
     def axis(self, value):
-        """A dim of `value`, and the same as ONNX may write it."""
+        """Returns a dim of `value`, and the same dim in a form that ONNX allows."""
         dim = self.random.randrange(value.rank)
         return dim, dim if self.random.random() < 0.5 else dim - value.rank
 
@@ -109,7 +109,7 @@ class Model:
 
     def op(self, kind, operands, shape, type=None, bound=None, sums=False, **attributes):
         """Appends a node of one result. `operands` are values, names of constants, or None; type and bound are those of the
-        first operand unless given; `sums` says that the result depends on the order of additions."""
+        first operand unless given; `sums` tells that the result depends on the order of additions."""
         return self.op_of_many(kind, operands, [(shape, type)], bound, sums, **attributes)[0]
 
     def op_of_many(self, kind, operands, results, bound=None, sums=False, domain="", **attributes):
@@ -129,13 +129,13 @@ class Model:
         return made
 
     def squash(self, value):
-        """Brings a large value back: by tanh, or by a remainder."""
+        """Makes a large value small: by tanh, or by a remainder."""
         if value.type == FLOAT:
             return self.op("Tanh", [value], value.shape, bound=1.0)
         return self.op("Mod", [value, self.constant(7)], value.shape, bound=7)
 
     def settled(self, value):
-        """`value`, made safe for what jumps: noise keeps rounded values from ties."""
+        """Returns `value` for use in a discontinuous op: noise keeps rounded values from ties."""
         if not value.rounded:
             return value
         noisy = self.op("Add", [value, self.weight(value.shape)], value.shape, bound=value.bound + 1)
@@ -143,7 +143,7 @@ class Model:
 
     # Files ------------------------------------------------------------------------------------------------------------
     def finish(self):
-        """All that nothing uses is an output, and some of what is used."""
+        """Makes outputs of all values without users, and of some with users."""
         made = [v for v in self.values if v.source == "value"]
         self.outputs = [v for v in made if not v.used or self.random.random() < 0.05]
 
@@ -151,7 +151,7 @@ class Model:
         return [v for v in self.values if v.source == "input" and v.used]
 
     def named(self):
-        """All values that a user may name."""
+        """Returns all values that a user may name."""
         return [v for v in self.values if v.used or v in self.outputs]
 
     def proto(self):

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Random graphs on random meshes with random pins: the ranks compute what the model says, and lie as they were pinned.
+"""Tests random graphs on random meshes with random pins: the ranks compute the same as the model, and values are sharded as
+pinned.
 
     random_graphs_test.py [--first SEED] [--count N] [--executed N] [--jobs N]
 
-What pcc refuses (exit 6, naming a pin, or stages or microbatches of small models) is left out and the rest tried again. All else
-but success is a failure. The first models are also compiled, executed, and inspected for what their ranks hold. Prints the
-seeds that fail with a command that repeats each, what was refused, and a closing line."""
+If pcc rejects a request (exit 6, naming a pin, or stages or microbatches of small models), the request is dropped and the model
+is tried again. Any other error is a failure. The first models are also compiled, executed, and inspected for the shards that
+their ranks hold. Prints the seeds that fail with a command that repeats each, the rejected requests, and a closing line."""
 import argparse
 import collections
 import concurrent.futures
@@ -23,12 +24,12 @@ import pcc
 
 REFUSAL = re.compile(r"sharding '([^']+)=\[[^']*' cannot be met|cannot shard '([^']+)' as|is named '([^']+)'")
 CUT_BATCH = re.compile(r"microbatches|of a value that is \[.*\bmb\b")
-# The most pins that may be refused, of all.
+# Largest share of all pins that may be rejected.
 MOST_REFUSED = 0.15
 
 
 def leave_out(drawn, result):
-    """Takes away the pin, the stages or the microbatches that an error of exit code 6 names; returns whether it has."""
+    """Removes the pin, the stages or the microbatches that an error with exit code 6 names. Returns whether it did."""
     if result["exit"] != 6:
         return False
     error = result["error"]
@@ -42,7 +43,7 @@ def leave_out(drawn, result):
 
 
 def misplaced(drawn, held):
-    """The first pin that some rank does not hold as it says."""
+    """Returns the first pin that some rank does not satisfy."""
     shapes = drawn.shapes()
     for pin in drawn.pins:
         if held.get(pin.name) is None:
@@ -55,7 +56,7 @@ def misplaced(drawn, held):
 
 
 class Run:
-    """Verifies drawn models until nothing is refused any more."""
+    """Verifies drawn models until no request is rejected any more."""
 
     def __init__(self, folder, jobs):
         self.folder, self.jobs = folder, jobs
@@ -65,7 +66,7 @@ class Run:
         return os.path.join(self.folder, f"{drawn.seed}.onnx")
 
     def verify(self, models):
-        """The results of `models`, in their order; what was refused is left out of them afterwards."""
+        """Returns the results of `models`, in their order. Rejected requests are removed from the models."""
         for drawn in models:
             drawn.write(self.path(drawn))
         results, left = {}, models
@@ -88,7 +89,7 @@ class Run:
 
 
 def execute(drawn, path):
-    """Compiles and executes a model that verifies; returns what is wrong."""
+    """Compiles and executes a model that verifies. Returns an error."""
     try:
         pcc.succeed("verify", path, *drawn.options(), "--run", "-q")
         pcc.succeed(path, "-o", path + ".pcc", *drawn.options(), "-q")

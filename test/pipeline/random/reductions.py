@@ -1,4 +1,4 @@
-"""Makers of reductions, scans and norms."""
+"""Generators of reductions, scans and norms."""
 import math
 
 import numpy as np
@@ -7,7 +7,7 @@ from model import FLOAT, INT
 
 
 def power(b, n):
-    """b ** n for b >= 1; infinity where that is more than a float holds."""
+    """Returns b ** n for b >= 1; infinity if that exceeds a float."""
     return b ** n if n * math.log2(b) < 1000 else math.inf
 
 
@@ -21,7 +21,7 @@ INTS = {"ReduceSum": lambda n, b: n * b, "ReduceMax": lambda n, b: b, "ReduceMin
 
 
 def reduced(m, x):
-    """Some dims of `x`, what is left of it, and how many elements meet."""
+    """Returns some dims of `x`, the shape without them, and the number of elements that are reduced to one."""
     axes = m.random.sample(range(x.rank), m.random.randint(1, x.rank))
     keep = m.random.randint(0, 1)
     shape = [1 if d in axes else n for d, n in enumerate(x.shape) if keep or d not in axes]
@@ -91,7 +91,7 @@ def layer_norm(m):
 
 
 def rms_norm(m):
-    """As exporters write it."""
+    """Adds an RMS norm in the form that exporters write."""
     x = m.of_rank(1)
     square = m.op("Pow", [x, m.constant(2, FLOAT)], x.shape, bound=min(100, x.bound ** 2))
     mean = m.op("ReduceMean", [square, m.constant([-1])], x.shape[:-1] + (1,), sums=True, keepdims=1)

@@ -1,16 +1,16 @@
-"""Makers of ops that slide a window over an image or a line."""
+"""Generators of ops that slide a window over an image or a line."""
 import numpy as np
 
 from model import MOST_ELEMENTS
 
 
 def image(m):
-    """Batch, channels and one or two spatial dims."""
+    """Returns an image: batch, channels and one or two spatial dims."""
     return m.of_rank(3, 4)
 
 
 def window(m, x, most=3):
-    """Kernel, strides, pads and dilations that fit, and the sizes that they leave."""
+    """Returns kernel, strides, pads and dilations that fit, and the resulting sizes."""
     spatial = x.shape[2:]
     kernel = [m.random.randint(1, most) for _ in spatial]
     strides = [m.random.choice([1, 1, 2]) for _ in spatial]
@@ -50,7 +50,7 @@ def pool(m):
     kind = m.random.choice(["MaxPool", "AveragePool"])
     if kind == "AveragePool":
         options["count_include_pad"] = m.random.randint(0, 1)
-    # A window that sees nothing but padding has no meaning.
+    # A window that sees only padding has no meaning.
     seen = all(d * (k - 1) + 1 - max(a, b) >= d for k, d, a, b in zip(
         options["kernel_shape"], options["dilations"], options["pads"], options["pads"][len(sizes):]))
     if seen and min(sizes) >= 1 and all(n >= d * (k - 1) + 1 for n, k, d in zip(

@@ -1,4 +1,4 @@
-"""Writes a model of two Ifs, in whose branches `w` are different weights: branches.py FILE"""
+"""Writes a model with two Ifs, whose branches have different weights called `w`: branches.py FILE"""
 import sys
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Writes a model whose If asks for the size of the batch: conditional.py FILE"""
+"""Writes a model with an If whose condition depends on the size of the batch: conditional.py FILE"""
 import sys
 
 import onnx.parser

@@ -4,7 +4,7 @@ EXPRESSION builds nodes with the names below; `x` is an input [2, 3] unless `inp
 
     y = node("Gemm", input("x", [2, 3]), weight("w", [4, 3]), transB=1)
 
-Multi-device annotations come behind the nodes that they are about, which are called by their first outputs:
+Multi-device annotations follow the nodes to which they belong, which are named by their first outputs:
 
     devices("c", 4); shard(y, "w", {0: 2}, [-1, -2], {-1: [0, 1], -2: [2, 3]}); stage(y, 0); asks("w", "[tp, -]")
 """
@@ -50,14 +50,14 @@ def devices(name, count):
 
 
 def configured(output, name=None):
-    """What the node of `output` says about configuration `name`, or the first one."""
+    """Returns the annotation of the node of `output` for configuration `name`, or for the first one."""
     name = configurations[0].name if name is None else name
     configured = next(n for n in nodes if n.output[0] == output).device_configurations
     return next((c for c in configured if c.configuration_id == name), None) or configured.add(configuration_id=name)
 
 
 def shard(output, tensor, dims, devices=(), groups={}, name=None):
-    """`dims`: axis to shards, or to a list of (size, shards)."""
+    """Adds a sharding. `dims`: axis to number of shards, or to a list of (size, shards)."""
     spec = configured(output, name).sharding_spec.add(tensor_name=tensor, device=list(devices))
     for key, members in groups.items():
         spec.index_to_device_group_map.add(key=key, value=members)
@@ -72,7 +72,7 @@ def stage(output, number):
 
 
 def asks(value, text):
-    """Metadata pcc.sharding of an input, output or weight."""
+    """Adds the metadata pcc.sharding of an input, output or weight."""
     texts[value] = text
 
 
