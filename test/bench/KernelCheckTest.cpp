@@ -13,7 +13,7 @@ using pcc::bench::Errors;
 using pcc::bench::KernelCheck;
 
 namespace {
-/// A device whose memory is the host's.
+/// A device whose memory is host memory.
 class HostDevice : public Device {
 public:
   bool sharesHostMemory() const override { return true; }
@@ -49,7 +49,7 @@ public:
   void drop(int32_t) override {}
 };
 
-/// y = x + 1, of four elements.
+/// Kernel y = x + 1 of four elements.
 extern "C" void addOne(void *const *buffers, const int64_t *, int64_t,
                        int64_t) {
   for (int i = 0; i < 4; ++i)
@@ -71,7 +71,7 @@ protected:
     kernel.num_results = 1;
   }
 
-  /// What is found of a launch.
+  /// Returns the error that KernelCheck finds in a launch.
   double errorOf(const std::function<void()> &launch, float *result) {
     BufferTable buffers(program), none(program);
     buffers.setBase(0, x);
@@ -136,13 +136,13 @@ TEST_F(KernelCheckTest, ANumberThatIsNoneIsFound) {
             INFINITY);
 }
 
-/// The twin reads what was there before the GPU wrote.
+/// The twin reads the values from before the GPU's write.
 TEST_F(KernelCheckTest, AResultMayLieWhereAnOperandDoes) {
   EXPECT_EQ(errorOf([&] { addOnGpu(x); }, x), 0);
   EXPECT_EQ(x[3], 8);
 }
 
-/// x = -1 makes sums of 0 and rounding errors.
+/// x = -1 gives sums of 0 with rounding errors.
 TEST_F(KernelCheckTest, WhatCancelsIsRelativeToWhatWasRead) {
   for (float &element : x)
     element = -1;

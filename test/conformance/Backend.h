@@ -10,7 +10,7 @@
 
 namespace pcc::runtime {
 
-/// Number of ranks that every suite is written for.
+/// Number of ranks for which all suites are written.
 inline constexpr int kRanks = 4;
 
 /// Runs a body once per rank. Ranks may be threads of this process, or this
@@ -19,12 +19,12 @@ class Backend {
 public:
   virtual ~Backend() = default;
   virtual void run(const std::function<void(World &)> &body) = 0;
-  /// Whether there are reductions of the type.
+  /// Returns whether the communicator has reductions of the type.
   virtual bool reduces(ElementType) const { return true; }
 };
 
-/// Suites are written against this and registered by CommunicatorSuite.cpp and
-/// FailureSuite.cpp; backends instantiate them.
+/// Fixture of the suites. CommunicatorSuite.cpp and FailureSuite.cpp register
+/// them; backends instantiate them.
 class Communicator : public testing::TestWithParam<Backend *> {
 protected:
   void onEveryRank(const std::function<void(World &)> &body) {
@@ -32,8 +32,8 @@ protected:
   }
 };
 
-/// Each case ends the run: a backend whose ranks are processes runs one case
-/// per process.
+/// Fixture of cases that end the run: a backend whose ranks are processes runs
+/// one case per process.
 class CommunicatorFailure : public Communicator {};
 
 } // namespace pcc::runtime

@@ -21,11 +21,12 @@ static const ElementType kTypes[] = {
 static const dist::ReductionKind kReductions[] = {
     dist::ReductionKind::Sum, dist::ReductionKind::Max,
     dist::ReductionKind::Min, dist::ReductionKind::Prod};
-/// Nothing, one, odd, just around and far above the size at which algorithms
-/// change.
+/// Numbers of elements: zero, one, odd, slightly around and far above the size
+/// at which algorithms change.
 static const size_t kCounts[] = {0, 1, 3, 17, 1025, 8192, 65537};
 
-/// What rank `rank` holds at `index`: small integers, exact in every type.
+/// Returns the value of rank `rank` at `index`: small integers, exact in every
+/// type.
 static int valueOf(int rank, size_t index, ElementType type) {
   return type == ElementType::Bool ? int((rank + index) % 3 == 0)
                                    : int((rank * 5 + index * 3) % 3 + 1);
@@ -54,7 +55,7 @@ static int reduced(const std::vector<int> &ranks, size_t index,
   return type == ElementType::Bool ? result != 0 : result;
 }
 
-/// Calls `element` for every index to fill a buffer of `type`.
+/// Returns a buffer of `type`. Calls `element` for every index to fill it.
 static std::vector<char> makeBuffer(ElementType type, size_t count,
                                     const std::function<int(size_t)> &element) {
   std::vector<char> bytes(count * sizeOf(type));
@@ -118,7 +119,7 @@ TEST_P(Communicator, HalvesAccumulateInFloat) {
   });
 }
 
-// Sums go in member order: ((1e30 + -1e30) + 1) + 1, to the bit.
+// Sums are computed in member order, to the bit: ((1e30 + -1e30) + 1) + 1.
 TEST_P(Communicator, AddsInMemberOrder) {
   onEveryRank([](World &world) {
     const float parts[kRanks] = {1e30f, -1e30f, 1.0f, 1.0f};
@@ -209,7 +210,8 @@ TEST_P(Communicator, PassesAroundARing) {
   });
 }
 
-/// Bytes that `from` sends to `to`: uneven, with empty pieces and own ones.
+/// Returns the bytes that `from` sends to `to`: uneven sizes, some of them 0,
+/// own pieces included.
 static size_t unevenSize(int from, int to) {
   return (from == 1 && to == 3) ? 0 : size_t(from * 1000 + to * 7 + 1);
 }
@@ -253,8 +255,8 @@ TEST_P(Communicator, SeveralPiecesForAPeerKeepTheirOrder) {
   });
 }
 
-// Rank 2 cannot take what rank 0 sends before rank 1 has got all of rank 0's:
-// a value that skips a stage, and more than one for the next.
+// Rank 2 cannot receive from rank 0 before rank 1 has received everything from
+// rank 0: a value that skips a stage, and several values for the next stage.
 TEST_P(Communicator, APeerThatIsLateHoldsUpNoOther) {
   onEveryRank([](World &world) {
     constexpr size_t size = 300000;
@@ -324,7 +326,8 @@ TEST_P(Communicator, GroupsHaveTheirMembersOnly) {
   });
 }
 
-// Rows and columns of a 2 x 2 mesh, used in turn without a barrier between.
+// Groups of rows and columns of a 2 x 2 mesh, used in turn without a barrier in
+// between.
 TEST_P(Communicator, InterleavedGroupsStayApart) {
   onEveryRank([](World &world) {
     std::vector<std::unique_ptr<Group>> groups;

@@ -9,7 +9,7 @@ namespace pcc::runtime {
 
 static const ActionId kAction{"0F3", "h"};
 
-/// All ranks but 2 make the call; it has to fail and say why.
+/// All ranks but 2 make the call, which must fail with the reason.
 static void expectMissingRankTwo(
     World &world,
     const std::function<Status(Group &, const ActionId &)> &call) {
@@ -54,7 +54,7 @@ TEST_P(CommunicatorFailure, DeadlineOfExchangeNamesTheMissing) {
   });
 }
 
-// What rank 3 has posted besides does not stand in the way of the message.
+// Other posts of rank 3 must not hide the message.
 TEST_P(CommunicatorFailure, DeadlineOfPostNamesTheMissing) {
   onEveryRank([](World &world) {
     std::vector<char> buffer(1 << 20), other(1 << 20);
@@ -74,8 +74,8 @@ TEST_P(CommunicatorFailure, DeadlineOfPostNamesTheMissing) {
   });
 }
 
-// Its memory is gone when a peer that is late looks for it. Who is so late that
-// the group is not yet there ends as well.
+// The piece of rank 0 is gone when a late peer looks for it. A peer that is so
+// late that it has not created the group yet must end as well.
 TEST_P(CommunicatorFailure, APieceThatNobodyTakesEndsWithItsGroup) {
   onEveryRank([](World &world) {
     std::vector<char> memory(1 << 20);
@@ -117,7 +117,7 @@ TEST_P(CommunicatorFailure, AbortWakesEveryWaiter) {
   });
 }
 
-// The sizes that rank 3 passes do not match: an error, on it or on a peer.
+// Rank 3 passes sizes that do not match: an error, on it or on a peer.
 TEST_P(CommunicatorFailure, MismatchedSizesEndTheRun) {
   onEveryRank([](World &world) {
     world.setDeadline(5);

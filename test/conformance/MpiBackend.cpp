@@ -1,9 +1,9 @@
 //===- MpiBackend.cpp - the suites on ranks as MPI processes --------------===//
 //
-// Started by mpirun with as many processes as the suites have ranks; each runs
-// all cases. A case of CommunicatorFailure ends the run, so that it is started
-// alone; its processes then end without finalizing MPI, with exit code 14 if
-// everything was as expected.
+// mpirun starts as many processes as the suites have ranks; each runs all
+// cases. A case of CommunicatorFailure ends the run, so it is started alone.
+// Its processes end without finalizing MPI, with exit code 14 if the case
+// passes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,12 +32,12 @@ static MpiBackend backend;
 INSTANTIATE_TEST_SUITE_P(Mpi, Communicator, testing::Values(&backend));
 INSTANTIATE_TEST_SUITE_P(Mpi, CommunicatorFailure, testing::Values(&backend));
 
-/// Whether the run has come to an end: no rank may answer any more.
+/// Returns whether the run has ended: no rank answers any more.
 static bool hasFailed(World &world) {
   return world.all().barrier({"end", ""}).failed();
 }
 
-/// Ends the process when its peers have seen all that they wait for.
+/// Ends the process after its peers have seen all messages that they wait for.
 [[noreturn]] static void leave(int exitCode) {
   std::fflush(nullptr);
   std::this_thread::sleep_for(std::chrono::milliseconds(2500));

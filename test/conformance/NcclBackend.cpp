@@ -1,11 +1,10 @@
 //===- NcclBackend.cpp - the suites on ranks with a GPU each --------------===//
 //
 // Starts as many processes as the suites have ranks; each runs all cases. The
-// GPUs are those of PCC_CUDA_LIBRARIES, which need not be there
-// (test/runtime/fake). What the suites give is the host's: a group of the
-// world's gets copies on the GPU. Of CommunicatorFailure a case is started
-// alone, as by MpiBackend; who is missing only the flight recorders of all
-// ranks know.
+// GPUs are those of PCC_CUDA_LIBRARIES, which may be fake (test/runtime/fake).
+// The suites pass host memory; the groups copy it to the GPU. A case of
+// CommunicatorFailure is started alone, as by MpiBackend. Only the flight
+// recorders of all ranks together know which rank is missing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +27,7 @@
 namespace pcc::runtime {
 
 namespace {
-/// A rank's GPU, and its memory that nobody uses.
+/// The GPU of a rank, with memory that no other code uses.
 class Gpu {
 public:
   Gpu(Device &device, World &world) : device(device), world(world) {}
@@ -57,7 +56,7 @@ private:
   std::map<char *, size_t> sizes;
 };
 
-/// A group of GPUs' memory, for the host's.
+/// A group that works on GPU memory, for callers with host memory.
 class CopyingGroup final : public Group {
 public:
   CopyingGroup(std::unique_ptr<Group> group, Gpu &gpu)
@@ -207,7 +206,7 @@ private:
 class NcclBackend final : public Backend {
 public:
   void run(const std::function<void(World &)> &body) override { body(*world); }
-  /// Those that NCCL has.
+  /// Returns whether NCCL has the type.
   bool reduces(ElementType type) const override {
     return type != ElementType::I16 && type != ElementType::U16;
   }
@@ -261,7 +260,7 @@ int main(int argc, char **argv) {
   }
   const int failures = RUN_ALL_TESTS();
   std::fflush(stdout);
-  // Whether the run has come to an end: no rank may answer any more.
+  // Ask whether the run has ended: no rank answers any more then.
   if (backend.world->all().barrier({"end", ""}).failed()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     _exit(failures ? 1 : PeerLost);

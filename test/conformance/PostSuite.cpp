@@ -8,7 +8,7 @@ namespace pcc::runtime {
 
 static const ActionId kAction{"0F3", "h"};
 
-/// What rank `from` sends to its right neighbour as its `number`-th piece.
+/// Returns piece number `number` that `from` sends to its right neighbour.
 static std::vector<int> pieceOf(int from, size_t number) {
   constexpr size_t sizes[] = {1, 70'000, 0, 300'000, 5, 1000};
   std::vector<int> values(sizes[number % std::size(sizes)]);
@@ -17,8 +17,8 @@ static std::vector<int> pieceOf(int from, size_t number) {
 }
 
 namespace {
-/// Pieces to the right neighbour and from the left one, each with a ticket of
-/// its own.
+/// Exchanges pieces with the right and the left neighbour. Each piece has a
+/// ticket of its own.
 class Ring {
 public:
   Ring(World &world, size_t numPieces)
@@ -68,7 +68,7 @@ private:
 };
 } // namespace
 
-// Nobody receives before all have sent: calls that block would never end.
+// No rank receives before all have sent: calls that block would never end.
 TEST_P(Communicator, PostsReturnBeforeThePeerComes) {
   onEveryRank([](World &world) {
     Ring ring(world, 6);
@@ -98,8 +98,8 @@ TEST_P(Communicator, PostsMayBeWaitedForInAnyOrder) {
   });
 }
 
-// Some ranks post first what others post last, and one waits for what another
-// has to move on meanwhile.
+// Some ranks post first the messages that others post last. One rank waits for
+// a message that another rank has to forward in the meantime.
 TEST_P(Communicator, PostsMoveOnWhileTheirRankDoesOther) {
   onEveryRank([](World &world) {
     Ring ring(world, 12);
@@ -121,7 +121,7 @@ TEST_P(Communicator, PostsMoveOnWhileTheirRankDoesOther) {
   });
 }
 
-// A step's worth of messages, again and again: two under way in each direction.
+// Repeats the messages of a step: two are in flight in each direction.
 TEST_P(Communicator, PostsAndWaitsTakeTurns) {
   onEveryRank([](World &world) {
     Ring ring(world, 60);

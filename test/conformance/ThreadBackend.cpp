@@ -10,7 +10,7 @@ namespace pcc::runtime {
 
 namespace {
 
-/// Fresh worlds for each body.
+/// Creates new worlds for each body.
 class ThreadBackend final : public Backend {
 public:
   void run(const std::function<void(World &)> &body) override {

@@ -1,8 +1,8 @@
 //===- CrashAt.cpp - ends a process before a change of the file system ----===//
 //
-// Preloaded into ranks: counts what they change below CRASH_FOLDER, and kills
-// rank CRASH_RANK (any, if it is not given) at the CRASH_AT-th change. Of a
-// write half is written.
+// The library is preloaded into ranks. It counts their changes below
+// CRASH_FOLDER and kills rank CRASH_RANK (or any, if it is not set) at change
+// number CRASH_AT. If that is a write, half of it is written.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@ static bool isChosenRank() {
   return !chosen || (rank && std::strcmp(chosen, rank) == 0);
 }
 
-/// Whether this change is the one to die at.
+/// Returns whether the process has to die at this change.
 static bool isTime() {
   static std::atomic<int> count = 0;
   const char *at = std::getenv("CRASH_AT");

@@ -26,7 +26,7 @@ std::string errorOf(const std::string &text, const Shape &shape) {
   return sharding.status().message();
 }
 
-/// The text of the canonical form of a one-dim sharding.
+/// Returns the text of the canonical form of a one-dim sharding.
 std::string canonicalText(const std::string &text, int64_t size) {
   return toString(parsed("[" + text + "]", {size}), &mesh);
 }
@@ -61,7 +61,8 @@ TEST(Canonical, PlacementForgetsWhatGuidesPropagation) {
       samePlacement(parsed("[tp, -]", {4, 8}), parsed("[-, tp]", {4, 8})));
 }
 
-/// Uneven heads that another op cuts once more: no rank sees a difference.
+/// Uneven heads that another op cuts once more: all ranks hold the same
+/// elements.
 TEST(Canonical, UnevenPartsAreEqualHoweverTheyAreCut) {
   auto same = [](const std::string &a, const std::string &b, int64_t size) {
     return samePlacement(parsed("[" + a + "]", {size}),
@@ -77,8 +78,8 @@ TEST(Canonical, UnevenPartsAreEqualHoweverTheyAreCut) {
   EXPECT_FALSE(same("5@tp|8", "10@tp|4", 40));
 }
 
-/// Every way to cut `size` into up to three factors and to deal out `digits`,
-/// in order or the other way round.
+/// Returns every way to cut `size` into up to three factors and to assign
+/// `digits`, in this or the reverse order.
 std::vector<DimSharding> allForms(int64_t size, const SubAxes &digits) {
   std::vector<DimSharding> forms;
   for (int64_t a = 1; a <= size; ++a)
@@ -101,7 +102,7 @@ std::vector<DimSharding> allForms(int64_t size, const SubAxes &digits) {
   return forms;
 }
 
-/// What all ranks hold, and how much room they have for it.
+/// Returns the indices that all ranks hold, and the size of their buffers.
 std::vector<int64_t> signature(const DimSharding &dim, int64_t size) {
   std::vector<int64_t> numbers = {localDim(dim, size)};
   for (int64_t rank = 0; rank < mesh.size(); ++rank) {
@@ -131,8 +132,8 @@ TEST(Canonical, OnlyEqualPlacementsAreTheSame) {
           }))
         known.push_back({sharding, signature(form, size)});
     }
-    // Where a factor has fewer elements than parts, which ranks have nothing
-    // can be said in more ways than one form covers.
+    // If a factor has fewer elements than parts, several forms can express
+    // which ranks are empty, and one canonical form does not cover them all.
     for (const auto &[a, heldA] : known)
       for (const auto &[b, heldB] : known)
         if (samePlacement(a, b) || (hasRoom(a) && hasRoom(b)))
@@ -210,8 +211,8 @@ TEST(Text, WithoutMeshItReadsWhatItPrints) {
   EXPECT_EQ(toBriefString(parsed("[ tp , x ]", {8, 8}), mesh), "[tp, x]");
 }
 
-/// Indices that a rank holds, straight from the definition: digits of the index
-/// by factor, parts by ceiling.
+/// Returns the indices that a rank holds, by the definition: digits of the
+/// index by factor, parts of ceil size.
 std::vector<int64_t> heldIndices(const DimSharding &dim, int64_t size,
                                  const Coordinates &where) {
   std::vector<int64_t> held;

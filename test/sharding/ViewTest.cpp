@@ -11,7 +11,7 @@ using namespace pcc::dist;
 namespace {
 
 TEST(View, ShowsElementsAndHoles) {
-  // 8 rows on 2 ranks under windows of 3.
+  // 8 rows on 2 ranks, read by windows of 3.
   View rows{2, 6, 4, 8, {{0, 6, -1, 1}}};
   std::vector<std::optional<int64_t>> seen;
   for (int64_t i = 0; i < rows.size(); ++i)
@@ -29,7 +29,7 @@ TEST(View, FindsIndicesOfElements) {
   EXPECT_EQ(backwards.indicesOf({{0, 4}}), (Runs{{2, 4}}));
 }
 
-/// A view of a dim of `size` whose pieces lie anywhere.
+/// Returns a view of a dim of `size` whose pieces are at random places.
 View randomView(std::mt19937 &random, int64_t size) {
   auto below = [&](int64_t n) { return static_cast<int64_t>(random() % n); };
   View view{1 + below(4), 1 + below(9), below(7), below(size + 1), {}};

@@ -2,8 +2,8 @@
 //
 //   import-seeds CORPUS && import-fuzzer -rss_limit_mb=2048 -timeout=25 CORPUS
 //
-// The bytes are imported as they are, and with a size for every dim that they
-// leave open. What is accepted must keep Import.h's promises.
+// The bytes are imported as they are, and once more with a size for every
+// dynamic dim. An accepted model must satisfy the guarantees of Import.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,13 +27,13 @@ using namespace pcc;
 
 namespace {
 
-/// Stops the process where an import breaks what Import.h promises.
+/// Stops the process if an import violates a guarantee of Import.h.
 void require(bool promise) {
   if (!promise)
     __builtin_trap();
 }
 
-/// This process's own folder with the model, and with 4 KiB of external data.
+/// Folder of this process with the model and 4 KiB of external data.
 class Folder {
 public:
   Folder() {
@@ -58,7 +58,8 @@ private:
   std::filesystem::path path;
 };
 
-/// Size 2 for what is dynamic, two dims where even the rank is.
+/// Returns options that give dynamic dims the size 2, and inputs of unknown
+/// rank two dims.
 ImportOptions bindEverything(std::string_view bytes) {
   ImportOptions options;
   options.allowAbsentWeights = true;
@@ -106,8 +107,9 @@ void requireModule(ModuleOp module) {
   require(succeeded(passes.run(module)));
 }
 
-/// A context for many inputs, as making one takes longer than most imports do.
-/// It keeps types and attributes of all of them, so that it is renewed.
+/// Returns a context for many inputs, because creating one takes longer than
+/// most imports. It keeps types and attributes of all inputs, so it is replaced
+/// from time to time.
 MLIRContext &sharedContext() {
   static std::unique_ptr<MLIRContext> context;
   static unsigned numUses = 0;

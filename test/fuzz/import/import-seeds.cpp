@@ -30,11 +30,11 @@ struct OneNode {
   const char *domain = "";
 };
 
-/// An input.
+/// Returns an input.
 Operand in(Dims dims, int64_t type = kFloat) { return {dims, type}; }
-/// A weight.
+/// Returns a weight.
 Operand w(Dims dims) { return {dims, kFloat, true}; }
-/// A list of numbers that is known while importing.
+/// Returns a list of numbers that is known during the import.
 Operand list(std::vector<int64_t> values) {
   return {{static_cast<int64_t>(values.size())}, kInt64, false, values};
 }
@@ -222,7 +222,8 @@ const OneNode indexing[] = {
     {"NonZero", {list({0, 1, 2, 0})}},
 };
 
-/// "All but the last dim, then 3", and a mask of indices.
+/// Returns a model with the shape "all but the last dim, then 3", and a mask of
+/// indices.
 std::string shapes() {
   Message graph;
   graph.text(11, typed("x", kFloat, {-1, 6}))
@@ -255,7 +256,8 @@ std::string sequences() {
   return wrap(graph);
 }
 
-/// An If whose condition follows from shapes, with a weight in a branch.
+/// Returns an If whose condition follows from shapes, with a weight in a
+/// branch.
 std::string conditional() {
   const auto branch = [](const std::string &op, const std::string &weight) {
     Message graph;
@@ -301,7 +303,7 @@ bool write(const std::string &path, const std::string &bytes) {
       .good();
 }
 
-/// Old forms, too: each op at the newest version and at an old one.
+/// Old forms are included: each op at the newest version and at an old one.
 template <size_t count>
 bool writeFamily(const std::string &prefix, const OneNode (&family)[count]) {
   for (size_t i = 0; i < count; ++i)

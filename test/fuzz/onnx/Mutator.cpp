@@ -1,8 +1,8 @@
 //===- Mutator.cpp - changes fields of protocol buffers, not bytes --------===//
 //
-// Bytes changed at random break the lengths of the messages around them, and
-// nothing behind the reader is ever reached. Here a model is taken apart into
-// fields, one of them changes, and the lengths are written anew.
+// Random changes of bytes break the lengths of the enclosing messages, so that
+// only the reader is tested. Therefore the mutator splits a model into fields,
+// changes one of them, and writes correct lengths.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maxSize);
 
 namespace {
 
-/// One field: `payload` is the content if the wire type is 2 (a string or a
+/// A field. `payload` is the content if the wire type is 2 (a string or a
 /// message), else the bytes of the number.
 struct Field {
   uint64_t key;
@@ -31,8 +31,8 @@ struct Field {
 };
 using Fields = std::vector<Field>;
 
-/// The numbers of the fields around a payload: payloads of one path have one
-/// meaning.
+/// Field numbers of the messages that enclose a payload. Payloads with equal
+/// paths have equal meaning.
 using Path = std::vector<uint64_t>;
 using Pool = std::map<Path, std::vector<std::string>>;
 
@@ -54,7 +54,8 @@ static void putVarint(std::string &bytes, uint64_t value) {
   protozero::add_varint_to_buffer(&bytes, value);
 }
 
-/// The payload of a field with this key; nothing if it does not fit.
+/// Removes the payload of a field with this key and returns it; nothing if the
+/// bytes do not fit.
 static std::optional<std::string> takePayload(uint64_t key,
                                               std::string_view &bytes) {
   const std::string_view before = bytes;
@@ -81,7 +82,7 @@ static std::optional<std::string> takePayload(uint64_t key,
   return payload;
 }
 
-/// The fields of a message; nothing if the bytes are none.
+/// Returns the fields of a message; nothing if the bytes are no message.
 static std::optional<Fields> split(std::string_view bytes) {
   Fields fields;
   while (!bytes.empty()) {
@@ -107,7 +108,7 @@ static std::string join(const Fields &fields) {
   return bytes;
 }
 
-/// Everything in `bytes`, by path.
+/// Collects all payloads in `bytes` by path.
 static void collect(std::string_view bytes, Path &path, Pool &pool) {
   const auto fields = split(bytes);
   if (!fields || path.size() > 12)
@@ -125,10 +126,10 @@ namespace {
 
 class Mutation {
 public:
-  /// `pool` has what may stand in for payloads.
+  /// `pool` holds payloads that may replace others.
   Mutation(unsigned seed, const Pool &pool) : random(seed), pool(pool) {}
 
-  /// `bytes`, a message, with one change somewhere within.
+  /// Returns the message `bytes` with one change at some depth.
   std::string change(std::string_view bytes) {
     auto fields = split(bytes);
     if (!fields || fields->empty())
@@ -213,7 +214,8 @@ private:
 
 } // namespace
 
-/// `bytes` changed with what `other` has; as it was if that is too long.
+/// Changes `bytes` with payloads of `other`. Leaves them unchanged if the
+/// result is too long.
 static size_t mutate(std::string_view bytes, std::string_view other,
                      uint8_t *data, size_t maxSize, unsigned seed) {
   Pool pool;

@@ -14,7 +14,7 @@ using namespace pcc::onnx;
 
 namespace {
 
-/// Stops the process where a model breaks what readModel promises.
+/// Stops the process if a model violates a guarantee of readModel.
 void require(bool promise) {
   if (!promise)
     __builtin_trap();
@@ -49,7 +49,7 @@ void requireNode(const Node &node, Names &names) {
     require(output.empty() || names.insert(output).second);
 }
 
-/// `names` are those of the enclosing graphs that stand before this one.
+/// Checks a graph. `names` are those that enclosing graphs define before it.
 void requireGraph(const Graph &graph, Names names) {
   Names inputs;
   for (const ValueInfo &input : graph.inputs) {

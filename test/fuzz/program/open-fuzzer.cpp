@@ -2,8 +2,8 @@
 //
 //   program-open-seeds CORPUS && program-open-fuzzer CORPUS
 //
-// The bytes are opened as they are, and as tables under a valid checksum. What
-// is accepted must keep Verification.h's promises.
+// The bytes are opened as they are, and as tables with a valid checksum. An
+// accepted program must satisfy the guarantees of Verification.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,13 +17,13 @@ using namespace pcc::runtime;
 
 namespace {
 
-/// Stops the process where a program breaks what openProgram promises.
+/// Stops the process if a program violates a guarantee of openProgram.
 void require(bool promise) {
   if (!promise)
     __builtin_trap();
 }
 
-/// Bytes where openProgram wants them.
+/// Bytes with the alignment that openProgram needs.
 struct AlignedBytes {
   explicit AlignedBytes(std::span<const std::byte> bytes)
       : storage(bytes.size() + kAlignment) {

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-/// Evaluates @main op by op, in the types of the model. Argument i is read from
-/// `directory`/in<i>.bin, result i written to out<i>.bin, its type to
+/// Evaluates @main op by op, in the types of the model. Reads argument i from
+/// `directory`/in<i>.bin; writes result i to out<i>.bin and its type to
 /// out<i>.txt. Elements take 8 bytes each: doubles, or 64-bit integers for
-/// integers and booleans. Returns what went wrong, or nothing, and in
-/// `arguments` what was read.
+/// integers and booleans. Returns an error or an empty string, and in
+/// `arguments` the bytes that were read.
 std::string evaluateModule(mlir::ModuleOp module, const std::string &directory,
                            std::vector<std::string> &arguments);
 

@@ -24,8 +24,8 @@ class LossBuilder : public TensorBuilder {
 public:
   using TensorBuilder::TensorBuilder;
 
-  /// The sum of the elements of `value` that are finite, each by a weight that
-  /// any type of floats can hold, in f64.
+  /// Returns the sum, in f64, of the finite elements of `value`, each
+  /// multiplied by a weight that any float type can represent.
   Value weighted(Value value, std::mt19937 &random) {
     RankedTensorType type = tensorType(value);
     std::uniform_int_distribution<int> weight(1, 4);
@@ -96,7 +96,7 @@ private:
     std::uniform_real_distribution<double> little(0.003, 0.01);
     for (double &element : tensor.floats)
       element += little(random);
-    // Cases of casts have infinities, and some are of uninitialised memory.
+    // Cases of casts have infinities, and some have uninitialized memory.
     for (double &element : tensor.floats)
       element = std::fabs(element) < 1e6 ? element : 0.5;
     values[argument] = std::move(tensor);
@@ -129,7 +129,8 @@ private:
     return all[loss].floats.front();
   }
 
-  /// Of fourth order, so that steps may be large against rounding.
+  /// The formula is of fourth order, so that steps may be large compared with
+  /// rounding errors.
   double difference(Value argument, ArrayRef<double> direction, double step) {
     auto change = [&](double by) {
       return lossAt(argument, direction, by) - lossAt(argument, direction, -by);
@@ -148,12 +149,12 @@ private:
       double expected = difference(argument, direction, step);
       return std::fabs(got - expected) / std::max(size, std::fabs(expected));
     };
-    // The longer step is exacter where no edge is as near.
+    // The longer step is more precise unless an edge is near.
     double byLong = errorBy(1e-4), byShort = errorBy(1e-6);
     return byLong <= byShort || std::isnan(byShort) ? byLong : byShort;
   }
 
-  /// Along a random direction and along some elements.
+  /// Compares along a random direction and along some elements.
   std::string compare(BlockArgument argument, const HostTensor *gradient) {
     const size_t count = values[argument].floats.size();
     std::uniform_real_distribution<double> share(-1, 1);

@@ -8,18 +8,19 @@
 #include <string>
 #include <vector>
 
-/// Tensors by argument number, 8 bytes per element, as Evaluate.h has them.
+/// Tensors by index of the argument, 8 bytes per element, in the form of
+/// Evaluate.h.
 using ArgumentBytes = std::vector<std::string>;
 
-/// What there is to say about the gradients of @main, a line each:
+/// Returns facts about the gradients of @main, one line each:
 ///   `x 3e-10`      the gradient by input x differs by so much from central
 ///                  differences in f64, relative to max(1, both)
 ///   `x flat 3e-10` nothing flows to it, which is so far from differences
 ///   `refused: …`   an op has no gradient
-/// No line if no result, or no argument, has floats, if weights are read from
-/// files, or if a result is NaN. The loss is a weighted sum
-/// of all results of floats; arguments are moved a little off what is given,
-/// away from edges on whole numbers. The module is changed.
+/// Returns no line if no result or no argument has floats, if weights are read
+/// from files, or if a result is NaN. The loss is a weighted sum of all float
+/// results. The given arguments are changed slightly, because many ops have
+/// edges at whole numbers. Changes the module.
 std::string describeGradients(mlir::ModuleOp module,
                               const ArgumentBytes &arguments);
 

@@ -4,10 +4,10 @@
 //                    [--locations 1] [--evaluate DIR]
 //   pcc-import-model --ops
 //
-// The module goes to stdout, a mistake to stderr as `error CODE: …`; CODE is
-// the exit code, too. --evaluate runs the module, see Evaluate.h, and prints
-// what there is to say about its gradients: see Gradients.h. --ops prints a
-// line `domain op version` for each form of an ONNX op that is known.
+// The module is written to stdout, an error to stderr as `error CODE: …`, where
+// CODE is the exit code. --evaluate runs the module (Evaluate.h) and prints
+// facts about its gradients (Gradients.h). --ops prints a line `domain op
+// version` for each known form of an ONNX op.
 //
 //===----------------------------------------------------------------------===//
 

@@ -15,7 +15,7 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Elements that depend on `seed` alone.
+/// Returns a tensor whose elements depend on `seed` alone.
 static HostTensor randomTensor(RankedTensorType type, uint32_t seed) {
   HostTensor tensor = HostTensor::zeros(type);
   std::mt19937 random(seed);
@@ -33,7 +33,7 @@ class Run {
 public:
   explicit Run(func::FuncOp function) : function(function) {}
 
-  /// Fills `results`; tells what went wrong.
+  /// Fills `results`. Returns an error, or an empty string.
   std::string operator()() {
     for (BlockArgument argument : function.getArguments())
       values[argument] =
@@ -71,8 +71,8 @@ private:
 };
 } // namespace
 
-/// The largest difference over the largest magnitude; NaN equals NaN,
-/// infinities equal themselves.
+/// Returns the largest difference divided by the largest magnitude. NaN equals
+/// NaN, and infinities equal themselves.
 static double relativeError(const HostTensor &expected, const HostTensor &got) {
   if (expected.shape != got.shape || expected.ints != got.ints)
     return HUGE_VAL;

@@ -9,10 +9,10 @@
 namespace pcc::prepare {
 
 /// Runs each function of the module in `file` in float64 on seeded inputs and
-/// weights, as it is written and after simplify-graph, recognise-composites and
-/// simplify-graph. Integers are 0 or 1, so that they are indices of any table.
-/// Tells the first result whose relative error is above 1e-12, which is a few
-/// thousand roundings; empty if there is none.
+/// weights, before and after simplify-graph, recognise-composites and
+/// simplify-graph. Integers are 0 or 1, so that they are valid indices of any
+/// table. Returns the first result whose relative error is above 1e-12 (a few
+/// thousand roundings); an empty string if there is none.
 std::string findDifference(llvm::StringRef file);
 
 } // namespace pcc::prepare

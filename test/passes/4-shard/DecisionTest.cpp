@@ -1,8 +1,8 @@
 //===- DecisionTest.cpp - no plan is cheaper than the one decided on ------===//
 //
-// Small graphs, every plan of which is enumerated: any choice of every op, with
-// the reshards of each value made in the cheapest order. Only the list of what
-// an op may do, and the price of one reshard, are those of the decision.
+// Enumerates all plans of small graphs: any choice of every op, with the
+// reshards of each value in the cheapest order. Only the list of choices of an
+// op and the price of one reshard are those of the tested code.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ using namespace pcc::shard;
 
 namespace {
 
-/// All orders of the axes, each given out at once or in its prime parts.
+/// Returns all orders of the axes, each assigned at once or in its prime parts.
 std::vector<std::vector<AxisAssignment>> allOrders(const dist::Mesh &mesh,
                                                    const Seeds &seeds) {
   std::vector<size_t> order(mesh.axes.size());
@@ -50,8 +50,8 @@ bool isLess(const plan::Cost &a, const plan::Cost &b) {
          std::tuple(b.penalty, b.bytes, b.calls);
 }
 
-/// Enumerates plans, op by op, as long as what they cost for sure is less than
-/// the cheapest one so far.
+/// Enumerates plans op by op. Stops a branch when its certain cost reaches that
+/// of the cheapest plan so far.
 class Enumeration {
 public:
   Enumeration(const ShardedGraph &graph, const StrategySpace &space,
@@ -59,7 +59,7 @@ public:
       : graph(graph), space(space), planner(planner), chosen(graph.ops.size()) {
   }
 
-  /// Whether fewer than `limit` plans exist.
+  /// Returns whether fewer than `limit` plans exist.
   bool isSmall(double limit) const {
     double plans = 1;
     for (unsigned op = 0; op < graph.ops.size(); ++op)
@@ -78,8 +78,8 @@ private:
     return space.choicesOf(op)[chosen[op]];
   }
 
-  /// The cheapest order in which the forms that users before `end` want can be
-  /// made, each from any that exists by then.
+  /// Returns the cost of the cheapest order in which the shardings that users
+  /// before `end` need can be made, each from any that exists by then.
   plan::Cost costOfValue(unsigned op, unsigned result, unsigned end) const {
     std::vector<dist::Sharding> made{choice(op).results[result]}, wanted;
     for (const ShardedGraph::OperandEdge &edge : graph.users[op][result])
@@ -117,7 +117,7 @@ private:
     }
     for (chosen[op] = 0; chosen[op] < space.choicesOf(op).size();
          ++chosen[op]) {
-      // Values count when their last user is chosen.
+      // The cost of a value is added when its last user is chosen.
       plan::Cost cost = before + choice(op).cost;
       for (const ShardedGraph::OperandEdge &edge : graph.operands[op])
         if (const auto &users = graph.users[edge.producer][edge.result];
@@ -135,7 +135,8 @@ private:
   plan::Cost best;
 };
 
-/// What the reshards and the inner values of a sharded function cost.
+/// Returns the cost of the reshards and of the inner values of a sharded
+/// function.
 plan::Cost costOf(func::FuncOp function, plan::ReshardPlanner &planner) {
   plan::Cost cost;
   for (Operation &op : function.front())

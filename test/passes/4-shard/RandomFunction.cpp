@@ -42,7 +42,8 @@ public:
   }
 
 private:
-  // std::uniform_int_distribution differs between libraries.
+  // Returns a number below `count`. std::uniform_int_distribution differs
+  // between libraries.
   uint64_t below(uint64_t count) { return random() % count; }
   const Matrix &any() { return values[below(values.size())]; }
 

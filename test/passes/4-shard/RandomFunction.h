@@ -8,9 +8,9 @@
 
 namespace pcc::shard {
 
-/// The text of a module with a mesh of one to three axes and a function of up
-/// to seven ops on matrices, of which some inputs, outputs and values between
-/// are pinned. The same seed gives the same text anywhere.
+/// Returns the text of a module with a mesh of one to three axes and a function
+/// of up to seven ops on matrices. Some inputs, outputs and inner values are
+/// pinned. Equal seeds give equal text on every machine.
 std::string randomFunction(uint64_t seed);
 
 } // namespace pcc::shard

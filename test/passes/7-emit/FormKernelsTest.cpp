@@ -38,7 +38,7 @@ TEST(FormKernels, AttentionWithSharedHeadsAndHiddenRows) {
             "");
 }
 
-// A square matrix tells rows from columns only by position.
+// In a square matrix, rows and columns differ only by their positions.
 TEST(FormKernels, StatisticsOfASquare) {
   EXPECT_EQ(functionDifference(R"(
     func.func @main(%x: tensor<6x6xf32>) -> (tensor<6x6xf32>, tensor<6x6xf32>) {

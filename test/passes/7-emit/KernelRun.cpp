@@ -34,7 +34,7 @@ static size_t bytesOf(Type element) {
   return std::max(1u, element.getIntOrFloatBitWidth() / 8);
 }
 
-/// The bits of element i, as they lie in memory.
+/// Returns the bits of element i as they are in memory.
 static uint64_t bitsOf(const HostTensor &tensor, Type element, int64_t i) {
   if (tensor.kind != ElementKind::Float)
     return tensor.ints[i];
@@ -126,8 +126,8 @@ public:
   explicit Code(std::string name) : name(std::move(name)) {}
   virtual ~Code() = default;
 
-  /// Runs kernel `number` and fills the buffers of its results. Gives what went
-  /// wrong, or "".
+  /// Runs kernel `number` and fills the buffers of its results. Returns an
+  /// error, or an empty string.
   virtual std::string run(size_t number, std::vector<Bytes> &buffers,
                           const std::vector<int64_t> &scalars,
                           int64_t extent) = 0;
@@ -159,7 +159,7 @@ public:
       error = llvm::toString(std::move(failure));
   }
 
-  /// In two parts.
+  /// Runs the kernel in two parts.
   std::string run(size_t number, std::vector<Bytes> &buffers,
                   const std::vector<int64_t> &scalars,
                   int64_t extent) override {
@@ -224,7 +224,8 @@ static std::string compareTensors(const HostTensor &got, const HostTensor &want,
   return "";
 }
 
-/// What the kernel's results should be.
+/// Evaluates the ops of the kernel with the reference evaluator, and appends the
+/// results to `wanted`. Returns an error, or an empty string.
 static std::string meaningOf(rank::KernelOp kernel,
                              const std::vector<HostTensor> &operands,
                              std::vector<HostTensor> &wanted) {
@@ -244,13 +245,14 @@ static std::string meaningOf(rank::KernelOp kernel,
 
 static const StringRef processors[] = {"x86-64-v3", "x86-64-v4"};
 
-/// Code is made for all of them and run where it can be.
+/// Code is generated for all CPUs, and run if this machine can.
 static bool hostRuns(size_t processor) {
   return processor == 0 ? __builtin_cpu_supports("x86-64-v3")
                         : __builtin_cpu_supports("x86-64-v4");
 }
 
-/// What the host can run of it; nothing if it does not compile.
+/// Returns the code that the host can run; nothing if the module does not
+/// compile.
 static std::vector<std::unique_ptr<Code>> codesOf(ModuleOp module) {
   std::vector<std::unique_ptr<Code>> codes;
   auto objects = emit::compileKernels(module, processors);
@@ -327,11 +329,11 @@ std::vector<int64_t> emit::results(StringRef text, Inputs inputs) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Runs a function on random operands: launches by their code, other ops by
-/// their meaning.
+/// Runs a function on random operands: launches by their code, other ops by the
+/// reference evaluator.
 struct FunctionRun {
   emit::Inputs inputs;
-  /// Null before kernels are formed.
+  /// Compiled kernels; null before kernels are formed.
   Code *code = nullptr;
   std::string error;
   llvm::StringMap<size_t> numbers;

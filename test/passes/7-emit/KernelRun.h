@@ -10,7 +10,7 @@
 
 namespace pcc::emit {
 
-/// What a kernel's operands hold at random.
+/// Distribution of the random operands of a kernel.
 struct Inputs {
   double low = -3, high = 3;
   int64_t least = -5, most = 5;
@@ -18,22 +18,22 @@ struct Inputs {
   std::vector<int64_t> scalars = {};
 };
 
-/// Parses a module with one rank.kernel, compiles it for two processors and a
-/// GPU that is emulated, and compares every result with what the ops mean.
-/// Gives the first difference, or "" if there is none. Elements may differ by
-/// `tolerance` times max(1, their magnitude); narrow floats by their precision
-/// in addition.
+/// Parses a module with one rank.kernel, compiles it for two CPUs and an
+/// emulated GPU, and compares every result with the reference evaluator.
+/// Returns the first difference, or "" if there is none. Elements may differ by
+/// `tolerance` times max(1, their magnitude), and narrow floats by their
+/// precision in addition.
 std::string difference(llvm::StringRef module, Inputs inputs = {},
                        double tolerance = 1e-6);
 
-/// Parses a module with one function of graph ops, lowers what its target has
-/// no library for, forms its kernels, and compares what the function then gives
-/// with what it gave before. Operands and parameters are random; ops that stay
-/// outside of kernels are evaluated.
+/// Parses a module with one function of graph ops, lowers the ops for which its
+/// target has no library, forms kernels, and compares the results with those
+/// from before. Operands and parameters are random. Ops outside of kernels are
+/// evaluated by the reference evaluator.
 std::string functionDifference(llvm::StringRef module, Inputs inputs = {},
                                double tolerance = 1e-5);
 
-/// The i64 elements of the only result of a kernel without operands.
+/// Returns the i64 elements of the only result of a kernel without operands.
 std::vector<int64_t> results(llvm::StringRef module, Inputs inputs);
 
 } // namespace pcc::emit

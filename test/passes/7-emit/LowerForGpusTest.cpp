@@ -5,7 +5,7 @@
 
 using namespace pcc::emit;
 
-/// A function for GPUs, compiled, beside what its ops mean.
+/// Compiles a function for GPUs and compares it with the reference evaluator.
 static std::string forGpus(const std::string &arguments,
                            const std::string &results, const std::string &body,
                            Inputs inputs = {}) {
@@ -15,7 +15,7 @@ static std::string forGpus(const std::string &arguments,
       inputs);
 }
 
-/// The same for `%r = op : operands` of one result.
+/// Compares the function `%r = op : operands` with one result.
 static std::string oneOp(const std::string &arguments, const std::string &op,
                          const std::string &operands, const std::string &result,
                          Inputs inputs = {}) {
@@ -74,7 +74,7 @@ TEST(LowerForGpus, TransposedConvolutions) {
             "");
 }
 
-/// What ceil_mode adds is not counted.
+/// Elements that ceil_mode adds are not counted.
 TEST(LowerForGpus, Pools) {
   for (std::string kind : {"max", "average", "average_with_padding"})
     for (std::string type : {"xf32>", "xbf16>", "xi32>"})
@@ -125,7 +125,8 @@ TEST(LowerForGpus, NoElements) {
 // Sorts and scans
 //===----------------------------------------------------------------------===//
 
-/// Values of a few, half of them the roots of negative numbers.
+/// The elements have few different values; half of them are square roots of
+/// negative numbers.
 TEST(LowerForGpus, SortsKnowTiesAndNaN) {
   for (std::string form : {"", " {largest = false}"})
     EXPECT_EQ(forGpus("%x: tensor<3x40xf32>",
@@ -172,7 +173,8 @@ TEST(LowerForGpus, RunningSums) {
 
 static const char *const kinds[] = {"set", "add", "mul", "max", "min"};
 
-/// More rows than updates and fewer, narrower than the data.
+/// Cases have more or fewer rows than updates; updates are narrower than the
+/// data.
 TEST(LowerForGpus, ScattersOfElements) {
   for (std::string kind : kinds)
     for (std::string rows : {"5", "50"})
@@ -201,7 +203,7 @@ TEST(LowerForGpus, ScattersOfSlices) {
           << kind << updates;
 }
 
-/// Many large updates are brought next to each other: two rounds.
+/// Many large updates are sorted by row: two rounds.
 TEST(LowerForGpus, ScattersOfManySlices) {
   for (std::string kind : kinds)
     for (std::string type : {"xf32>", "xbf16>", "xi32>"})
@@ -219,7 +221,7 @@ TEST(LowerForGpus, ScattersOfManySlices) {
 // Experts
 //===----------------------------------------------------------------------===//
 
-/// Gates of 0 and not 0, of more experts than a token has rows.
+/// Gates are 0 or not; a token has more experts than rows.
 TEST(LowerForGpus, RowsOfExperts) {
   for (std::string chosen : {"1", "2", "5"}) {
     const std::string rows = chosen == "5"   ? "120"
@@ -240,7 +242,7 @@ TEST(LowerForGpus, RowsOfExperts) {
   }
 }
 
-/// Of 40 rows up to 32 are there.
+/// Up to 32 of 40 rows exist.
 TEST(LowerForGpus, ProductsByExperts) {
   for (std::string form : {"3x6x7xf32>", "3x7x6xf32>"})
     EXPECT_EQ(oneOp("%x: tensor<40x6xf32>, %w: tensor<" + form +
@@ -253,7 +255,7 @@ TEST(LowerForGpus, ProductsByExperts) {
         << form;
 }
 
-/// Most experts have rows in several tiles, some have none.
+/// Most experts have rows in several tiles, and some have none.
 TEST(LowerForGpus, ProductsOfTiles) {
   EXPECT_EQ(oneOp("%x: tensor<1600x6xf32>, %w: tensor<8x6x7xf32>, %c: "
                   "tensor<8xi64>",
@@ -307,7 +309,7 @@ TEST(LowerForGpus, DimsApartAreReducedInParts) {
             "");
 }
 
-/// The norm of a large gradient: what is added up is made on the way.
+/// The norm of a large gradient: the added values are computed on the fly.
 TEST(LowerForGpus, WhatIsReducedInPartsIsNotWritten) {
   const std::string x = "tensor<137x512xbf16>";
   EXPECT_EQ(forGpus("%x: " + x, "tensor<bf16>",

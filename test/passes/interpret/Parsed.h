@@ -13,7 +13,8 @@ namespace pcc::interpret {
 class Parser {
 public:
   Parser();
-  /// Null, with the diagnostics printed, if `text` is no module.
+  /// Returns the module; null, with the diagnostics printed, if `text` is no
+  /// module.
   mlir::OwningOpRef<mlir::ModuleOp> parse(llvm::StringRef text);
 
   mlir::MLIRContext context;

@@ -22,8 +22,9 @@ static const char *whole = R"(
     return %y : tensor<4xf32>
   })";
 
-// Two stages, two microbatches, columns over tp. MASKED is what is summed, SUM
-// what makes the partial sums whole, TABLE what stage 0 does.
+// Two stages and two microbatches, with columns split over tp. MASKED stands
+// for the summed value, SUM for the op that reduces the partial sums, TABLE for
+// the actions of stage 0.
 static const char *parts = R"mlir(
   #mesh = #dist.mesh<mb = 2, tp = 2>
   #in = #dist.sharding<"[4@mb:2, 3@tp:2]">
@@ -57,7 +58,7 @@ static const char *allReduce =
     "received 0 value \"s\" {dist.shardings = [#out]} : tensor<2xf32> to "
     "tensor<2xf32> loc(\"sums\")";
 
-/// `parts` with its holes filled.
+/// Returns `parts` with its placeholders replaced.
 static std::string filled(std::string masked, std::string sum,
                           std::string table) {
   std::string text = parts;
@@ -69,7 +70,7 @@ static std::string filled(std::string masked, std::string sum,
 }
 
 namespace {
-/// Both forms of the model, and what verification says about them.
+/// Both forms of the model, and the result of the verification.
 struct Verified {
   explicit Verified(const std::string &partitioned,
                     graph::Numerics numerics = graph::Numerics::Exact)
@@ -89,7 +90,7 @@ struct Verified {
 
 static const char *inOrder = R"(["0F0", "0F1"])";
 
-/// The partial sums scaled by one, but not summed.
+/// Partial sums that are scaled by one, but not reduced.
 static const char *dropped =
     "%one = graph.constant dense<1.0> : tensor<f32>\n"
     "%s = graph.mul %p, %one : tensor<2xf32>, tensor<f32>";
@@ -124,7 +125,8 @@ TEST(Verify, AnOutputIsAsPreciseAsWhatItIsComputedFrom) {
   EXPECT_EQ(toleranceOf(end->getOperand(0), graph::Numerics::Exact), 1e-12);
 }
 
-// Folded in f32 on the way to the partitioned form; in f64 it would differ.
+// A value that is folded in f32 for the partitioned form; it would differ in
+// f64.
 TEST(Verify, WhatFoldsIsRounded) {
   Parser parser;
   auto run = [&](const std::string &y) {
@@ -152,7 +154,8 @@ TEST(Verify, ADroppedCollectiveIsFound) {
       << different.status.message();
 }
 
-// Ranks write an output by what the stage says of it, not by what its op says.
+// Ranks write an output in the sharding of the stage's result, not in that of
+// the op.
 TEST(Verify, AnOutputThatLiesOtherwiseIsFound) {
   std::string text = filled("%m", allReduce, inOrder);
   const std::string declared = "{graph.name = \"y\"})";
@@ -185,7 +188,7 @@ TEST(Verify, AMissingActionIsNamed) {
             "waits forever before action 1F1");
 }
 
-// The sum is wrong first, on the ranks of the stage before the output's.
+// The sum is wrong first, on the ranks of the stage before that of the output.
 TEST(Verify, TheFirstValueThatDiffersIsNamed) {
   Verified different(filled("%x", allReduce, inOrder));
   const auto &first = different.verification.findings().first;
@@ -198,8 +201,8 @@ TEST(Verify, TheFirstValueThatDiffersIsNamed) {
       << different.status.notes()[0];
 }
 
-// Partial sums are no values of the model; their sum is missing, so that the
-// output is the first that can be told wrong.
+// Partial sums are no values of the model. Their sum is missing, so the output
+// is the first value that can be found to be wrong.
 TEST(Verify, PartialSumsAreNoDifference) {
   Verified different(filled("%m", dropped, inOrder));
   const auto &first = different.verification.findings().first;

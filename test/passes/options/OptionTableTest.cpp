@@ -55,7 +55,8 @@ static Words wordsOf(const OptionTexts &texts) {
   return words;
 }
 
-/// Values of all options that shape the result. None is the default.
+/// Sample values of all options that shape the result. No sample is the
+/// default.
 static const std::map<std::string, Words> samples = {
     {"--dim", {"batch=8", "seq=128"}},
     {"--shape", {"ids=8x32", "x=4"}},

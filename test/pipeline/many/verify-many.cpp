@@ -2,17 +2,16 @@
 //
 //   verify-many CASES.json > RESULTS.jsonl
 //
-// CASES.json is a list of objects: `model`, a file; `mesh`, a list of
-// ["name", size]; `shards`, as --shard has them; `dims`, `axes` (objects),
+// CASES.json is a list of objects: `model`, a file; `mesh`, a list of ["name",
+// size]; `shards`, as --shard has them; `dims`, `axes` (objects),
 // `microbatches` and `dump`, a folder, if they are wanted; `held`, names of
 // inputs, weights, values and outputs. A line of RESULTS.jsonl is an object:
-// `exit` and `error`, as pcc verify ends; `received`, the bytes of all
-// collectives of one microbatch; and `held`, per name and rank the runs of
-// indices per dim, or null where no value of that name is left. Lines are in
-// the order of cases.
+// `exit` and `error` of pcc verify; `received`, the bytes of all collectives of
+// one microbatch; and `held`, per name and rank the runs of indices per dim, or
+// null if no value of that name is left. Lines are in the order of cases.
 //
-// Cases run one after the other in a process of their own; where that dies, its
-// case gets exit 1 and the rest another process.
+// Cases run one after another in a process of their own. If it dies, its case
+// gets exit 1, and another process runs the rest.
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,12 +64,13 @@ static CompileOptions optionsOf(const json::Object &test) {
 }
 
 namespace {
-/// How values lie after 4-shard, by the names under which a user pins them.
+/// Shards of values after 4-shard, by the names under which a user pins them.
 class HeldParts {
 public:
   explicit HeldParts(mlir::func::FuncOp model)
       : mesh(dist::meshOf(model->getParentOfType<mlir::ModuleOp>())) {
-    // Later entries go first: an output's name means what is returned.
+    // Later entries are preferred: the name of an output means the returned
+    // value.
     for (mlir::Operation &op : model.front().without_terminator())
       if (auto parameter = dyn_cast<graph::GetParameterOp>(op))
         values[parameter.getParameter()] = {parameter.getResult(), {}};
@@ -86,7 +86,8 @@ public:
           model.getResultAttrOfType<dist::ShardingAttr>(i, dist::shardingName)};
   }
 
-  /// Per rank and dim the runs of indices; null if there is no such value.
+  /// Returns per rank and dim the runs of indices; null if there is no such
+  /// value.
   json::Value runsOf(StringRef name) const {
     auto entry = values.find(name);
     if (entry == values.end())
@@ -149,7 +150,7 @@ static json::Object heldParts(mlir::ModuleOp module,
 }
 
 /// Reads a model and decides its shardings, or reads the dump of a later phase,
-/// whose model `whole` is then.
+/// whose model is then read to `whole`.
 static Status begin(Compilation &parts, CompileOptions &whole,
                     const json::Object &test, json::Object &facts) {
   PCC_RETURN_IF_ERROR(checkOptions(whole));
@@ -177,7 +178,7 @@ static Status finish(Compilation &parts, Compilation &whole,
       [&] { return compare(whole.getModule(), parts.getModule()); });
 }
 
-/// What `pcc verify` does, with a look at the modules on the way.
+/// Does the work of `pcc verify`, and inspects the modules in between.
 static Status verifyCase(const json::Object &test, json::Object &facts) {
   const CompileOptions options = optionsOf(test);
   CompileOptions wholeOptions = options;
@@ -215,7 +216,7 @@ static void runCases(ArrayRef<json::Value> cases, int results) {
   }
 }
 
-/// Hands lines on until the other end is closed; returns how many.
+/// Copies lines until the other end is closed; returns their number.
 static size_t copyLines(int from) {
   size_t lines = 0;
   char buffer[1 << 16];
@@ -228,8 +229,8 @@ static size_t copyLines(int from) {
   return lines;
 }
 
-/// Runs cases in a process of its own; returns how many it has got through, and
-/// how it ended in `status`.
+/// Runs cases in a process of its own. Returns the number of completed cases,
+/// and in `status` how the process ended.
 static size_t runApart(ArrayRef<json::Value> cases, int &status) {
   int ends[2];
   if (::pipe(ends) != 0)

@@ -18,7 +18,7 @@
 
 namespace pcc::test {
 
-/// A folder for inputs and outputs, removed with everything in it.
+/// A folder for inputs and outputs, which is removed with all its files.
 class Folder {
 public:
   Folder() {
@@ -52,7 +52,7 @@ public:
     return values;
   }
 
-  /// Names of all files below the folder.
+  /// Returns the names of all files below the folder.
   std::vector<std::string> files() const {
     std::vector<std::string> names;
     for (const auto &entry :

@@ -22,8 +22,8 @@ std::vector<Declared> declared() {
       {"b", ElementType::BF16, {9}, test::makeLayout({{{9}}})}};
 }
 
-/// Saves `step` in a process of its own, which dies before its `last`-th change
-/// of the file system. Whether it did.
+/// Saves `step` in a process of its own, which dies before change number `last`
+/// of the file system. Returns whether it died.
 bool saveUntil(const CheckpointOptions &wanted, int64_t step, int last) {
   const pid_t child = fork();
   if (child == 0) {
@@ -42,8 +42,9 @@ bool saveUntil(const CheckpointOptions &wanted, int64_t step, int last) {
   return WEXITSTATUS(status) == kKilled;
 }
 
-/// After every possible end of a save of `next`, what is loaded is whole and is
-/// one of `expected`; and the save after it succeeds, and leaves no litter.
+/// Expects that after every possible end of a save of `next`, a load gives a
+/// complete checkpoint, one of `expected`, and that the next save succeeds and
+/// leaves no temporary files.
 void expectLoadable(const CheckpointOptions &wanted,
                     const std::vector<int64_t> &before, int64_t next,
                     const std::set<int64_t> &expected) {
@@ -77,14 +78,14 @@ void expectLoadable(const CheckpointOptions &wanted,
 
 TEST(Crash, OldOrNewIsLoadable) { expectLoadable({}, {1}, 2, {1, 2}); }
 
-/// While the state changes again.
+/// The state changes while it is saved.
 TEST(Crash, OldOrNewIsLoadableWhenSavedInTheBackground) {
   CheckpointOptions options;
   options.inBackground = true;
   expectLoadable(options, {1}, 2, {1, 2});
 }
 
-/// The state of a step is the same whichever save wrote it.
+/// The state of a step is the same, whichever save wrote it.
 TEST(Crash, ReplacedStepIsLoadable) { expectLoadable({}, {2}, 2, {2}); }
 
 TEST(Crash, RemovingOldOnesLeavesOneLoadable) {
@@ -93,8 +94,8 @@ TEST(Crash, RemovingOldOnesLeavesOneLoadable) {
   expectLoadable(options, {1, 2, 3}, 4, {3, 4});
 }
 
-/// What a crash of the machine must not lose is synced in time: each file
-/// before its folder gets its name, and the folder, too, behind them.
+/// Data that must survive a crash of the machine is synced in time: each file
+/// before its folder gets its name, and the folder after them.
 TEST(Crash, EverythingIsSyncedBeforeItIsNamed) {
   const Folder folder;
   std::vector<std::pair<std::string, std::string>> changes;

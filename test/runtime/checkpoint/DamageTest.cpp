@@ -40,7 +40,7 @@ void overwrite(const std::string &path, const std::string &content) {
   std::ofstream(path, std::ios::binary) << content;
 }
 
-/// Checkpoints of step 1, which stays sound, and of step 2.
+/// Checkpoints of step 1, which stays intact, and of step 2.
 class Damage : public testing::Test {
 protected:
   void SetUp() override {
@@ -50,7 +50,8 @@ protected:
       ASSERT_TRUE(save(divided(), pair, options, step).ok());
   }
 
-  /// The damage is noticed, whatever the plan, and what came before is taken.
+  /// Expects that the damage is noticed with any plan, and that the checkpoint
+  /// before is loaded.
   void expectFallback(const std::string &why) {
     for (const bool isDivided : {false, true}) {
       const LoadResult result = load(isDivided ? divided() : whole(),
@@ -60,7 +61,7 @@ protected:
       EXPECT_EQ(result.loaded.position.step, 1);
       ASSERT_EQ(result.loaded.notes.size(), 1u);
       EXPECT_EQ(result.loaded.notes[0].find("checkpoint passed over: "), 0u);
-      // With two ranks it may be the other one that knows.
+      // With two ranks, the other one may report it.
       if (!isDivided)
         EXPECT_NE(result.loaded.notes[0].find(why), std::string::npos)
             << result.loaded.notes[0];
@@ -200,8 +201,8 @@ TEST_F(Damage, ImpossibleShape) {
   expectFallback("has an impossible shape");
 }
 
-/// Whichever bit of the manifest or of a file's header flips, what is loaded is
-/// whole: step 2 if the flip means nothing, else step 1.
+/// Whichever bit of the manifest or of a file's header flips, a complete step
+/// is loaded: step 2 if the flip has no effect, else step 1.
 TEST_F(Damage, AnyFlippedBit) {
   for (const std::string &path : {manifest, part}) {
     const std::string sound = contentOf(path);
@@ -282,7 +283,8 @@ TEST_F(Damage, OtherShapeOrTypeIsNamed) {
       << status.message();
 }
 
-/// A trained weight must not be lost; the state of another optimizer may.
+/// A missing trained weight is an error; the state of another optimizer may be
+/// missing.
 TEST_F(Damage, TensorsWithoutAPlace) {
   std::vector<Declared> less = {whole()[0]};
   const LoadResult stateless = load(less, single, folder.path);

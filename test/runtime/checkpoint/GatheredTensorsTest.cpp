@@ -10,7 +10,7 @@ using namespace pcc::runtime;
 using namespace pcc::test;
 
 namespace {
-/// Axes pp and tp of 2, and the microbatch.
+/// Axes pp and tp of size 2, and the microbatch.
 const Mesh mesh = test::makeMesh({2, 2, 1});
 const Layout columns = test::makeLayout({{{4}}, {{6, {{"tp", 1, 2}}}}});
 const Layout whole = test::makeLayout({{{4}}, {{6}}});
@@ -22,7 +22,7 @@ Declared weight(const std::string &name, const Layout &layout,
       true, /*isState=*/false, {},     std::move(origin)};
 }
 
-/// What the ranks have of `declared` after a step, put together.
+/// Gathers the shards of `declared` that the ranks have after a step.
 Status collect(const std::vector<Declared> &declared,
                std::map<std::string, GatheredWeight> &named) {
   GatheredTensors tensors;

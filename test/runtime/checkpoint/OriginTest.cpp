@@ -12,12 +12,12 @@ using namespace pcc;
 using namespace pcc::runtime;
 
 namespace {
-/// A tensor whose elements are the positions that they have in the initializer.
+/// A tensor whose elements are their positions in the initializer.
 struct Positions {
   std::vector<int64_t> shape;
   std::vector<int64_t> values;
 
-  /// Element at `index`, row-major.
+  /// Returns the element at `index`, row-major.
   int64_t at(const std::vector<int64_t> &index) const {
     int64_t linear = 0;
     for (size_t dim = 0; dim < shape.size(); ++dim)
@@ -34,7 +34,7 @@ std::vector<int64_t> indexOf(int64_t linear,
   return index;
 }
 
-/// By the definition of the step, element by element.
+/// Applies the definition of the step, element by element.
 Positions applied(const WeightStep &step, const Positions &before) {
   Positions after = before;
   if (const auto *reshape = std::get_if<program::ReshapeT>(&step)) {
@@ -120,7 +120,7 @@ program::CastT castTo(ElementType type) {
 }
 } // namespace
 
-/// What came from an element goes back to it, and the others stay.
+/// Each element goes back to its origin, and the others stay.
 TEST(Origin, PutBackInvertsAnySteps) {
   for (uint64_t seed = 0; seed < 3000; ++seed) {
     RandomSteps random(seed);
@@ -145,7 +145,7 @@ TEST(Origin, PutBackInvertsAnySteps) {
   }
 }
 
-/// Elements that were not trained are not rounded by a cast.
+/// A cast does not round elements that were not trained.
 TEST(Origin, CastsConcernTrainedElementsOnly) {
   WeightOrigin origin{"w", ElementType::F32, {3}};
   program::SliceT slice;
@@ -161,7 +161,7 @@ TEST(Origin, CastsConcernTrainedElementsOnly) {
 }
 
 namespace {
-/// The transpose of an initializer of 2 x 3, whole on every rank.
+/// Returns the transpose of an initializer of 2 x 3, whole on every rank.
 program::ParameterT transposedParameter() {
   program::ParameterT parameter;
   parameter.name = "w";

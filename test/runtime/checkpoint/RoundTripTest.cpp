@@ -14,7 +14,7 @@ namespace {
 const Mesh single = test::makeMesh({1, 1});
 const SubAxis tp{"tp", 1, 2};
 
-/// Tensors of all sizes of elements, with layouts for `random`'s mesh.
+/// Returns tensors of all element sizes, with layouts for `random`'s mesh.
 std::vector<Declared> declare(RandomLayouts &random,
                               const std::vector<std::vector<int64_t>> &shapes) {
   const std::vector<ElementType> types = {ElementType::F32, ElementType::BF16,
@@ -36,8 +36,8 @@ uint64_t savedBytes(const Manifest &manifest) {
 }
 } // namespace
 
-/// Meshes, layouts and numbers of ranks differ; uneven, nested and sub-axis
-/// factors among them.
+/// Meshes, layouts and numbers of ranks differ, with uneven, nested and
+/// sub-axis factors among them.
 TEST(RoundTrip, AnyPlanToAnyOther) {
   const Folder folder;
   for (uint64_t seed = 0; seed < 60; ++seed) {
@@ -59,8 +59,8 @@ TEST(RoundTrip, AnyPlanToAnyOther) {
   }
 }
 
-/// Stages become one rank, and one rank stages; a weight that two stages share
-/// is saved by one of them.
+/// Stages become one rank and one rank becomes stages. A weight that two stages
+/// share is saved by one of them.
 TEST(RoundTrip, StagesWithATiedWeight) {
   const Folder folder;
   const Layout split = test::makeLayout({{{6, {tp}}}, {{3}}}),
@@ -108,7 +108,7 @@ TEST(RoundTrip, TensorsAndPartsWithoutElements) {
   const LoadResult result = load(declared, four, folder.path);
   ASSERT_TRUE(result.status.ok()) << result.status.message();
   EXPECT_TRUE(result.holdsWhatItSays);
-  // Ranks 2 and 3 own nothing.
+  // Ranks 2 and 3 own no tensor.
   EXPECT_EQ(folder.files(),
             (std::vector<std::string>{"latest", "step-00000001",
                                       "step-00000001/manifest.json",
@@ -116,7 +116,7 @@ TEST(RoundTrip, TensorsAndPartsWithoutElements) {
                                       "step-00000001/rank-001.safetensors"}));
 }
 
-/// A save of an older step makes that the newest; each can be asked for.
+/// A save of an older step makes it the newest; each step can be requested.
 TEST(RoundTrip, LatestAndOneStepAlone) {
   const Folder folder;
   const std::vector<Declared> declared = {
@@ -149,7 +149,7 @@ TEST(RoundTrip, OldOnesGoWhereAskedFor) {
                                              "step-00000003"}));
 }
 
-/// One writer saves again and again while the tensors change.
+/// One writer saves repeatedly while the tensors change.
 TEST(RoundTrip, SavesFollowEachOtherInTheBackground) {
   const Folder folder;
   RandomLayouts random(5);

@@ -2,9 +2,9 @@
 //
 //   save-arrays DIR STEP MODEL NAME=FILE.npy… [transposed NAME=FILE.npy…]
 //
-// Two ranks save the arrays as trained weights of MODEL, cut along their first
-// dim; those behind "transposed" as parameters that are transposes of the
-// model's. Each has a state, which no export may have.
+// Two ranks save the arrays as trained weights of MODEL, split along their
+// first dim. The arrays after "transposed" are saved as transposes of the
+// model's weights. Each has an optimizer state, which no export may contain.
 //
 //===----------------------------------------------------------------------===//
 
@@ -74,7 +74,8 @@ private:
     tensors.push_back(tensor);
   }
 
-  /// The local piece of the array, or of its transpose.
+  /// Reads the local part of the array, or of its transpose. Returns its
+  /// address.
   void *read(const Array &array, const StateTensor &tensor) {
     const std::vector<int64_t> local = localShape(tensor.layout);
     const size_t size = sizeOf(tensor.type);

@@ -29,7 +29,7 @@ std::vector<std::string> unfinished(const Folder &folder) {
   return names;
 }
 
-/// Something of that name is in the way.
+/// Puts an obstacle at the path of a change.
 void obstruct(const char *change, const std::string &path,
               const std::string &ending) {
   if (change == std::string("create") && path.ends_with(ending))
@@ -103,7 +103,7 @@ TEST(SaveFailure, RankThatDoesNotSaveIsNamed) {
   EXPECT_EQ(folder.files(), std::vector<std::string>());
 }
 
-/// A run that ends for another reason does not wait for ranks that are gone.
+/// A run that ends for another reason does not wait for missing ranks.
 TEST(SaveFailure, WriterThatGoesGivesUp) {
   const Folder folder;
   const auto results = onRanks(2, [&](World &world) {
@@ -121,8 +121,8 @@ TEST(SaveFailure, WriterThatGoesGivesUp) {
   EXPECT_EQ(folder.files(), std::vector<std::string>());
 }
 
-/// What failed in the background is told by the next call, and the one after it
-/// is a new attempt.
+/// The next call reports an error in the background, and the one after it is a
+/// new attempt.
 TEST(SaveFailure, BackgroundErrorsSurfaceLater) {
   const Folder folder;
   bool obstructs = true;
@@ -155,8 +155,8 @@ TEST(SaveFailure, BackgroundErrorsSurfaceLater) {
   EXPECT_EQ(unfinished(folder), std::vector<std::string>());
 }
 
-/// A run asks after every step: it ends soon after the disk is full, and not
-/// when it saves again.
+/// A run that asks after every step ends soon after the disk is full, and not
+/// only when it saves again.
 TEST(SaveFailure, BackgroundErrorsAreToldToWhoAsks) {
   const Folder folder;
   const Mesh single = test::makeMesh({1, 1});
@@ -220,7 +220,8 @@ TEST(SaveFailure, FolderThatCannotBeMade) {
   EXPECT_NE(status.message().find(options.directory), std::string::npos);
 }
 
-/// What another job left is no checkpoint, and goes with the next save.
+/// Files that another job left are no checkpoint, and the next save removes
+/// them.
 TEST(SaveFailure, LitterOfADeadJob) {
   const Folder folder;
   const std::string dead = folder.path + "/step-00000009.tmp-123-0";

@@ -14,8 +14,7 @@ namespace {
 const Mesh pair = test::makeMesh({1, 2, 1});
 const SubAxis half{"tp", 1, 2};
 
-/// A tensor of a safetensors file, by what its documentation says about the
-/// format.
+/// A tensor of a safetensors file, read by the documentation of the format.
 struct Plain {
   std::string dtype;
   std::vector<int64_t> shape;
@@ -43,7 +42,7 @@ std::map<std::string, Plain> readPlainly(const std::string &path) {
   return tensors;
 }
 
-/// The elements of `name` after `step`, in the order of `indices`.
+/// Returns the elements of `name` after `step`, in the order of `indices`.
 std::string bytesOf(const std::string &name, int64_t step, size_t size,
                     const std::vector<int64_t> &indices) {
   std::string bytes;
@@ -143,7 +142,8 @@ TEST(TrainedWeights, PartOfAWeightNeedsTheModel) {
             0);
 }
 
-/// Never an older one in silence, and nothing half-written.
+/// An older checkpoint is never loaded silently, and no partial file is
+/// written.
 TEST(TrainedWeights, DamageIsAnError) {
   const Folder folder;
   CheckpointOptions options;
@@ -165,7 +165,7 @@ TEST(TrainedWeights, DamageIsAnError) {
     EXPECT_EQ(name.find(".part"), name.npos);
 }
 
-/// A checkpoint that is not complete is passed over, with a note.
+/// A checkpoint that is not complete is skipped, with a note.
 TEST(TrainedWeights, IncompleteOnesArePassedOver) {
   const Folder folder;
   CheckpointOptions options;

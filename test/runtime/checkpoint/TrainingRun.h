@@ -14,8 +14,8 @@
 
 namespace pcc::test {
 
-/// Runs `body` on as many ranks as threads; their results by rank. A rank that
-/// fails ends the others.
+/// Runs `body` on as many ranks as threads. Returns their results by rank. A
+/// rank that fails ends the others.
 inline std::vector<Status>
 onRanks(int64_t numRanks, const std::function<Status(runtime::World &)> &body) {
   const auto worlds = runtime::createThreadWorlds(int(numRanks));
@@ -31,7 +31,7 @@ onRanks(int64_t numRanks, const std::function<Status(runtime::World &)> &body) {
   return results;
 }
 
-/// The first error.
+/// Returns the first error.
 inline Status firstOf(const std::vector<Status> &results) {
   for (const Status &status : results)
     if (status.failed())
@@ -39,13 +39,13 @@ inline Status firstOf(const std::vector<Status> &results) {
   return Status::success();
 }
 
-/// A tensor as a test declares it, with a layout for one mesh.
+/// A tensor that a test declares, with a layout for one mesh.
 struct Declared {
   std::string name;
   runtime::ElementType type;
   std::vector<int64_t> shape;
   runtime::Layout layout;
-  /// The positions that hold it; empty: all.
+  /// Positions that hold the tensor; all if empty.
   std::vector<int64_t> positions = {};
   bool trained = true;
   bool isState = false;
@@ -53,7 +53,7 @@ struct Declared {
   runtime::WeightOrigin origin = {};
 };
 
-/// What an element is after `step` steps: any bits, but always the same.
+/// Returns an element after `step` steps: arbitrary bits, but always the same.
 inline uint64_t elementOf(const std::string &name, int64_t index,
                           int64_t step) {
   std::seed_seq seed{int64_t(std::hash<std::string>()(name) & 0xffffffff),
@@ -77,7 +77,7 @@ public:
       const size_t bytes =
           size_t(runtime::numElements(runtime::localShape(tensor.layout))) *
           sizeOf(tensor.type);
-      // Padding holds anything.
+      // Padding has arbitrary contents.
       memory.push_back(std::vector<std::byte>(bytes, std::byte(0xEE)));
       runtime::StateTensor &own = tensors.emplace_back();
       own.name = tensor.name;
@@ -100,7 +100,7 @@ public:
       }
   }
 
-  /// Every element is that of `step`, and padding is 0.
+  /// Returns whether every element is that of `step`, and padding is 0.
   testing::AssertionResult holds(int64_t step) const {
     for (size_t i = 0; i < tensors.size(); ++i) {
       const size_t size = sizeOf(tensors[i].type);
@@ -124,7 +124,7 @@ public:
       return status;
     fill(step);
     auto status = writer.save(positionOf(step));
-    // What follows must not change what was saved.
+    // Later changes must not affect the saved state.
     fill(-1);
     return status.ok() ? writer.finish() : status;
   }
@@ -153,7 +153,7 @@ private:
   std::vector<std::vector<std::byte>> memory;
 };
 
-/// All ranks save the state after `step` steps.
+/// Saves, on all ranks, the state after `step` steps.
 inline Status save(const std::vector<Declared> &declared,
                    const runtime::Mesh &mesh,
                    const runtime::CheckpointOptions &options, int64_t step) {
@@ -162,7 +162,7 @@ inline Status save(const std::vector<Declared> &declared,
   }));
 }
 
-/// What a load came to, on all ranks.
+/// Result of a load on all ranks.
 struct LoadResult {
   Status status = Status::success();
   runtime::LoadedCheckpoint loaded = {}; ///< of rank 0

@@ -12,7 +12,7 @@ using namespace pcc::runtime;
 namespace {
 using Vector = std::vector<float>;
 
-/// Many magnitudes, so that another order gives other bits.
+/// Returns members of many magnitudes, so that another order gives other bits.
 std::vector<Vector> randomMembers(size_t count, size_t size) {
   std::mt19937 random(static_cast<uint32_t>(count));
   std::normal_distribution<float> normal;
@@ -34,8 +34,8 @@ Vector sumOf(const std::vector<Vector> &members) {
   return sum;
 }
 
-/// Neighbours are added, then neighbours of these; one without goes up as it
-/// is.
+/// Adds neighbours, then neighbours of the sums. A sum without a neighbour goes
+/// up unchanged.
 Vector byPairs(std::vector<Vector> members) {
   while (members.size() > 1) {
     std::vector<Vector> sums;
@@ -57,7 +57,7 @@ TEST(Combine, AddsNeighboursFirst) {
   }
 }
 
-// What 2 or 4 ranks add is a branch of what 8 add.
+// The sum of 2 or 4 ranks is a branch of the sum of 8.
 TEST(Combine, AddsBranchesAlike) {
   const auto members = randomMembers(8, 700);
   for (size_t share : {1, 2, 4}) {

@@ -23,7 +23,7 @@ static AlgorithmCache opened(const Folder &folder) {
   return known;
 }
 
-/// What one rank of one run has added.
+/// Adds an entry as one rank of one run.
 static void keep(const Folder &folder, const std::string &problem,
                  unsigned char first) {
   AlgorithmCache known = opened(folder);
@@ -61,7 +61,7 @@ TEST(AlgorithmCache, AreOfOneDeviceAndLibrary) {
   EXPECT_EQ(other.find("4 x 8"), nullptr);
 }
 
-/// Ranks that start together know nothing of each other's problems.
+/// Ranks that start together do not know each other's problems.
 TEST(AlgorithmCache, OfRanksThatWriteTogether) {
   const Folder folder;
   AlgorithmCache first = opened(folder), second = opened(folder);
@@ -95,7 +95,7 @@ TEST(AlgorithmCache, OfADamagedFileAreNone) {
   }
   setContents(folder, whole);
   EXPECT_NE(opened(folder).find("4 x 8"), nullptr);
-  // The next run writes it anew.
+  // The next run writes it again.
   setContents(folder, "foreign");
   keep(folder, "4 x 8", 200);
   EXPECT_NE(opened(folder).find("4 x 8"), nullptr);

@@ -1,7 +1,7 @@
 //===- AttentionGraphsTest.cpp - cuDNN, asked without a GPU ---------------===//
 //
-// cuDNN itself says, for a GPU that is described to it, whether it has an
-// engine for a graph, and compiles that: all but loading it.
+// cuDNN tells, for a described GPU, whether it has an engine for a graph, and
+// compiles it. Only loading the code needs a GPU.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ constexpr std::string_view h100 = R"({
   "smClockRateKHz": 1980000, "memClockRateKHz": 2619000,
   "l2CacheSize": 52428800})";
 
-/// An A100 in the places that matter.
+/// Returns a description of an A100 with the properties that matter.
 std::string a100() {
   std::string text(h100);
   text.replace(text.find("900"), 3, "800");
@@ -36,7 +36,8 @@ std::string a100() {
   return text;
 }
 
-/// Batch, row and column follow heads in memory, as models have them.
+/// Returns a shape in which batch, row and column follow the heads in memory,
+/// as in models.
 AttentionShape shapeOf(cudnnDataType_t type, int64_t heads, int64_t keyHeads,
                        int64_t sequence, int64_t depth, bool isCausal) {
   AttentionShape shape = {type,     2,     heads, keyHeads, sequence,
@@ -58,7 +59,7 @@ protected:
   void SetUp() override {
     if (Status status = openCudnnLibrary(library); status.failed())
       GTEST_SKIP() << status.message();
-    // Descriptions of GPUs came with 9.8.
+    // Descriptions of GPUs exist since version 9.8.
     if (library.cudnnGetVersion() < 90800)
       GTEST_SKIP() << "cuDNN " << library.cudnnGetVersion() << " is too old";
   }

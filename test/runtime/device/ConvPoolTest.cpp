@@ -8,8 +8,8 @@ using namespace pcc::runtime;
 using namespace pcc::test;
 
 namespace {
-/// A convolution over one spatial dim more than fits: sizes per spatial dim are
-/// equal in both of two dims.
+/// A convolution over one or two spatial dims. Two dims have the same
+/// sizes.
 struct Case {
   int64_t batch = 2, in = 4, out = 6, size = 7, window = 3;
   int64_t stride = 1, dilation = 1, before = 1, after = 1, groups = 1;
@@ -23,7 +23,7 @@ struct Case {
   }
 };
 
-/// Input position of tap t of output position o, or -1.
+/// Returns the input position of tap t of output position o, or -1.
 int64_t tapOf(const Case &test, int64_t o, int64_t t) {
   int64_t at = o * test.stride - test.before + t * test.dilation;
   if (test.transposed) {

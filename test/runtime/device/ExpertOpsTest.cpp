@@ -20,7 +20,7 @@ struct Rows {
   bool operator==(const Rows &) const = default;
 };
 
-/// Three tokens, two experts.
+/// Returns the rows of three tokens and two experts.
 Rows grouped(const Floats &gates, int64_t chosen) {
   const int64_t size = 3 * std::min<int64_t>(chosen, 2);
   TestProgram builder({{"pp", 1}});
@@ -42,7 +42,7 @@ Rows grouped(const Floats &gates, int64_t chosen) {
           run.get<float>(weight), run.get<int64_t>(counts)};
 }
 
-/// Three rows [1 2], [3 4], [5 6] and two matrices.
+/// Multiplies three rows [1 2], [3 4], [5 6] by two matrices.
 Status multiply(ElementType type, const Ints &counts, bool transposed,
                 Floats &result) {
   TestProgram builder({{"pp", 1}});
@@ -97,7 +97,7 @@ TEST(GroupRows, PaddingIsZero) {
                                                     {0, 1}}));
 }
 
-/// The rows of a token of which nothing is known take no room from others.
+/// The rows of a token with NaN gates take no room from other tokens.
 TEST(GroupRows, NanIsNoMoreRows) {
   const Rows rows = grouped({NAN, NAN, 0, 1, 0, 1}, 1);
   EXPECT_EQ(rows.token, (Ints{0, 1, 2}));

@@ -11,7 +11,7 @@ using namespace pcc;
 using namespace pcc::runtime;
 using namespace pcc::test;
 
-/// out[i] = in[i] * scalar.
+/// Kernel out[i] = in[i] * scalar.
 static void scale(void *const *buffers, const int64_t *scalars, int64_t begin,
                   int64_t end) {
   for (int64_t i = begin; i < end; ++i)

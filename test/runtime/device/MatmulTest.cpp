@@ -11,7 +11,7 @@ using namespace pcc::runtime;
 using namespace pcc::test;
 
 namespace {
-/// One product: strides as the instruction has them.
+/// A product, with strides as in the instruction.
 struct Case {
   std::vector<int64_t> batch = {};
   int64_t m = 5, n = 7, k = 6;
@@ -112,7 +112,7 @@ void checkIn(ElementType type, const Case &test, double tolerance) {
   expectNear(got, reference(test, a, b, bias, residual), tolerance);
 }
 
-/// The operands' elements have no more than four bits.
+/// Computes the product. Elements of operands have at most four bits.
 void check(const Case &test) {
   checkIn<float>(ElementType::F32, test, 1e-5);
   checkIn<Float16>(ElementType::F16, test, 4e-3);
@@ -190,7 +190,7 @@ TEST(Matmul, HeadsAreSlicesOfAProjection) {
 
 TEST(Matmul, SlicesInEveryImplementation) {
   check({.a = {12, 1}, .b = {14, 1}, .c = {7, 1}, .fromA = 6, .fromB = 7});
-  // Neither dim is dense: plain loops.
+  // Neither dim is dense, so plain loops compute the product.
   check({.a = {24, 2},
          .b = {28, 2},
          .c = {14, 2},
@@ -291,7 +291,7 @@ TEST(Matmul, BFloat16) {
 }
 
 namespace {
-/// y = x w with a weight of [k, n], transposed in memory or not.
+/// Computes y = x w with a weight of [k, n], transposed in memory or not.
 void checkWeight(bool exclusive, bool transposed) {
   constexpr int64_t m = 33, n = 96, k = 64;
   TestProgram builder({{"pp", 1}});

@@ -13,7 +13,7 @@
 
 namespace pcc::test {
 
-/// Weights in memory; remembers which the device has dropped.
+/// Weights in memory. Remembers which ones the device has dropped.
 class MemoryParameters : public runtime::ParameterSource {
 public:
   bool isExclusive(int32_t parameter) const override { return exclusive; }
@@ -28,7 +28,7 @@ public:
   bool exclusive = true;
 };
 
-/// Loads the first function of a program of one rank and runs it in microbatch
+/// Loads the first function of a program of one rank and runs it for microbatch
 /// 0. Buffers are vectors.
 class OneInstruction {
 public:
@@ -98,7 +98,7 @@ private:
   std::vector<std::unique_ptr<runtime::Operation>> operations;
 };
 
-/// Small values that f32 sums exactly up to a few thousand terms.
+/// Returns small values that f32 sums exactly up to a few thousand terms.
 inline std::vector<float> pattern(int64_t count, int seed) {
   std::vector<float> values(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i)

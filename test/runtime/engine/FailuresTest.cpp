@@ -7,7 +7,7 @@ using namespace pcc::runtime;
 using namespace pcc::test;
 
 namespace {
-/// Checks ids [2, 4], split over rows, against a table of 10.
+/// Checks ids [2, 4], split over rows, against a table of 10 rows.
 class Failures : public testing::Test {
 protected:
   Failures() {

@@ -9,7 +9,7 @@ using namespace pcc;
 using namespace pcc::runtime;
 using namespace pcc::test;
 
-/// out = in + scalar.
+/// Kernel out = in + scalar.
 static void addScalar(void *const *buffers, const int64_t *scalars,
                       int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; ++i)
@@ -21,8 +21,8 @@ namespace {
 constexpr int32_t microbatches = 3;
 const std::vector<int64_t> shape = {6, 4};
 
-/// x [6, 4] in 3 microbatches; two or more stages add 1, 10, 100, … and every
-/// transfer carries what is in `sent` values: the value, or it twice.
+/// x [6, 4] in 3 microbatches. Two or more stages add 1, 10, 100, …; every
+/// transfer carries the buffers in `sent`: the value, or the value twice.
 struct Pipeline {
   int64_t numPositions = 2;
   int64_t dp = 1;
@@ -36,7 +36,7 @@ Layout rows(const TestProgram &builder, int64_t dp) {
   return test::makeLayout({{{microbatches, {builder.mb()}}, rest}, {{4}}});
 }
 
-/// Transfers along all edges of the pipeline, `messages` of each.
+/// Adds `messages` transfers along each edge of the pipeline.
 void addTransfers(TestProgram &builder, const Pipeline &pipeline, int in,
                   int out) {
   const int32_t index = builder.tables.position;
@@ -53,7 +53,7 @@ void addTransfers(TestProgram &builder, const Pipeline &pipeline, int in,
     }
 }
 
-/// Receive, run and send every microbatch in turn.
+/// Receives, runs and sends every microbatch in turn.
 void addActions(TestProgram &builder, const Pipeline &pipeline) {
   const int32_t index = builder.tables.position;
   const auto last = int32_t(pipeline.numPositions) - 1;

@@ -7,7 +7,7 @@ using namespace pcc::runtime;
 using namespace pcc::test;
 
 namespace {
-/// y = x [4, 6], whose columns are divided over two ranks.
+/// y = x [4, 6], whose columns are split over two ranks.
 class Session : public testing::Test {
 protected:
   Session() {

@@ -41,7 +41,7 @@ public:
     return each(options, [](runtime::Rank &rank) { return rank.run(); });
   }
 
-  /// What every rank does; the first error of any.
+  /// Runs all ranks. Returns the first error.
   Status each(const runtime::RunOptions &options,
               const std::function<Status(runtime::Rank &)> &body) {
     const auto worlds = runtime::createThreadWorlds(ranks);

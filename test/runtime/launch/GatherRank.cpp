@@ -1,7 +1,7 @@
 //===- GatherRank.cpp - a rank executable without a compiler --------------===//
 //
-// The program of two ranks that gather y from the halves of x, with the main()
-// that every rank has.
+// The program of two ranks that gather y from the halves of x, linked with the
+// main() of all ranks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +12,7 @@
 using namespace pcc;
 using namespace pcc::runtime;
 
-/// Program and the bytes that it is sealed in.
+/// The program, and the bytes in which it is sealed.
 static PccProgramImage makeImage() {
   test::TestProgram builder({{"pp", 1}, {"tp", 2}});
   const Layout half = test::makeLayout({{{8, {{"tp", 1, 2}}}}});

@@ -50,7 +50,7 @@ protected:
     return runBundle(bundle, options, arguments);
   }
 
-  /// Process id of a rank that runs; waits for it.
+  /// Waits for the process of a rank and returns its id.
   pid_t processOf(int rank) {
     const std::string name = bundle + "/rank-00" + std::to_string(rank);
     for (;;) {
@@ -64,13 +64,13 @@ protected:
     }
   }
 
-  /// An endless run whose waits may last a second, once it has begun.
+  /// Starts an endless run whose waits may last a second, once it has begun.
   Status runEndlessly(const std::string &loadTimeout) {
     return run({"--repeat", "1000000000", "--timeout", "1", "--load-timeout",
                 loadTimeout});
   }
 
-  /// Sends a signal to rank 1 in the midst of an endless run.
+  /// Sends a signal to rank 1 during an endless run.
   Status runAndSignal(int signal) {
     onProgress = [&, isSent = false](const std::string &what) mutable {
       if (!isSent && what.starts_with("step"))

@@ -10,8 +10,8 @@ using namespace pcc::runtime;
 using test::RandomLayouts;
 
 namespace {
-/// All ranks of a mesh carry out a plan on vectors of ints. An element's value
-/// is its global index; padding is -1.
+/// Executes a plan on all ranks of a mesh, on vectors of ints. The value of an
+/// element is its global index; padding is -1.
 class Simulation {
 public:
   Simulation(const CollectiveSpec &spec, const Mesh &mesh)
@@ -83,7 +83,8 @@ private:
 };
 } // namespace
 
-/// Whatever the two layouts, every rank ends with what `to` holds there.
+/// For any two layouts, every rank ends with the elements that it holds in
+/// `to`.
 TEST(CollectivePlan, AnyTwoLayouts) {
   for (uint64_t seed = 0; seed < 600; ++seed) {
     RandomLayouts random(seed);
@@ -147,7 +148,7 @@ TEST(CollectivePlan, ReduceScatterSendsEachMemberItsPiece) {
 }
 
 TEST(CollectivePlan, HoldersOfEqualPiecesShareTheSending) {
-  // Ranks 0, 1 hold the first half, ranks 2, 3 the second; all want all.
+  // Ranks 0 and 1 hold the first half, ranks 2 and 3 the second; all want all.
   const Mesh mesh = test::makeMesh({1, 4, 1});
   const CollectiveSpec spec{dist::CollectiveKind::Exchange,
                             {{"tp", 1, 4}},

@@ -17,7 +17,7 @@ Coordinates onTp(int64_t coordinate) { return {0, coordinate, 0}; }
 
 using Box = std::vector<Runs>;
 
-/// The runs of a rank; all layouts here list the factors of every dim.
+/// Returns the runs of a rank. All layouts here list the factors of every dim.
 Box runsOf(const Layout &layout, const Mesh &mesh, const Coordinates &at) {
   return dist::runsOf(layout, std::vector<int64_t>(layout.dims.size()), mesh,
                       at);
@@ -91,8 +91,8 @@ TEST(Layout, FaultsAreNamed) {
   EXPECT_NE(findLayoutFault(huge, tp4, shape), nullptr);
 }
 
-/// Every held element of `source` and `target` arrives where a walk over all
-/// global indices says.
+/// Every held element of `source` and `target` arrives at the place that a walk
+/// over all global indices gives.
 TEST(Layout, IntersectionEqualsBruteForce) {
   for (uint64_t seed = 0; seed < 2000; ++seed) {
     RandomLayouts random(seed);

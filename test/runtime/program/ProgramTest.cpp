@@ -14,7 +14,7 @@ using namespace pcc::runtime;
 using namespace pcc::test;
 
 namespace {
-/// A program with one of most things, all of them right.
+/// Returns a valid program with one of most things.
 TestProgram sample() {
   TestProgram builder({{"pp", 1}, {"tp", 2}}, /*microbatches=*/2);
   const Layout x = test::makeLayout({{{2, {builder.mb()}}, {3}}, {{4}}});
@@ -44,7 +44,7 @@ std::vector<std::byte> aligned(const std::vector<std::byte> &bytes,
   return storage;
 }
 
-/// What verifyProgram says after one thing was changed.
+/// Returns the error of verifyProgram after one change.
 std::string faultAfter(const std::function<void(program::ProgramT &)> &change) {
   TestProgram builder = sample();
   change(builder.tables);
@@ -137,7 +137,7 @@ TEST(Verify, ProductOverItsOwnOperand) {
             std::string::npos);
 }
 
-/// Makes the first product one that is added to what it is stored over.
+/// Changes the first product to one that is added to its result.
 static void accumulate(program::ProgramT &program) {
   auto &matmul = *program.functions[0]->instructions[0]->body.AsMatmul();
   matmul.residual = matmul.c;
@@ -207,7 +207,7 @@ TEST(Verify, FileOutsideItsRoot) {
 }
 
 namespace {
-/// A reduction whose instructions have these parts.
+/// Returns the error for a reduction whose instructions have these parts.
 std::string faultOfParts(const std::vector<program::CollectivePart> &parts) {
   TestProgram builder({{"pp", 1}, {"tp", 2}});
   const int x = builder.arena("x", ElementType::F32, {4});
@@ -244,7 +244,8 @@ TEST(Verify, ActionsOfWhatIsNotThere) {
             std::string::npos);
 }
 
-/// What is wrong with these posts and waits of one value, each of microbatch 0.
+/// Returns the error for these posts and waits of one value, all in microbatch
+/// 0.
 static std::string
 faultOfMessages(const std::vector<program::ActionKind> &kinds) {
   return faultAfter([&](program::ProgramT &p) {
@@ -310,7 +311,7 @@ TEST(Verify, SamplesAndTheirDim) {
             std::string::npos);
 }
 
-/// Whatever one byte of the tables becomes, the verifiers return.
+/// For any change of one byte of the tables, the verifiers return.
 TEST(Verify, SurvivesMutatedTables) {
   flatbuffers::FlatBufferBuilder flat;
   const TestProgram builder = sample();
@@ -331,7 +332,7 @@ TEST(Verify, SurvivesMutatedTables) {
     }
 }
 
-/// The verifier looks at neither layouts nor views of an AllReduce.
+/// The verifier reads neither layouts nor views of an AllReduce.
 TEST(Program, ViewsWithoutLayoutsAreIgnored) {
   TestProgram builder({{"pp", 1}, {"tp", 2}});
   const int x = builder.arena("x", ElementType::F32, {4});

@@ -11,8 +11,8 @@
 
 namespace pcc::test {
 
-/// Small meshes, shapes and layouts with uneven sizes, nested factors and
-/// sub-axes.
+/// Generates small meshes, shapes and layouts with uneven sizes, nested factors
+/// and sub-axes.
 class RandomLayouts {
 public:
   explicit RandomLayouts(uint64_t seed) : engine(seed) {
@@ -56,7 +56,7 @@ private:
                                                                 1)(engine)];
   }
 
-  /// Axis dp whole; axis tp whole or in two sub-axes.
+  /// Returns axis dp whole, and axis tp whole or in two sub-axes.
   dist::SubAxes allParts() {
     dist::SubAxes parts = {fullAxis(theMesh, "dp")};
     const int64_t size = theMesh.sizeOf("tp");
@@ -81,8 +81,9 @@ private:
   runtime::Mesh theMesh;
 };
 
-/// By the definition: walks all global indices of all factors and notes where
-/// the held ones lie. Linear global index to linear local offset.
+/// Returns linear global index -> linear local offset, by the definition:
+/// visits all global indices of all factors and records the places of those
+/// that the rank holds.
 inline std::map<int64_t, int64_t> localOffsets(const runtime::Layout &layout,
                                                const runtime::Mesh &mesh,
                                                const runtime::Coordinates &at) {

@@ -14,8 +14,8 @@
 
 namespace pcc::test {
 
-/// One position's program: buffers one after the other in the arena, all
-/// instructions in one function. Methods return indices.
+/// Builds the program of one position: buffers one after another in the arena,
+/// all instructions in one function. Methods return indices.
 class TestProgram {
 public:
   TestProgram(const std::vector<std::pair<std::string, int64_t>> &axes,
@@ -100,7 +100,7 @@ public:
     output->buffer = buffer;
   }
 
-  /// A buffer that is an output.
+  /// Adds a buffer that is an output.
   int output(const std::string &name, runtime::ElementType type,
              const std::vector<int64_t> &shape, const runtime::Layout &layout) {
     auto &output =
@@ -120,7 +120,7 @@ public:
     return parameterBuffer(layout);
   }
 
-  /// In a file of the list; the caller describes the file.
+  /// Adds a parameter in a file of the list. The caller describes the file.
   int fileParameter(const std::string &name, int32_t file, uint64_t offset,
                     const std::vector<int64_t> &shape,
                     const runtime::Layout &layout) {
@@ -158,7 +158,7 @@ public:
     return kernel;
   }
 
-  /// Dense row-major operands.
+  /// Adds a product of dense row-major operands.
   program::MatmulT &matmul(int a, int b, int c, int64_t m, int64_t n,
                            int64_t k) {
     program::MatmulT &matmul = instruction<program::MatmulT>("matmul");
@@ -191,7 +191,7 @@ public:
     return collective;
   }
 
-  /// Forward of every microbatch with function 0.
+  /// Adds an action per microbatch: Forward with function 0.
   void runAll() {
     for (int32_t m = 0; m < tables.microbatches; ++m)
       action(program::ActionKind::Forward, 0, m, 0);

@@ -22,7 +22,7 @@ protected:
   void write(const std::string &bytes) {
     std::ofstream(path, std::ios::binary) << bytes;
   }
-  /// Changes one byte and sets the modification time back.
+  /// Changes one byte and restores the modification time.
   void flip(size_t at) {
     const auto time = std::filesystem::last_write_time(path);
     std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);

@@ -9,7 +9,7 @@ using namespace pcc::runtime;
 using namespace pcc::test;
 
 namespace {
-/// A file with this header and so many bytes behind it.
+/// Opens a file with this header, followed by this many bytes.
 Status openFile(const Folder &folder, const std::string &header, size_t bytes,
                 SafetensorsFile &file) {
   const std::string path = folder.path + "/a.safetensors";
@@ -42,7 +42,7 @@ TEST(Safetensors, HeaderIsReadAsItWasWritten) {
   EXPECT_EQ(file.find("other"), nullptr);
 }
 
-/// What others write: metadata, and tensors in any order.
+/// Files of other writers: metadata, and tensors in any order.
 TEST(Safetensors, MetadataAndAnyOrder) {
   const Folder folder;
   SafetensorsFile file;

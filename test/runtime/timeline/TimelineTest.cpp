@@ -1,5 +1,5 @@
-// Timelines: memory over time, and that pictures and traces hold everything
-// once and can be read.
+// Tests timelines: memory over time, and that pictures and traces contain
+// everything once and can be read.
 
 #include "passes/plan/schedule/Schedules.h"
 #include "passes/plan/schedule/SimulateMessages.h"
@@ -123,7 +123,7 @@ TEST(Timeline, IdleIsMeasuredFromTheRows) {
   EXPECT_EQ(measured.idle, (std::vector<double>{2, 2.5}));
 }
 
-/// A step with everything that a picture can show.
+/// Returns a step with everything that a picture can show.
 Timeline complete(ScheduleKind kind, int p, int m) {
   ActionTable table = make(kind, p, m);
   appendUpdates(table, wholeUpdates(table.numStages));
@@ -154,8 +154,8 @@ size_t occurrences(const std::string &text, const std::string &word) {
   return count;
 }
 
-/// Why a document of elements, attributes and plain text is not well-formed;
-/// empty if it is.
+/// Returns the reason why a document of elements, attributes and plain text is
+/// not well-formed; empty if it is.
 std::string malformed(const std::string &xml) {
   std::vector<std::string> open;
   for (size_t at = 0; (at = xml.find('<', at)) != xml.npos;) {
@@ -211,7 +211,7 @@ TEST(TimelineSvg, TitlesMayHoldAnything) {
   EXPECT_NE(svg.find("a&lt;b &amp; \"c\"&gt;"), svg.npos);
 }
 
-/// A step of one rank whose names are what a model may call its tensors.
+/// Returns a step of one rank with a name that a model may give to a tensor.
 Timeline named(const std::string &name) {
   Timeline timeline;
   timeline.names = {"ranks 0 to 11"};

@@ -11,8 +11,8 @@ struct Shapes {
 };
 } // namespace
 
-/// An attention of a `mask` ("" for none), which is an argument if it is not
-/// among `constants`.
+/// Returns a case of attention. `mask` is the type of its mask ("" for none),
+/// which is an argument unless it is among `constants`.
 static GradientCase attention(const std::string &name,
                               const std::string &attributes,
                               const Shapes &shapes = {},
@@ -60,7 +60,7 @@ static std::vector<GradientCase> plainCases() {
                     {"1x1x2x2", "1x1x3x2", "1x1x3x2"}, "2x3xf64", infinite)};
 }
 
-/// And each with its gradients as ops, where no mask is trained.
+/// If no mask is trained, each case is repeated with its gradients as ops.
 std::vector<GradientCase> pcc::graph::attentionCases() {
   std::vector<GradientCase> cases = plainCases();
   for (GradientCase c : plainCases()) {

@@ -22,7 +22,8 @@ static GradientCase mlpBlock() {
       %y = graph.neg %m : tensor<f64>)"};
 }
 
-/// Two heads of 2 over 3 tokens, of which the last one is padding.
+/// Returns a case with two heads of size 2 over 3 tokens. The last token is
+/// padding.
 static GradientCase transformerBlock() {
   return {"transformer_block",
           "%x: tensor<1x3x4xf64>, %s1: tensor<4xf64>, %b1: tensor<4xf64>, "

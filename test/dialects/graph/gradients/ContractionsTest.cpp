@@ -5,7 +5,7 @@
 
 using namespace pcc::graph;
 
-/// A matmul of operands of these shapes.
+/// Returns a case of a matmul whose operands have these shapes.
 static GradientCase matmul(const std::string &name, const std::string &lhs,
                            const std::string &rhs,
                            const std::string &attributes = "") {
@@ -14,7 +14,8 @@ static GradientCase matmul(const std::string &name, const std::string &lhs,
           "%y = graph.matmul %a, %b " + attributes + " : " + a + ", " + b};
 }
 
-/// An einsum of operands of these shapes ("" for scalars).
+/// Returns a case of an einsum whose operands have these shapes ("" for
+/// scalars).
 static GradientCase einsum(const std::string &name, const std::string &equation,
                            const std::vector<std::string> &shapes) {
   std::string arguments, operands, types;

@@ -51,7 +51,8 @@ public:
   bool isParsed() const { return bool(module); }
   RankedTensorType targetType() { return tensorType(target); }
 
-  /// Numbers that are as far from one another as their count allows, mixed.
+  /// Fills the arguments with numbers between `low` and `high` that are as far
+  /// from each other as possible, in mixed order.
   void spreadArguments(double low, double high) {
     int64_t count = 0, next = 0;
     for (Value argument : wanted)
@@ -74,7 +75,7 @@ public:
         HostTensor::ofFloats(tensorType(wanted[i]).getShape(), numbers.vec());
   }
 
-  /// Builds the gradients for a loss that weighs the result by `weights`.
+  /// Builds the gradients for a loss in which `weights` weight the result.
   bool differentiate(ArrayRef<double> weights, GradientBuilder::OnOp onOp) {
     Operation *end = function.front().getTerminator();
     OpBuilder builder(end);
@@ -93,14 +94,14 @@ public:
     return true;
   }
 
-  /// Evaluates the ops up to `last`, all of them if it is null.
+  /// Evaluates the ops up to `last`; all of them if it is null.
   bool evaluateUpTo(Operation *last, Tensors &all) {
     std::string error;
     return succeeded(
         pcc::graph::evaluateUpTo(all, function.front(), last, error));
   }
 
-  /// The loss at the arguments as they are.
+  /// Returns the loss at the current arguments.
   double loss() {
     Tensors all = values;
     evaluateUpTo(target.getDefiningOp(), all);
@@ -136,7 +137,8 @@ static std::string errorOf(const Session &session) {
   return "error: " + (session.isParsed() ? session.message : "does not parse");
 }
 
-/// Where the gradient of `argument` differs from its differences.
+/// Returns where the gradient of `argument` differs from the central
+/// differences.
 static std::string compareArgument(Session &session, size_t number,
                                    const Tensors &all) {
   Value argument = session.wanted[number], gradient = session.gradients[number];
@@ -203,7 +205,8 @@ pcc::graph::gradientsAt(const GradientCase &c,
   return text;
 }
 
-/// The names of the ops that `pick` gives of each forward and each new op.
+/// Returns the names of the ops that `pick` chooses from each forward op and
+/// each new op.
 static std::string
 namesBuilt(const GradientCase &c, ArrayRef<unsigned> wanted,
            llvm::function_ref<Operation *(Operation *, Operation *)> pick) {

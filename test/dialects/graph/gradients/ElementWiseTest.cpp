@@ -5,14 +5,15 @@
 
 using namespace pcc::graph;
 
-/// `name` of a 2x3 tensor with elements between `low` and `high`.
+/// Returns a case of the op `name` on a 2x3 tensor with elements between `low`
+/// and `high`.
 static GradientCase unary(const std::string &name, double low = -1.5,
                           double high = 1.5) {
   return {name, "%x: tensor<2x3xf64>",
           "%y = graph." + name + " %x : tensor<2x3xf64>", low, high};
 }
 
-/// `op` of operands of these shapes.
+/// Returns a case of `op` whose operands have these shapes.
 static GradientCase binary(const std::string &name, const std::string &op,
                            const std::string &lhs, const std::string &rhs,
                            double low = -1.5, double high = 1.5) {

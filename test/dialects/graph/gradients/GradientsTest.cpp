@@ -72,7 +72,7 @@ TEST(Differentiate, AddsWhatFlowsFromSeveralUsers) {
             "7 44");
 }
 
-/// The gradients of %x, of log and of neg, are added at the earlier user.
+/// The gradients of %x, from log and from neg, are added at the earlier user.
 TEST(Differentiate, TellsWhichOpEachNewOneBelongsTo) {
   GradientCase c{"", vector, R"(
       %a = graph.neg %x : tensor<2xf64>

@@ -5,7 +5,7 @@
 
 using namespace pcc::graph;
 
-/// `op` of %x of `shape`.
+/// Returns a case of `op` on %x of shape `shape`.
 static GradientCase of(const std::string &name, const std::string &shape,
                        const std::string &op, const std::string &end = "") {
   std::string type = "tensor<" + shape + "xf64>";

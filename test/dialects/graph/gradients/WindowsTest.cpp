@@ -5,7 +5,7 @@
 
 using namespace pcc::graph;
 
-/// `op` of an input and a filter of these shapes.
+/// Returns a case of `op` whose input and filter have these shapes.
 static GradientCase conv(const std::string &name, const std::string &op,
                          const std::string &input, const std::string &filter,
                          const std::string &attributes) {
@@ -15,7 +15,8 @@ static GradientCase conv(const std::string &name, const std::string &op,
               w};
 }
 
-/// Strides, pads and dilations of two dims, with more attributes behind.
+/// Returns strides, pads and dilations of two dims, followed by more
+/// attributes.
 static std::string plane(const std::string &strides, const std::string &pads,
                          const std::string &dilations,
                          const std::string &more = "") {
@@ -70,7 +71,8 @@ static std::vector<GradientCase> transposedConvolutions() {
                  rest("0, 0") + ", group = 2 : i64"))};
 }
 
-/// A pool of planes, or of a line if `input` is one.
+/// Returns a case of a pool with two spatial dims, or with one if `input` has
+/// one.
 static GradientCase pool(const std::string &name, const std::string &kind,
                          const std::string &input, const std::string &window,
                          const std::string &attributes,

@@ -2,11 +2,11 @@
 //
 //   pcc-list-gradients FILE.mlir…
 //
-// Prints a line per op of the dialect, of fields that tabs separate: its name;
-// `gradient`, `flat`, `none` or `refused`; operands that have a gradient; what
-// is refused. What an op says is read off the ops in the files, each of which
-// is differentiated alone: `none` has no floats to lead from operands to
-// results, `flat` has a gradient through which nothing flows.
+// Prints a line per op of the dialect, with fields that tabs separate: its
+// name; `gradient`, `flat`, `none` or `refused`; the operands that have a
+// gradient; the reason of a refusal. The facts come from the ops in the files,
+// each of which is differentiated alone. `none` means that no float operand
+// leads to a float result, `flat` that the gradient is zero everywhere.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ using namespace mlir;
 using namespace pcc::graph;
 
 namespace {
-/// What the ops of one name have shown.
+/// Facts that the ops of one name have shown.
 struct Shown {
   bool hasInterface = false;
   int instances = 0;
@@ -40,7 +40,8 @@ static bool holdsFloats(Value value) {
          type.getNumElements() > 0;
 }
 
-/// Differentiates a copy of `op`, whose operands are arguments, by all of them.
+/// Differentiates a copy of `op` with respect to all its operands, which are
+/// arguments.
 static void differentiateAlone(Operation &op, Shown &shown) {
   SmallVector<Type> types(op.getOperandTypes());
   OpBuilder builder(op.getContext());

@@ -80,7 +80,7 @@ TEST(Einsum, OneAndThreeOperands) {
             ": 27");
 }
 
-/// One query of two keys, with scores 0 and ln 3.
+/// Returns the attention of one query and two keys, with the scores 0 and ln 3.
 static std::string attention(const std::string &mask, const std::string &type,
                              const std::string &attributes) {
   std::string ops = R"(

@@ -166,7 +166,7 @@ TEST(ElementWise, ExactNumericsDoNotRound) {
   EXPECT_EQ(evaluated(ops, Numerics::Exact), "1: 1e-08");
 }
 
-/// The vectors for philox4x32 of 10 rounds that Random123 publishes.
+/// The known answers for philox4x32 with 10 rounds that Random123 publishes.
 TEST(ElementWise, PhiloxKnownAnswers) {
   using Words = std::array<uint32_t, 4>;
   EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}),
@@ -179,8 +179,8 @@ TEST(ElementWise, PhiloxKnownAnswers) {
             (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
-/// The same vectors: 0x6627e8, 0x408f27 and 0xd16cfe over 2^24. Index, step
-/// and key give their low word first.
+/// The results for these vectors are 0x6627e8, 0x408f27 and 0xd16cfe over 2^24.
+/// Index, step and key give their low word first.
 TEST(ElementWise, RandomNumbersComeFromCounters) {
   EXPECT_EQ(evaluated(R"(
     %i = graph.constant dense<0> : tensor<2xi64>

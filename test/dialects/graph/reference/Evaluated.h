@@ -8,13 +8,13 @@
 
 namespace pcc::graph {
 
-/// Parses ops (constants and graph ops, in order), evaluates each, and prints
+/// Parses ops (constants and graph ops, in order) and evaluates each. Returns
 /// the results of the last one with six digits as "2x3: 1 2 3 4 5 6", separated
-/// by "; ". Gives "error: …" where an op fails.
+/// by "; ". Returns "error: …" if an op fails.
 std::string evaluated(llvm::StringRef ops, Numerics numerics = Numerics::Model);
 
-/// The same for `Operation::fold` of the last op, whose operands must be
-/// constants; "not folded" where it fails.
+/// Folds the last op, whose operands must be constants, by `Operation::fold`.
+/// Returns its results as evaluated() does, or "not folded".
 std::string folded(llvm::StringRef ops);
 
 } // namespace pcc::graph

@@ -27,7 +27,7 @@ TEST(Experts, PaddingIsZero) {
             "3: 1 0 0; 3: 1 0 0; 3: 0.5 0 0; 2: 0 1");
 }
 
-/// A token whose gates are all NaN takes no rows from others.
+/// A token whose gates are all NaN does not take rows from other tokens.
 TEST(Experts, NoTokenHasMoreRowsThanItChooses) {
   EXPECT_EQ(grouped("[[0.5, 0.25], [0.0, 1.0], [0.0, 1.0]]", "1"),
             "3: 0 1 2; 3: 0 1 1; 3: 0.5 1 1; 2: 1 2");

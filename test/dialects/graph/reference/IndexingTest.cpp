@@ -5,7 +5,7 @@
 
 using namespace pcc::graph;
 
-/// `ops` after %x = [[1, 2, 3], [4, 5, 6]].
+/// Returns the result of `ops` after %x = [[1, 2, 3], [4, 5, 6]].
 static std::string onMatrix(const std::string &ops) {
   return evaluated("%x = graph.constant dense<[[1, 2, 3], [4, 5, 6]]> : "
                    "tensor<2x3xi64>\n" +

@@ -5,7 +5,7 @@
 
 using namespace pcc::graph;
 
-/// `op` applied to %x = [[1, 2, 3], [4, 5, 6]].
+/// Returns the result of `op` on %x = [[1, 2, 3], [4, 5, 6]].
 static std::string onMatrix(const std::string &op) {
   return evaluated("%x = graph.constant dense<[[1, 2, 3], [4, 5, 6]]> : "
                    "tensor<2x3xi64>\n%z = graph.constant dense<0> : "
@@ -75,7 +75,7 @@ TEST(Layout, RotaryTurnsHalvesOrPairs) {
             "1x4: -2 2.5 -4 5.5");
 }
 
-/// [1, 2, 4] resized to `size`.
+/// Returns [1, 2, 4] resized to `size`.
 static std::string resized(const std::string &mode, const std::string &scale,
                            const std::string &size,
                            const std::string &coordinates,

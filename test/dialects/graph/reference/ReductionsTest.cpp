@@ -5,7 +5,7 @@
 
 using namespace pcc::graph;
 
-/// `op` applied to %x = [[1, 2, 6], [4, 5, 3]] of `type`.
+/// Returns the result of `op` on %x = [[1, 2, 6], [4, 5, 3]] of `type`.
 static std::string onMatrix(const std::string &type, const std::string &op) {
   bool floats = type[0] == 'f';
   return evaluated(std::string("%x = graph.constant dense<") +

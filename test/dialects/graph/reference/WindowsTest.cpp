@@ -55,8 +55,8 @@ TEST(ConvTranspose, IsTheAdjoint) {
             "1x2x1: 13 16");
 }
 
-/// [1, 2, 3] pooled by windows of 2, with one padding element on each side and
-/// one more of overhang.
+/// Returns [1, 2, 3] pooled by windows of 2, with one padding element on each
+/// side and one more element of overhang.
 static std::string pooled(const std::string &kind) {
   return evaluated(R"(
     %x = graph.constant dense<[[[-1.0, -2.0, -3.0]]]> : tensor<1x1x3xf64>

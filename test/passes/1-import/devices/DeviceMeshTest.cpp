@@ -24,7 +24,8 @@ std::vector<int64_t> axesFor(const Lists &lists) {
   return commonAxes(layouts, static_cast<int64_t>(lists.front().size()));
 }
 
-/// "tp", "dp+tp:(2)2", "-" per factor, or the error.
+/// Returns the axes of each factor, such as "tp", "dp+tp:(2)2" or "-", or the
+/// error.
 std::string axesIn(const dist::Mesh &mesh, const ShardLayout &layout) {
   std::string text;
   auto factors = axesOf(layout, mesh);
@@ -96,7 +97,7 @@ TEST(DeviceMesh, AListCoversAStage) {
             "shard");
 }
 
-/// What is written is read as the same axes.
+/// Written annotations are read as the same axes.
 TEST(DeviceMesh, ThereAndBack) {
   const dist::SubAxis dp{"dp", 1, 2}, tp{"tp", 1, 4}, minor{"tp", 2, 2};
   const std::vector<std::vector<dist::SubAxes>> cases = {

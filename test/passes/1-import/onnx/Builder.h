@@ -15,8 +15,8 @@ namespace pcc::onnx::build {
 using Names = std::vector<std::string>;
 using Messages = std::vector<std::string>;
 
-/// One message. Each call adds a field and returns the message, so that fields
-/// are chained in any order: `Message().text(1, "x").number(20, 2)`.
+/// A protobuf message. Each call adds a field and returns the message, so that
+/// fields are chained in any order: `Message().text(1, "x").number(20, 2)`.
 class Message {
 public:
   Message &number(uint32_t field, int64_t value) {
@@ -74,7 +74,7 @@ inline std::string tensorAttribute(const std::string &name,
   return Message().text(1, name).text(5, tensor).number(20, 4);
 }
 
-/// An attribute that takes the value of a function's parameter.
+/// Returns an attribute that takes the value of a function's parameter.
 inline std::string reference(const std::string &name,
                              const std::string &parameter, int type) {
   return Message().text(1, name).text(21, parameter).number(20, type);
@@ -99,20 +99,20 @@ inline std::string node(const std::string &op, const Names &inputs,
   return message;
 }
 
-/// A device configuration to put behind a model.
+/// Returns a device configuration, to be appended to a model.
 inline std::string devices(const std::string &name, int64_t count,
                            const Names &names = {}) {
   return Message().text(
       26, Message().text(1, name).number(2, count).texts(3, names));
 }
 
-/// A float tensor of these dims without a shape that matters to a test.
+/// Returns a float tensor whose shape does not matter to a test.
 inline std::string value(const std::string &name) {
   const std::string tensor = Message().number(1, 1);
   return Message().text(1, name).text(2, Message().text(1, tensor));
 }
 
-/// A float tensor whose elements are zero.
+/// Returns a float tensor of these dims whose elements are zero.
 inline std::string zeros(const std::string &name, std::vector<int64_t> dims) {
   int64_t size = 4;
   for (int64_t dim : dims)
@@ -121,14 +121,15 @@ inline std::string zeros(const std::string &name, std::vector<int64_t> dims) {
       9, std::string(size, '\0'));
 }
 
-/// A tensor of i64.
+/// Returns a tensor of i64.
 inline std::string integers(const std::string &name, std::vector<int64_t> dims,
                             const std::vector<int64_t> &values) {
   return Message().numbers(1, dims).number(2, 7).text(8, name).numbers(
       7, values, /*packed=*/true);
 }
 
-/// A value of the type with this number; -1 stands for the dynamic dim "n".
+/// Returns a value of the type with this number; -1 stands for the dynamic dim
+/// "n".
 inline std::string typed(const std::string &name, int64_t type,
                          const std::vector<int64_t> &dims) {
   Message shape;

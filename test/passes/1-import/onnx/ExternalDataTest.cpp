@@ -18,7 +18,7 @@ namespace {
 
 using Entries = std::vector<std::pair<std::string, std::string>>;
 
-/// A scratch folder with a model in m/, whose initializer `w` has 400 bytes.
+/// Folder with a model in m/, whose initializer `w` has 400 bytes.
 class ExternalDataTest : public testing::Test {
 protected:
   void SetUp() override {
@@ -58,7 +58,7 @@ protected:
     return resolveIn("m/model.onnx", options);
   }
 
-  /// Fails with exit code 3 and a message that has all of `parts`.
+  /// Expects exit code 3 and a message that contains all of `parts`.
   void refused(const StatusOr<DataReference> &result,
                std::vector<std::string> parts) {
     ASSERT_FALSE(result);
@@ -146,7 +146,7 @@ TEST_F(ExternalDataTest, LinksThatLeaveTheDirectory) {
   refused(resolve({{"location", "dangling"}}), {"dangling", "cannot be read"});
   fs::create_symlink("loop", folder / "m/loop");
   refused(resolve({{"location", "loop"}}), {"loop", "cannot be read"});
-  // m2 begins with the name of m, but is not in it.
+  // The name of m2 begins with that of m, but m2 is not in m.
   file("m2/w.bin");
   fs::create_symlink(folder / "m2/w.bin", folder / "m/near");
   refused(resolve({{"location", "near"}}), {"near", "outside"});
@@ -166,7 +166,7 @@ TEST_F(ExternalDataTest, ASecondHardLinkIsRefused) {
   const auto result = resolve({{"location", "w.bin"}});
   refused(result, {"w.bin", "2 hard links"});
   EXPECT_EQ(result.status().notes().size(), 1u);
-  // The user vouches for what is below the extra root.
+  // The user trusts the files below the extra root.
   EXPECT_TRUE(resolve({{"location", "w.bin"}}, {.extraRoot = folder / "m"}));
 }
 

@@ -20,7 +20,7 @@ using namespace pcc::onnx::build;
 
 namespace {
 
-/// A model of one Relu whose initializer `w` is the given TensorProto.
+/// Returns a model of one Relu whose initializer `w` is the given TensorProto.
 std::string withTensor(const std::string &tensor) {
   return model(graph({node("Relu", {"w"}, {"y"})}, {}, {"y"}, {tensor}));
 }
@@ -34,7 +34,7 @@ std::string errorOf(const std::string &bytes) {
   return model.status().message();
 }
 
-/// The raw bytes of the tensor as an array.
+/// Returns the raw bytes of the tensor as an array.
 template <typename T> std::vector<T> rawOf(const std::string &tensor) {
   const std::string bytes = withTensor(tensor);
   const StatusOr<Model> model = readModelFromBytes(bytes, "x.onnx");
@@ -125,7 +125,7 @@ TEST(Read, TypedElementsPackedAndNot) {
               std::vector<uint16_t>({0x3c00, 0xbc00}));
     EXPECT_EQ(rawOf<uint8_t>(tensor(9, 5, {1, 0}, 2)),
               std::vector<uint8_t>({1, 0}));
-    // 4-bit elements are packed two to a byte before they become an int32.
+    // 4-bit elements are packed, two to a byte, before they become an int32.
     EXPECT_EQ(rawOf<uint8_t>(tensor(22, 5, {0x21, 0x03}, 3)),
               std::vector<uint8_t>({0x21, 0x03}));
     EXPECT_EQ(rawOf<uint32_t>(tensor(12, 11, {1, 4000000000}, 2)),
@@ -301,7 +301,8 @@ TEST(Read, RandomBytesAreNoModel) {
             std::string::npos);
 }
 
-// A prefix that ends after the opset imports may be a model without functions.
+// A prefix that ends after the opset imports may be a valid model without
+// functions.
 TEST(Read, CutOffFilesAreRefused) {
   const std::string bytes = someModel();
   ASSERT_EQ(errorOf(bytes), "");
@@ -323,7 +324,7 @@ TEST(Read, FlippedBitsNeverCrash) {
 }
 
 TEST(Read, DeepNestingIsRefused) {
-  // 10^5 sequences of sequences, built from the inside.
+  // 10^5 nested sequences, built from the inside.
   std::vector<std::string> headers;
   size_t size = 0;
   const auto wrap = [&](uint32_t field) {
@@ -364,7 +365,7 @@ TEST(Read, TooManyMessagesAreRefused) {
   EXPECT_FALSE(readModelFromBytes(bytes, "x.onnx", limits));
 }
 
-// Lengths above 32 bits: the tensor is a hole in a sparse file.
+// Lengths of more than 32 bits: the tensor is a hole in a sparse file.
 TEST(Read, FiveGibibytesInOneFile) {
   const std::string path = testing::TempDir() + "large.onnx";
   const uint64_t size = 5ull << 30;

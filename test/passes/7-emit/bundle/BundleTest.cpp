@@ -134,7 +134,7 @@ TEST_F(BundleTest, FailureLeavesNothing) {
   EXPECT_TRUE(listing().empty());
 }
 
-/// In what type and by what a value is reduced is what its op says.
+/// The op gives the type and the kind of a reduction.
 TEST_F(BundleTest, AReductionSaysItsTypeAndKind) {
   std::string model = twoStages;
   for (size_t at; (at = model.find("xf32>")) != std::string::npos;)

@@ -2,13 +2,13 @@
 //
 //   kernels-to-ptx DUMP.mlir LIBDEVICE FOLDER KNOWN ARCH...
 //
-// DUMP is what `pcc --dump-ir` writes behind 6-schedule; FOLDER gets an
-// ARCH.ptx each. Kernels that file KNOWN lists, by their hashes in any order,
-// are left out, and so are repetitions. A line of stdout is an object per
-// kernel that is left, in their order: `name`, `hash` of what it computes,
-// `reduces` (whether it is not element-wise; attention reduces too), `blocks`
-// and `threads`. Those that make random weights come last, with `conversions`
-// instead.
+// DUMP is the dump of `pcc --dump-ir` after 6-schedule; an ARCH.ptx is written
+// to FOLDER for each ARCH. Kernels whose hashes are listed in the file KNOWN,
+// in any order, are left out, and so are repetitions. Prints a JSON object per
+// remaining kernel on a line, in their order: `name`, `hash` of the
+// computation, `reduces` (true if it is not element-wise; attention reduces,
+// too), `blocks` and `threads`. Kernels that generate random weights come last,
+// with `conversions` instead.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@
 using namespace mlir;
 using namespace pcc;
 
-/// Of all but the name.
+/// Returns the hash of the kernel without its name.
 static std::string hashOf(rank::KernelOp kernel) {
   OwningOpRef<rank::KernelOp> copy = kernel.clone();
   copy->setSymName("kernel");
@@ -38,7 +38,7 @@ static std::string hashOf(rank::KernelOp kernel) {
   return llvm::utohexstr(llvm::xxh3_64bits(text));
 }
 
-/// Says what `kernel` is, or erases it.
+/// Prints the description of `kernel`, or erases it if it is known.
 static void tell(rank::KernelOp kernel, llvm::StringSet<> &known) {
   const std::string hash = hashOf(kernel);
   if (!known.insert(hash).second)

@@ -34,7 +34,8 @@ static constexpr const char *forward = R"mlir(
     rank.yield %t : tensor<2x16x2x8xbf16>
   })mlir";
 
-/// `between` may read %dq before its keys' gradient is made.
+/// Returns a module with attention gradients. `between` may read %dq before the
+/// gradient of its keys is computed.
 static std::string gradients(const std::string &between) {
   return R"mlir(
     %dq, %top, %share, %mean = rank.launch @query(%x)
@@ -85,8 +86,9 @@ class AttentionTest : public testing::Test {
 protected:
   AttentionTest() { loadDialects(context); }
 
-  /// What the kernels of a GPU's program say that they compute, in order; null
-  /// where they say nothing. `x` and `y` are the types of its input and output.
+  /// Returns the attention descriptions of the kernels in a GPU's program, in
+  /// order; null for a kernel without one. `x` and `y` are the types of its
+  /// input and output.
   std::vector<const program::AttentionT *>
   write(const std::string &body, const std::string &x, const std::string &y) {
     const std::string text =

@@ -21,8 +21,8 @@ TEST(Layout, Transpose) {
               "");
 }
 
-/// Whole and partial squares, turned along several dims, with ops on either
-/// side, and beside an operand that lies as the result.
+/// Whole and partial tiles, transposed along several dims, with ops before and
+/// after, and together with an operand in the order of the result.
 TEST(Layout, TransposesOfManyElements) {
   for (std::string type : {"f32", "bf16", "i1"}) {
     EXPECT_EQ(
@@ -161,8 +161,8 @@ TEST(Leaves, CausalMask) {
             "");
 }
 
-// 12 elements as 3 blocks of 4 over 2 ranks: the second holds 2, 3, 6, 7,
-// 10, 11.
+// 12 elements as 3 blocks of 4 over 2 ranks: the second rank holds 2, 3, 6, 7,
+// 10 and 11.
 TEST(Leaves, GlobalIndex) {
   EXPECT_EQ(results(kernel("", "tensor<6xi64>", R"(
       %r = dist.global_index #dist.sharding<"[3|4@tp:2]"> of 12 : tensor<6xi64>)"),

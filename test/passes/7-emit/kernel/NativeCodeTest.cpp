@@ -6,7 +6,7 @@
 
 using namespace pcc::emit;
 
-/// A kernel of one op on operands of one type.
+/// Returns a kernel of one op on operands of one type.
 static std::string kernel(const std::string &type, int numOperands,
                           const std::string &op, const std::string &result) {
   std::string arguments;

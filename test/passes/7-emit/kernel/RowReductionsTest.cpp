@@ -45,7 +45,7 @@ static std::string columnKernel(const std::string &kind,
                     " %a over [0] keep : tensor<5x3x" + size);
 }
 
-/// Columns of fewer, as many, and more than are reduced side by side.
+/// Fewer columns, as many, and more than are reduced side by side.
 TEST(Reduce, Columns) {
   const Inputs inputs = {.low = 0.5, .high = 1.2};
   for (std::string columns : {"8", "64", "100", "128"})
@@ -57,7 +57,8 @@ TEST(Reduce, Columns) {
           << kind << type;
 }
 
-/// Elements and columns, some from the columns before.
+/// The reductions depend on elements and columns, some of them on earlier
+/// columns.
 TEST(Reduce, ColumnsThatDependOnEachOther) {
   EXPECT_EQ(difference(R"(
     rank.kernel @k(%a: tensor<6x5x70xf32>, %b: tensor<70xf32>)
@@ -76,7 +77,8 @@ TEST(Reduce, ColumnsThatDependOnEachOther) {
             "");
 }
 
-/// Next to what runs over one row after the other.
+/// The columns are reduced in the same kernel as rows, which run one after
+/// another.
 TEST(Reduce, ColumnsBesideASoftmax) {
   EXPECT_EQ(difference(R"(
     rank.kernel @k(%a: tensor<20x16xf32>) -> (tensor<20x16xf32>, tensor<16xf32>) {

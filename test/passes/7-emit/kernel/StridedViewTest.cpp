@@ -7,7 +7,8 @@
 using namespace llvm;
 using namespace pcc::emit;
 
-/// The elements of the dense tensor 0, 1, 2 … that a view shows, in order.
+/// Returns the elements of the dense tensor 0, 1, 2 … that a view shows, in
+/// order.
 static std::vector<int64_t> elementsOf(const StridedView &view) {
   std::vector<int64_t> elements = {view.offset};
   for (auto [size, stride] : zip_equal(view.shape, view.strides)) {
@@ -36,7 +37,7 @@ TEST(StridedView, HeadsOfASlice) {
   EXPECT_EQ(ArrayRef(first.strides), ArrayRef<int64_t>({2, 12, 1}));
 }
 
-/// A reshape shows the same elements in the same order, or there is none.
+/// A reshape shows the same elements in the same order, or does not exist.
 TEST(StridedView, ReshapesKeepTheOrder) {
   const std::vector<std::vector<int64_t>> shapes = {
       {24},      {4, 6},       {6, 4},          {2, 12},   {12, 2},
@@ -58,7 +59,7 @@ TEST(StridedView, ReshapesKeepTheOrder) {
         EXPECT_EQ(ArrayRef(reshaped->shape), ArrayRef(shape));
         EXPECT_EQ(elementsOf(*reshaped), elementsOf(view));
       }
-  // Every reshape of what is dense, and some of each other view.
+  // Every reshape of a dense view, and some of each other view.
   EXPECT_GT(numPossible, 14 + 6);
   EXPECT_LT(numPossible, 7 * 14);
 }

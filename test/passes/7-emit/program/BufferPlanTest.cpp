@@ -26,7 +26,7 @@ static int64_t arenaOf(const std::string &text) {
   return programOf(text).arena_bytes;
 }
 
-/// x and y have 128 bytes, a and b 64: %a is dead when %y is written.
+/// x and y have 128 bytes, a and b 64. %a is dead when %y is written.
 TEST(BufferPlan, AnOutputTakesNoRoomBeforeItIsWritten) {
   EXPECT_EQ(arenaOf(oneRank(R"mlir(
     %a = graph.matmul %x, %x {transpose_rhs} : tensor<4x8xf32>, tensor<4x8xf32>
@@ -35,8 +35,9 @@ TEST(BufferPlan, AnOutputTakesNoRoomBeforeItIsWritten) {
             128 + 64 + 128);
 }
 
-/// Two microbatches of 64 bytes each. While %a and %b, 64 bytes too, are made
-/// in the last one, the other's output is held, but not yet its own.
+/// There are two microbatches of 64 bytes each. When %a and %b, also 64 bytes,
+/// are computed in the last one, the output of the first is live and its own is
+/// not yet.
 TEST(BufferPlan, TheLastSlotOfAnOutputIsFreeUntilItIsWritten) {
   EXPECT_EQ(arenaOf(R"mlir(
 module attributes {
@@ -57,8 +58,8 @@ module attributes {
             2 * 64 + 64 + 64 + 64);
 }
 
-/// %s, 64 bytes, is held beside t, x and y, one slot for both microbatches; %a,
-/// which it is made of, lies where y is written later.
+/// %s, 64 bytes, is live together with t, x and y, in one slot for both
+/// microbatches. %a, from which it is computed, is where y is written later.
 TEST(BufferPlan, WhatMicrobatchesShareIsHeldOnce) {
   EXPECT_EQ(arenaOf(R"mlir(
 module attributes {
@@ -85,8 +86,8 @@ module attributes {
             128 + 2 * 64 + 64 + 2 * 64);
 }
 
-/// Of one microbatch %h, 32 bytes, waits for W and %k, 16 bytes, for I; the
-/// gradient and the weight have 64. Six matmuls make 4 samples' step.
+/// In one microbatch, %h, 32 bytes, is held for W and %k, 16 bytes, for I. The
+/// gradient and the weight have 64 bytes. Six matmuls make a step of 4 samples.
 TEST(BufferPlan, StagesSayWhatTheyHold) {
   const program::ProgramT program = programOf(R"mlir(
 module attributes {
@@ -172,15 +173,15 @@ static bool copies(const program::ProgramT &program) {
                       });
 }
 
-/// The arena is the forward pass's product.
+/// The arena holds the product of the forward pass.
 TEST(BufferPlan, AWeightIsUpdatedWhereItLies) {
   const program::ProgramT program = programOf(updateOf("@halve"));
   EXPECT_FALSE(copies(program));
   EXPECT_EQ(program.arena_bytes, 64);
 }
 
-/// What reads other places than it writes, and what another op reads behind it,
-/// has to stay.
+/// Bytes must stay if they are read at other places than written, or by an op
+/// after the update.
 TEST(BufferPlan, AWeightThatIsReadBehindItsUpdateIsCopied) {
   EXPECT_TRUE(copies(programOf(updateOf("@turn"))));
   EXPECT_TRUE(copies(programOf(updateOf(

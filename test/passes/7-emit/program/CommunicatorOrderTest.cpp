@@ -12,7 +12,7 @@ using namespace pcc::emit;
 using namespace pcc::test;
 
 namespace {
-/// Two positions of two ranks, to be broken.
+/// Programs of two positions with two ranks each, which the tests break.
 class CommunicatorOrderTest : public testing::Test {
 protected:
   CommunicatorOrderTest() {
@@ -28,7 +28,7 @@ protected:
                                                        &programs[1].tables});
   }
 
-  /// The first action of a kind.
+  /// Returns the first action of a kind.
   program::ActionT &first(int position, program::ActionKind kind) {
     for (auto &action : programs[position].tables.actions)
       if (action->kind == kind)
@@ -85,7 +85,7 @@ TEST_F(CommunicatorOrderTest, AMissingPostIsFound) {
                 " of position 0 is not the one that was replayed");
 }
 
-/// Positions that wait for each other, and programs that say the same.
+/// Positions wait for each other, and all programs agree on that.
 TEST_F(CommunicatorOrderTest, AWaitThatNothingEndsIsFound) {
   auto &steps = facts->pipeline.positions[0];
   auto &actions = programs[0].tables.actions;

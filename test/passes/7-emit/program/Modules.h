@@ -14,8 +14,8 @@
 
 namespace pcc::test {
 
-/// Two products on tp = 2 and two stages, in two microbatches: x · w1, sent,
-/// · w2, summed over tp.
+/// Two products on tp = 2 and two stages, in two microbatches: x · w1 is sent,
+/// then multiplied by w2 and summed over tp.
 inline constexpr const char *twoStages = R"mlir(
 module attributes {
   dist.mesh = #dist.mesh<mb = 2, tp = 2>, pipe.stages = 2 : i64,
@@ -51,7 +51,8 @@ module attributes {
   pipe.actions 1 stages [1] ["1F0", "1F1"]
 })mlir";
 
-/// Around the body of @stage_0 of a model with one rank, f32[4x8] in and out.
+/// Returns a model with one rank around `body`, the body of @stage_0, with an
+/// input and an output of f32[4x8].
 inline std::string oneRank(const std::string &body) {
   return R"mlir(
 module attributes {
@@ -67,7 +68,7 @@ module attributes {
 })mlir";
 }
 
-/// A context that knows what such modules consist of.
+/// Loads the dialects of which such modules consist.
 inline void loadDialects(mlir::MLIRContext &context) {
   context.loadDialect<graph::GraphDialect, dist::DistDialect, pipe::PipeDialect,
                       rank::RankDialect, mlir::func::FuncDialect>();

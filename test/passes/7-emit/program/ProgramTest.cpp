@@ -16,7 +16,7 @@ class ProgramTest : public testing::Test {
 protected:
   ProgramTest() { loadDialects(context); }
 
-  /// The program of a position, which the loader must accept.
+  /// Writes the program of a position, which the loader must accept.
   program::ProgramT &write(const std::string &text, int position = 0) {
     module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
     auto read = readFacts(*module);
@@ -31,7 +31,8 @@ protected:
     return written.tables;
   }
 
-  /// Collectives by part and value; all else computes.
+  /// Returns the collectives by part and value; "compute" for other
+  /// instructions.
   static std::vector<std::string> namesOf(const program::FunctionT &function) {
     std::vector<std::string> names;
     for (const auto &instruction : function.instructions) {
@@ -73,7 +74,7 @@ TEST_F(ProgramTest, InputsHaveASlotPerMicrobatch) {
   EXPECT_EQ(buffer(program.inputs[0]->buffer).slots, 2);
 }
 
-/// One arrives while the one before it is used.
+/// A message arrives while the one before it is used.
 TEST_F(ProgramTest, MessagesHaveTwoSlots) {
   program::ProgramT &program = write(twoStages, 1);
   ASSERT_EQ(program.transfers.size(), 1u);
@@ -99,7 +100,7 @@ TEST_F(ProgramTest, AnAllReduceIsInPlace) {
   ASSERT_EQ(program.groups.size(), 1u);
 }
 
-/// Three gradients; at most two of their reductions travel at a time.
+/// There are three gradients; at most two of their reductions are in flight.
 TEST_F(ProgramTest, GradientsAreReducedWhileOthersAreMade) {
   program::ProgramT &program = write(R"mlir(
 #partial = #dist.sharding<"[-, -] partial sum(dp:2)">
@@ -170,7 +171,7 @@ module attributes {dist.mesh = #dist.mesh<mb = 2, dp = 2>, graph.outputs = [], p
   pipe.actions 0 stages [0] ["0F0", "0F1", "0B0", "0B1"]
 })mlir");
   ASSERT_EQ(program.functions.size(), 2u);
-  // What is not a sum over microbatches is reduced at once.
+  // A value that is no sum over microbatches is reduced at once.
   EXPECT_EQ(
       namesOf(*program.functions[1]),
       (std::vector<std::string>{"compute", "Start a", "compute", "Whole b",
@@ -278,7 +279,7 @@ TEST_F(ProgramTest, TransposesAreStrides) {
   EXPECT_EQ(second->a_strides, (std::vector<int64_t>{1, 4}));
 }
 
-/// Everything that stands in the call's body is in one instruction.
+/// All ops in the call's body are one instruction.
 TEST_F(ProgramTest, ALibraryCallIsOneInstruction) {
   program::ProgramT &program = write(oneRank(R"mlir(
     %w = graph.constant dense<1.0> : tensor<8x8xf32>
@@ -342,7 +343,7 @@ TEST_F(ProgramTest, AConvolutionHasItsBiasAndActivation) {
   EXPECT_EQ(buffer(conv->bias).shape, (std::vector<int64_t>{1, 4, 1}));
 }
 
-/// No instruction cuts a product before it adds to it.
+/// No instruction truncates a product before it adds to it.
 TEST_F(ProgramTest, ACallThatNoLibraryHasIsRefused) {
   module = parseSourceString<ModuleOp>(oneRank(R"mlir(
     %y = rank.library_call(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
@@ -361,7 +362,8 @@ TEST_F(ProgramTest, ACallThatNoLibraryHasIsRefused) {
             "the cpu device cannot run rank.library_call (node \"bad\")");
 }
 
-/// "tec,ecd->td": e and c run on in both operands and are summed as one.
+/// "tec,ecd->td": e and c are contiguous in both operands and are summed as one
+/// dim.
 TEST_F(ProgramTest, AnEinsumSumsLettersThatRunOn) {
   program::ProgramT &program = write(oneRank(R"mlir(
     %l = graph.constant dense<1.0> : tensor<4x2x3xf32>
@@ -375,8 +377,8 @@ TEST_F(ProgramTest, AnEinsumSumsLettersThatRunOn) {
   EXPECT_EQ(product->b_strides, (std::vector<int64_t>{8, 1}));
 }
 
-/// "td,th->hd" has its result by columns; the product writes it by rows, which
-/// libraries can.
+/// "td,th->hd" has its result by columns. The product writes it by rows, which
+/// libraries can do.
 TEST_F(ProgramTest, AnEinsumWritesRows) {
   program::ProgramT &program = write(oneRank(R"mlir(
     %l = graph.constant dense<1.0> : tensor<5x8xf32>
@@ -432,7 +434,7 @@ module attributes {
   EXPECT_EQ(instructions[0]->node, "embed");
 }
 
-/// The second column picks from another table, masked indices from none.
+/// The second column selects from another table, masked indices from none.
 TEST_F(ProgramTest, IndicesThatTheModelLeavesOutAreNotChecked) {
   program::ProgramT &program = write(R"mlir(
 module attributes {
@@ -469,7 +471,8 @@ module attributes {
   EXPECT_FALSE(program.functions[0]->instructions[0]->body.AsCheckIndices());
 }
 
-/// x, masked from one sharding to another on `mesh`, then summed.
+/// Returns a module in which x is masked from one sharding to another on
+/// `mesh`, then summed.
 static std::string maskOf(const std::string &mesh, const std::string &from,
                           const std::string &to) {
   return "module attributes {dist.mesh = #dist.mesh<" + mesh + R"mlir(>,
@@ -501,8 +504,8 @@ TEST_F(ProgramTest, AMaskIsAFillAndACopy) {
   EXPECT_EQ(copy->target_offset->high, 32);
 }
 
-/// Of what is partial over a part of an axis already only the other part is
-/// masked: ranks 0 and 2 keep what they have.
+/// If a value is partial over a part of an axis already, only the other part is
+/// masked: ranks 0 and 2 keep their values.
 TEST_F(ProgramTest, AMaskKeepsWhatWasPartialBefore) {
   program::ProgramT &program = write(
       maskOf("dp = 4", "[-, -] partial sum(dp:2)", "[-, -] partial sum(dp:4)"));

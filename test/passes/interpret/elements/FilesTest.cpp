@@ -17,7 +17,7 @@ using namespace pcc::interpret;
 using graph::HostTensor;
 
 namespace {
-/// A folder of files that lives as long as a test.
+/// A folder of files that exists during one test.
 class Files : public ::testing::Test {
 protected:
   void SetUp() override {
@@ -38,7 +38,7 @@ protected:
             elements.size() * sizeof(T)};
   }
 
-  /// A version 1 .npy file.
+  /// Returns a version 1 .npy file.
   static std::string npy(const std::string &descr, const std::string &shape,
                          const std::string &data) {
     std::string header = "{'descr': '" + descr +

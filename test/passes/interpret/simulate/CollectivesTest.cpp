@@ -10,7 +10,7 @@ using namespace pcc;
 using namespace pcc::interpret;
 using graph::HostTensor;
 
-/// " 1 2 | 3 ?": what each rank holds; NaN is a question mark.
+/// Formats the values of each rank: " 1 2 | 3 ?". NaN is a question mark.
 static std::string show(const std::vector<HostTensor> &results) {
   std::string text;
   for (const HostTensor &result : results) {
@@ -22,8 +22,8 @@ static std::string show(const std::vector<HostTensor> &results) {
   return text;
 }
 
-/// Runs one collective on vectors over 2 or 4 ranks of "tp"; prints what each
-/// rank holds afterwards, or the error.
+/// Runs one collective on vectors over 2 or 4 ranks of "tp". Returns the values
+/// of each rank afterwards, or the error.
 static std::string collective(const std::string &kind, const std::string &from,
                               const std::string &to, int64_t size,
                               const std::vector<std::vector<double>> &parts,
@@ -103,8 +103,9 @@ TEST(Collectives, AStepThatCannotGiveWhatItClaimsFails) {
 // Rows
 //===----------------------------------------------------------------------===//
 
-/// Rows of two elements on 2 ranks. `asked` has the rows of the divided side
-/// by 2 members, `wanted` those of the whole side, both per rank.
+/// Runs a collective of rows of two elements on 2 ranks. `asked` has the mask
+/// of the rows of the divided side for 2 members, `wanted` that of the rows of
+/// the whole side, both per rank.
 static std::string rows(const std::string &kind, const std::string &from,
                         const std::string &to,
                         const std::vector<std::vector<double>> &parts,
@@ -148,7 +149,7 @@ static std::string rows(const std::string &kind, const std::string &from,
 }
 
 TEST(Rows, OthersAreUndefined) {
-  // Rank 0 wants row 2, rank 1 nothing; its own are always there.
+  // Rank 0 wants row 2, rank 1 wants none. Each always has its own rows.
   EXPECT_EQ(rows("all_gather", "[4@tp:2, -]", "[-, -]",
                  {{1, 2, 3, 4}, {5, 6, 7, 8}}, {{0, 0, 0, 0}, {1, 0, 0, 0}},
                  {{0, 0, 1, 0}, {0, 0, 0, 0}}),
@@ -156,7 +157,7 @@ TEST(Rows, OthersAreUndefined) {
 }
 
 TEST(Rows, OthersAreNotAdded) {
-  // Row 0 of rank 1 counts, its row 1 does not.
+  // Row 0 of rank 1 counts, and its row 1 does not.
   EXPECT_EQ(rows("reduce_scatter", "[-, -] partial sum(tp:2)", "[2@tp:2, -]",
                  {{1, 2, 3, 4}, {10, 20, 30, 40}}, {{0, 1}, {0, 0}},
                  {{0, 0}, {1, 0}}),

@@ -1,4 +1,4 @@
-// Cluster profiles: the fixed ones, prices, and the file with its mistakes.
+// Tests cluster profiles: the fixed ones, prices, and errors in the file.
 
 #include "passes/plan/cluster/Cluster.h"
 

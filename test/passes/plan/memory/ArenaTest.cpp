@@ -1,5 +1,5 @@
-// Static memory plans: never two live buffers on one byte, and close to the
-// liveness bound on lifetimes as transformers have them.
+// Tests static memory plans: two live buffers never share a byte, and plans are
+// close to the liveness bound for lifetimes as in transformers.
 
 #include "passes/plan/memory/Arena.h"
 
@@ -15,7 +15,7 @@ double ratio(const ArenaPlan &plan) {
   return double(plan.total) / double(plan.lowerBound);
 }
 
-/// Largest sum of live sizes, instruction by instruction.
+/// Returns the largest sum of live sizes, instruction by instruction.
 uint64_t boundByCounting(const std::vector<ArenaBuffer> &buffers, size_t end) {
   uint64_t most = 0;
   for (size_t time = 0; time < end; ++time) {
@@ -27,7 +27,7 @@ uint64_t boundByCounting(const std::vector<ArenaBuffer> &buffers, size_t end) {
   return most;
 }
 
-/// Whether any two buffers share a byte at a time, pair by pair.
+/// Returns whether two buffers share a byte at a time, pair by pair.
 bool overlaps(const std::vector<ArenaBuffer> &buffers, const ArenaPlan &plan) {
   for (size_t i = 0; i < buffers.size(); ++i)
     for (size_t j = 0; j < i; ++j) {
@@ -40,8 +40,9 @@ bool overlaps(const std::vector<ArenaBuffer> &buffers, const ArenaPlan &plan) {
   return false;
 }
 
-/// Lifetimes of a transformer's forward pass: the residual lives through its
-/// block, the attention and MLP intermediates for an instruction or two.
+/// Returns lifetimes as in a transformer's forward pass: the residual lives
+/// through its block, intermediates of attention and MLP for one or two
+/// instructions.
 std::vector<ArenaBuffer> transformer(size_t blocks, uint64_t hidden,
                                      uint64_t sequence, bool keep) {
   std::vector<ArenaBuffer> buffers;
@@ -50,7 +51,8 @@ std::vector<ArenaBuffer> transformer(size_t blocks, uint64_t hidden,
   for (size_t block = 0; block < blocks; ++block) {
     const size_t t = block * 9;
     auto add = [&](size_t first, size_t last, uint64_t size) {
-      // In training, what the backward pass of the block needs stays.
+      // In training, values that the backward pass of the block needs stay
+      // live.
       const size_t backward = end - t - 9;
       buffers.push_back(
           {t + first, keep ? backward + 9 - first : t + last, size});
@@ -70,8 +72,8 @@ std::vector<ArenaBuffer> transformer(size_t blocks, uint64_t hidden,
   return buffers;
 }
 
-/// A chain with branches as convolution nets have them: sizes shrink, some
-/// values live longer.
+/// Returns a chain with branches as in convolutional networks: sizes shrink,
+/// and some values live longer.
 std::vector<ArenaBuffer> branchyChain(size_t count, std::mt19937 &random) {
   std::vector<ArenaBuffer> buffers;
   for (size_t t = 0; t < count; ++t) {
@@ -128,7 +130,8 @@ TEST(Arena, NoTwoLiveBuffersShareAByteInTenThousandRandomSets) {
   }
 }
 
-/// Two slots: the first is held throughout, the second only at the end.
+/// Returns a buffer of two slots: the first is live throughout, the second only
+/// at the end.
 ArenaBuffer twoSlots(uint64_t slot, size_t from, size_t end) {
   return {
       0, end, 2 * slot, 64, {{0, end, 0, slot}, {from, end, slot, 2 * slot}}};

@@ -34,7 +34,8 @@ TEST(Buckets, OneCallAloneIsNoBucket) {
   EXPECT_EQ(formBuckets({}), Buckets());
 }
 
-/// 20 GB/s, 5 us per call: 50 kB are read and written in 5 us, 25 kB in half.
+/// 20 GB/s and 5 us per call: reading and writing 50 kB takes 5 us, 25 kB half
+/// of that.
 TEST(Buckets, PackingMustCostLessThanHalfACall) {
   EXPECT_TRUE(isWorthPacking(12'500, 12'500, 0, 20e9));
   EXPECT_FALSE(isWorthPacking(12'500, 12'508, 0, 20e9));

@@ -30,7 +30,8 @@ StageOp perMicrobatch(std::vector<int> operands) {
   return {.operands = std::move(operands), .resultBytes = 8};
 }
 
-/// O: runs once, H: is also held, E: runs for each microbatch, B: both, .: not.
+/// Formats a choice. O: runs once, H: is also held, E: runs for each
+/// microbatch, B: both, .: neither.
 std::string text(const Hoisting &hoisting) {
   std::string line;
   for (size_t i = 0; i < hoisting.isHeld.size(); ++i)
@@ -83,7 +84,7 @@ TEST(Hoist, WhatDoesNotFitIsReceivedAgain) {
   EXPECT_EQ(text(chooseHoisting(ops, 7)), "EEEEE");
 }
 
-/// What is held takes room, not what it is made from.
+/// Held values count, not the values from which they are computed.
 TEST(Hoist, ALimitCountsWhatIsHeldOnly) {
   const std::vector<StageOp> ops{weight, gatherOf(0), sharedOf(1, 8, 4),
                                  perMicrobatch({2})};

@@ -13,7 +13,8 @@ using namespace pcc::plan;
 
 namespace {
 
-/// A value per op, op i makes value i + 1; value 0 is always there.
+/// Builds a stage with one value per op: op i computes value i + 1, and value 0
+/// is always available.
 class Builder {
 public:
   Builder() { stage.values.emplace_back(); }
@@ -26,7 +27,7 @@ public:
     return static_cast<int>(stage.values.size()) - 1;
   }
 
-  /// The backward pass reads these, each in an op of its own.
+  /// Makes the backward pass read these values, each in an op of its own.
   StageGraph read(const std::vector<int> &values) {
     for (int value : values) {
       const int now = static_cast<int>(stage.backwardBytes.size());
@@ -42,7 +43,8 @@ public:
   StageGraph stage;
 };
 
-/// Every set of values that could be kept, completed.
+/// Returns all sets of values that could be kept, each completed to a valid
+/// choice.
 std::vector<Recomputation> allOf(const StageGraph &stage) {
   std::vector<Recomputation> all;
   for (unsigned set = 0; set < 1u << stage.ops.size(); ++set) {
@@ -79,7 +81,8 @@ std::vector<int> allOps(const StageGraph &stage) {
   return ops;
 }
 
-/// Whatever is read is kept or made by an op that runs again.
+/// Expects that each value that is read is kept, or computed by an op that runs
+/// again.
 void expectSound(const StageGraph &stage, const Recomputation &chosen) {
   auto isThere = [&](int value) {
     for (size_t i = 0; i < stage.ops.size(); ++i)
@@ -117,7 +120,7 @@ TEST(Recompute, OfEqualChoicesTheOneThatRunsLessIsTaken) {
   EXPECT_EQ(chosen.isKept, (std::vector<bool>{false, false, true}));
 }
 
-/// The picture of Recompute.h.
+/// The example in Recompute.h.
 TEST(Recompute, CheapOpsRunAgainAndMatmulsDoNot) {
   Builder builder;
   const int x = builder.add({0}, 8, 1000), norm = builder.add({x}, 8, 8),
@@ -149,7 +152,7 @@ TEST(Recompute, OpsThatShareAReadValueRunOnce) {
   EXPECT_EQ(complete(builder.read({y, z}), std::vector<bool>(4)).flops, 7);
 }
 
-/// Twelve equal blocks: x ── wide (4 values' worth) ── x.
+/// Returns twelve equal blocks: x ── wide (4 times the bytes) ── x.
 StageGraph blocks(int numBlocks) {
   Builder builder;
   std::vector<int> read;
@@ -241,7 +244,7 @@ TEST(Recompute, TradeOffsAreTheLowerHull) {
     int64_t fewest = 1 << 20;
     for (const Recomputation &one : allOf(stage)) {
       fewest = std::min(fewest, one.keptBytes);
-      // Nothing lies below the line between two neighbours.
+      // No choice is below the line between two neighbours.
       for (size_t i = 0; i + 1 < found.size(); ++i) {
         const double slope =
             (found[i + 1].flops - found[i].flops) /
@@ -275,7 +278,7 @@ TEST(Recompute, NoneAndSelectiveKeepTheFewestBytesOfWhatTheyMayRunAgain) {
   }
 }
 
-/// The search is no more than greedy; this holds it to what it reaches.
+/// The search is greedy; the test requires the results that it reaches.
 TEST(Recompute, BudgetsAreMetWithFewFlopsMoreThanTheFewest) {
   std::mt19937 random(4);
   double found = 0, best = 0;
@@ -308,7 +311,7 @@ TEST(Recompute, BudgetsAreMetWithFewFlopsMoreThanTheFewest) {
   EXPECT_LE(found, 1.1 * best);
 }
 
-/// Under 1F1B, stage s of p has p - s.
+/// Under 1F1B, stage s of p has p - s microbatches in flight.
 TEST(Recompute, EarlyStagesHaveMoreInFlight) {
   const ActionTable table = *makeSchedule({ScheduleKind::OneFOneB, 4, 1, 8});
   for (int stage = 0; stage < 4; ++stage)

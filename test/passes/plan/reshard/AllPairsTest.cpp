@@ -21,14 +21,13 @@ struct Case {
 
 void PrintTo(const Case &c, std::ostream *out) { *out << c.name; }
 
-/// Divisible by any number of ranks here, so that volumes are exact.
+/// Divisible by all numbers of ranks in these tests, so that volumes are exact.
 constexpr int64_t elementBytes = 24;
 
-/// Sums over pairs, in bytes. As properties they are what
-/// bench/reshard_bytes.py prints.
+/// Sums over pairs, in bytes. bench/reshard_bytes.py prints them as properties.
 struct Totals {
   int64_t pairs = 0, planned = 0, gathered = 0, bound = 0;
-  /// Of planned over bound, pairs without a bound left out.
+  /// Planned bytes over the bound; pairs without a bound are left out.
   double ratios = 0, worst = 0;
   int64_t numRatios = 0;
 
@@ -65,8 +64,9 @@ struct Totals {
 
 class AllPairs : public testing::TestWithParam<Case> {
 protected:
-  /// Plans `from` -> `to`, checks it against what must hold for any pair, and
-  /// counts it. Executing takes time: of many pairs some are executed.
+  /// Plans `from` -> `to`, checks the conditions that hold for any pair, and
+  /// counts it. Executing a plan takes time, so only some of many pairs are
+  /// executed.
   ReshardPlan check(const Sharding &from, const Sharding &to, int64_t bound,
                     bool executes) {
     const Case &c = GetParam();
@@ -86,7 +86,8 @@ protected:
     return toString(from, &mesh) + " -> " + toString(to, &mesh);
   }
 
-  /// One of how many pairs is executed. A prime: every sharding gets its turn.
+  /// One out of this many pairs is executed. It is a prime, so that every
+  /// sharding gets its turn.
   static int64_t stride(size_t sources, size_t targets) {
     return sources * targets > 6000 ? 17 : sources * targets > 1500 ? 5 : 1;
   }

@@ -11,7 +11,7 @@ using namespace pcc::dist;
 namespace pcc::plan {
 
 namespace {
-/// Deals digits out, one after the other.
+/// Assigns digits, one after another.
 class Dealer {
 public:
   Dealer(const Shape &shape, bool withPartial)
@@ -88,7 +88,7 @@ int64_t reductionLowerBound(const Sharding &from, const Sharding &to,
   return std::max(most, (all + mesh.size() - 1) / mesh.size());
 }
 
-/// The digits that are among `axes`.
+/// Returns the digits that are among `axes`.
 static SubAxes among(const SubAxes &digits, const SubAxes &axes) {
   SubAxes found;
   for (const SubAxis &digit : digits)
@@ -116,8 +116,8 @@ public:
                                              withoutPartials(to), shape, mesh);
   }
 
-  /// Reduces `start` to `scattered`; nothing if that is not `start` with some
-  /// of its partial digits splitting it further.
+  /// Reduces `start` to `scattered`. Returns nothing unless `scattered` is
+  /// `start` in which some of its partial digits additionally split dims.
   std::optional<int64_t> reduce(const Sharding &start,
                                 const Sharding &scattered) const {
     const SubAxes partial = among(digits, partialAxes(start));

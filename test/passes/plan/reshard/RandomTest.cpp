@@ -29,7 +29,7 @@ public:
     return shape;
   }
 
-  /// Cuts each dim into up to three factors and deals the digits out.
+  /// Cuts each dim into up to three factors and assigns the digits.
   Sharding sharding(const Shape &shape) {
     Sharding result;
     std::vector<Factor *> places;

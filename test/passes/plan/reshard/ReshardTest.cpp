@@ -12,7 +12,7 @@ using namespace pcc::plan;
 
 namespace {
 
-/// One tensor on one mesh; shardings are given as text.
+/// A tensor on a mesh; shardings are given as text.
 struct Setting {
   Mesh mesh;
   Shape shape;
@@ -24,8 +24,8 @@ struct Setting {
     return sharding ? *sharding : Sharding::whole(shape.size());
   }
 
-  /// The kinds and axes of the plan, which is simulated unless the mesh has a
-  /// time axis.
+  /// Returns the kinds and axes of the plan, which is simulated unless the mesh
+  /// has a time axis.
   std::string plan(const std::string &from, const std::string &to,
                    int64_t *bytes = nullptr) const {
     Sharding start = parse(from), end = parse(to);
@@ -83,8 +83,8 @@ TEST(Movement, TwoAxesJoinAtTheLowerBound) {
 }
 
 TEST(Movement, FusedWeightsCostTheirLowerBound) {
-  // From contiguous [q|k|v] to a part of each: 1/3, 2/3, 2/3, 1 and 1 of the
-  // local size.
+  // Received bytes from contiguous [q|k|v] to a part of each: 1/3, 2/3, 2/3, 1
+  // and 1 of the local size.
   const std::vector<std::pair<int64_t, double>> expected = {
       {2, 1 / 3.}, {3, 2 / 3.}, {4, 2 / 3.}, {6, 1}, {8, 1}};
   for (auto [t, part] : expected) {
@@ -98,11 +98,11 @@ TEST(Movement, FusedWeightsCostTheirLowerBound) {
 
 TEST(Movement, UnevenShardsCountRealElementsOnly) {
   Setting uneven{{{{"t", 4}}}, {10, 7}};
-  // Rank 0 gets 2 columns of 10 rows and holds 3 of these rows; the last rank
-  // gets 1 column and holds 1 row.
+  // Rank 0 receives 2 columns of 10 rows and holds 3 of these rows. The last
+  // rank receives 1 column and holds 1 row.
   EXPECT_EQ(uneven.plan("[t,-]", "[-,t]"), "all_to_all t");
   EXPECT_EQ(uneven.bytes("[t,-]", "[-,t]"), 14);
-  // The last rank lacks the most: all but its one row.
+  // The last rank receives the most: all but its one row.
   EXPECT_EQ(uneven.bytes("[t,-]", "[-,-]"), 9 * 7);
 }
 
@@ -131,7 +131,7 @@ TEST(Prices, AnAxisHasTheLinkThatConnectsItsRanks) {
   const char *file = R"(links = [
     { level = "node", span = 8, alpha_us = 1, beta_gbps = 100 },
     { level = "net", span = 1024, alpha_us = 10, beta_gbps = 10 } ])";
-  // Ranks along d are 4 apart, so that a group of them reaches over 16.
+  // Ranks along d are 4 apart, so that their group spans 16 ranks.
   Prices prices = pricesOf(file, "cpu", {{{"mb", 8}, {"d", 4}, {"t", 4}}});
   EXPECT_EQ(prices.axes.size(), 2u);
   EXPECT_DOUBLE_EQ(prices.axes["t"].alpha, 1e-6);

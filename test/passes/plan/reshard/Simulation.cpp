@@ -96,8 +96,9 @@ std::string Simulation::execute(const ReshardStep &step) {
   return reduces ? reduce(step) : move(step);
 }
 
-/// Contributions are all those that agree with the rank along the axes that are
-/// still partial. Masked ranks have none and those at coordinate 0 all.
+/// The contributions are those of all ranks that agree with the rank along the
+/// axes that are still partial. Masked ranks have no contribution, ranks at
+/// coordinate 0 have all.
 std::string Simulation::check(const Sharding &end) const {
   SubAxes masked = partialAxes(end), kept;
   for (const SubAxis &start : startPartial) {
@@ -130,7 +131,8 @@ std::string Simulation::check(const Sharding &end) const {
   return "";
 }
 
-/// The most elements that a rank receives in a step that moves.
+/// Returns the largest number of elements that a rank receives in a step that
+/// moves elements.
 static int64_t receivedElements(const ReshardStep &step, const Shape &shape,
                                 const Mesh &mesh) {
   int64_t most = 0;

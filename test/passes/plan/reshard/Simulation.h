@@ -9,19 +9,19 @@
 
 namespace pcc::plan {
 
-/// What every rank holds: per rank and element of the tensor the set of
-/// contributions, one bit per coordinate along the partial axes of the start.
+/// State of all ranks: per rank and element of the tensor, the set of
+/// contributions (one bit per coordinate along the partial axes of the start).
 /// An element that a rank does not hold has `absent`.
 class Simulation {
 public:
   Simulation(const dist::Mesh &mesh, const dist::Shape &shape,
              const dist::Sharding &start);
 
-  /// Executes one step; returns what is wrong with it, or nothing.
+  /// Executes one step. Returns the error in it, or nothing.
   std::string execute(const ReshardStep &step);
 
-  /// Every rank holds exactly its part of `end` with the contributions that it
-  /// should have.
+  /// Checks that every rank holds exactly its part of `end`, with the
+  /// contributions that it should have.
   std::string check(const dist::Sharding &end) const;
 
 private:

@@ -12,7 +12,7 @@ namespace {
 
 const Mesh mesh{{{"t", 4}, {"u", 2}}};
 
-/// Elements of the dim that a rank holds.
+/// Returns whether a rank holds the element of the dim.
 bool holds(const DimSharding &dim, int64_t size, int64_t rank,
            int64_t element) {
   for (const Run &run : runsOf(dim, size, mesh, mesh.coordinates(rank)))
@@ -21,7 +21,7 @@ bool holds(const DimSharding &dim, int64_t size, int64_t rank,
   return false;
 }
 
-/// A one-dim movement to a view, checked element by element.
+/// Plans a movement of one dim to a view and checks it element by element.
 void check(const Sharding &from, const Sharding &to, int64_t size) {
   const View &view = *to.dims[0].view;
   ReshardPlan plan = planReshard(from, to, {size}, 1, mesh);
@@ -75,7 +75,8 @@ TEST(ReshardToView, NeighboursSendTheirEdges) {
   check(from, to, 16);
 }
 
-/// 16 elements, the first `count` behind all others.
+/// Returns the collective that moves the first `count` of 16 elements to the
+/// end.
 static CollectiveKind rolledBy(int64_t count) {
   Sharding to = oneDim(viewed(
       {1, 16, 0, 16, {{0, 16 - count, count, 1}, {16 - count, 16, 0, 1}}},
@@ -110,7 +111,7 @@ TEST(ReshardToView, PartialSumsAreReducedFirst) {
       oneDim(viewed({4, 6, 4, 16, {{0, 6, -1, 1}}}, {{4, {t}}, {6, {}}}));
   ReshardPlan plan = planReshard(from, to, {16}, 4, mesh);
   ASSERT_TRUE(plan.possible()) << plan.error;
-  // reduce_scatter of 16 elements, then 2 of the neighbours'.
+  // reduce_scatter of 16 elements, then 2 of the neighbours' elements.
   EXPECT_EQ(plan.receivedBytes, 48 + 8);
 }
 

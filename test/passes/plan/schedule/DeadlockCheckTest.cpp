@@ -1,5 +1,6 @@
-// Messages of a pipeline: where exchanges stand, that every schedule with any
-// transfers ends under rendezvous semantics, and that faults are found.
+// Tests messages of a pipeline: the places of exchanges, that every schedule
+// with any transfers terminates under rendezvous semantics, and that faults are
+// found.
 
 #include "passes/plan/schedule/DeadlockCheck.h"
 #include "passes/plan/schedule/Schedules.h"
@@ -25,8 +26,8 @@ PipelineProgram lower(const ActionTable &table,
   return *result;
 }
 
-/// What a chain's program posts, as Megatron's listings print exchanges: {} all
-/// at once, s send, r receive, F activation, B gradient.
+/// Formats the posts of a chain's program like Megatron's listings: {} all at
+/// once, s send, r receive, F activation, B gradient.
 std::string brief(const PipelineProgram &program) {
   std::string text;
   auto letter = [&](const Message &message) {
@@ -156,8 +157,9 @@ TEST(DeadlockCheck, TheTurnOfAVNeedsNoMessage) {
     EXPECT_EQ(step.kind, ProgramStep::Compute);
 }
 
-/// A value that stage 0 gives to the last stage stays where it was made until
-/// that stage is about to need it; only two at a time would hold stage 0 back.
+/// A value from stage 0 to the last stage stays where it was computed until the
+/// last stage is about to need it. If only two could be in flight, stage 0
+/// would be blocked.
 TEST(DeadlockCheck, ASkipConnectionHoldsNobodyBack) {
   const ActionTable table = make(ScheduleKind::OneFOneB, 4, 8);
   std::vector<Transfer> transfers = chainTransfers(4, true);
@@ -182,12 +184,13 @@ TEST(DeadlockCheck, InteriorPositionsOf1F1BSendAndReceiveTwicePerMicrobatch) {
   }
 }
 
-/// A small sound program to break: 2 positions, 2 microbatches, 1F1B.
+/// Returns a small valid program that tests break: 2 positions, 2 microbatches,
+/// 1F1B.
 PipelineProgram sound() {
   return lower(make(ScheduleKind::OneFOneB, 2, 2), chainTransfers(2, true));
 }
 
-/// The first step of a kind that has messages of a side.
+/// Returns the messages of the first step of a kind that has some on one side.
 std::vector<Message> &first(PipelineProgram &program, int position,
                             ProgramStep::Kind kind,
                             std::vector<Message> ProgramStep::*side) {

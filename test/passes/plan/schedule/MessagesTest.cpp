@@ -1,5 +1,5 @@
-// Messages that take part in a simulation: what blocking calls cost, against
-// the published figures, and that messages beside the actions cost nothing.
+// Tests simulations with messages: the costs of blocking calls, compared with
+// published figures, and that messages that overlap with actions cost nothing.
 
 #include "passes/plan/schedule/DeadlockCheck.h"
 #include "passes/plan/schedule/Schedules.h"
@@ -18,10 +18,10 @@ ActionTable make(ScheduleKind kind, int p, int m, int v = 0) {
   return *makeSchedule({kind, p, v ? v : defaultVirtualStages(kind), m});
 }
 
-/// The lowering of PyTorch's pipeline runtime, which the published figures
-/// come from: positions take turns, one action each if its inputs have been
-/// posted; a send follows its action, and the receive is posted to the peer at
-/// the same moment.
+/// The lowering of PyTorch's pipeline runtime, from which the published figures
+/// come. Positions take turns and run one action each if its inputs have been
+/// posted. A send follows its action, and the peer posts the receive at the
+/// same moment.
 class TurnLowering {
 public:
   explicit TurnLowering(const ActionTable &table)
@@ -80,7 +80,7 @@ private:
   PipelineProgram program;
 };
 
-/// A row of one stage as PyTorch's listings print it.
+/// Formats a row of one stage as in PyTorch's listings.
 std::string brief(const PipelineProgram &program, int position) {
   std::string line;
   auto add = [&](const std::string &word) {
@@ -160,8 +160,8 @@ TEST(Messages, ThatTakeNoTimeCostNone) {
   });
 }
 
-/// Against receives that are posted when they are needed: those only travel
-/// while the receiver stands still.
+/// Compares with receives that are posted when they are needed: their messages
+/// only travel while the receiver waits.
 TEST(Messages, ThatTakeTimeTravelBesideTheActions) {
   ActionCosts costs;
   costs.transferSeconds = [](int, int) { return 0.25; };

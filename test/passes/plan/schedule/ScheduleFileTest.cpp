@@ -1,5 +1,5 @@
-// Schedules that users write: the CSV form, what it may hold, where mistakes
-// are, and that a legal schedule need not be one of ours.
+// Tests schedules that users write: the CSV form, valid contents, the places of
+// errors, and that a valid schedule need not be one of the generated ones.
 
 #include "passes/plan/schedule/ScheduleFile.h"
 #include "passes/plan/schedule/DeadlockCheck.h"
@@ -57,7 +57,7 @@ TEST(ScheduleFile, StagesBelongToTheLinesThatRunThem) {
   EXPECT_EQ(read->positionOfStage, (std::vector<int>{1, 0, 0, 1}));
 }
 
-/// More forwards ahead than 1F1B has, so that a gradient which takes long to
+/// More forwards in advance than in 1F1B, so that a gradient that takes long to
 /// come back leaves no gap.
 const char *const eager = "0F0,0F1,0F2,0B0,0F3,0B1,0F4,0B2,0F5,0B3,0B4,0B5\n"
                           "1F0,1B0,1F1,1B1,1F2,1B2,1F3,1B3,1F4,1B4,1F5,1B5\n";
@@ -77,7 +77,7 @@ TEST(ScheduleFile, AnEager1F1BHidesTransfers) {
   EXPECT_EQ(replay(*lowered).error, "");
 }
 
-/// Writes tables by running any action that can run until none is left.
+/// Makes tables: runs any action that can run until none is left.
 class RandomSchedule {
 public:
   RandomSchedule(std::mt19937 &random, int p, int v, int m, bool split)

@@ -1,6 +1,6 @@
-// Every generator at every size up to 16 positions, 64 microbatches and 4
-// stages per position: tables are sound, programs end under rendezvous, idle
-// time and live activations are what the closed forms say.
+// Tests every generator at every size up to 16 positions, 64 microbatches and 4
+// stages per position: tables are valid, programs terminate under rendezvous
+// semantics, and idle time and live activations equal the closed forms.
 
 #include "passes/plan/schedule/DeadlockCheck.h"
 #include "passes/plan/schedule/ScheduleCheck.h"
@@ -27,7 +27,7 @@ std::string describe(const ScheduleRequest &request) {
          " m=" + std::to_string(request.numMicrobatches);
 }
 
-/// All requests of a kind that can be met.
+/// Calls a function for all valid requests of a kind.
 void forEverySize(ScheduleKind kind,
                   const std::function<void(const ScheduleRequest &)> &visit) {
   for (int p = 1; p <= mostPositions; ++p)
@@ -52,8 +52,8 @@ std::vector<int> declaredBounds(const ScheduleRequest &request) {
   return bounds;
 }
 
-/// Gradients of a weight are summed in the order of microbatches, so that a
-/// schedule does not change the sums.
+/// Returns whether gradients of a weight are summed in the order of
+/// microbatches, so that the schedule does not change the sums.
 bool accumulatesInOrder(const ActionTable &table) {
   std::vector<int> next(table.numStages, 0);
   for (const auto &row : table.positions)
@@ -65,7 +65,7 @@ bool accumulatesInOrder(const ActionTable &table) {
   return true;
 }
 
-/// First thing that is wrong with what a request gives; empty if nothing is.
+/// Returns the first error in the result of a request; empty if there is none.
 std::string fault(const ScheduleRequest &request) {
   ActionTable table = *makeSchedule(request);
   const bool trains = request.kind != ScheduleKind::ForwardOnly;
@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
                     ScheduleKind::Interleaved, ScheduleKind::ZbH1,
                     ScheduleKind::ZbV));
 
-/// Units of F, I and W; B is I and W.
+/// Times of F, I and W; B takes I and W together.
 struct Units {
   double f = 1, i = 1, w = 1;
 
@@ -121,9 +121,9 @@ struct Units {
   }
 };
 
-/// Idle time of one position per step, as literature has it: (p-1)(F+B) of
-/// 1F1B and GPipe, divided by v when interleaved, (p-1)(F+I-W) of ZB-H1,
-/// (p-1) max(F, I)/2 of ZB-V.
+/// Returns the idle time of one position per step from the literature:
+/// (p-1)(F+B) for 1F1B and GPipe, divided by v if interleaved, (p-1)(F+I-W) for
+/// ZB-H1, (p-1) max(F, I)/2 for ZB-V.
 double closedForm(const ScheduleRequest &request, const Units &units) {
   const int before = request.numPositions - 1;
   switch (request.kind) {
@@ -136,7 +136,7 @@ double closedForm(const ScheduleRequest &request, const Units &units) {
   }
 }
 
-/// The longest idle time of any position.
+/// Returns the longest idle time of any position.
 double simulatedIdle(const ScheduleRequest &request, const Units &units) {
   ActionCosts costs;
   costs.seconds = [&](const Action &action) {
@@ -146,7 +146,7 @@ double simulatedIdle(const ScheduleRequest &request, const Units &units) {
   return *std::max_element(timeline.idle.begin(), timeline.idle.end());
 }
 
-/// What the simulation takes longer than the closed form.
+/// Returns by how much the simulated time exceeds the closed form.
 double excess(const ScheduleRequest &request, const Units &units = {}) {
   return simulatedIdle(request, units) - closedForm(request, units);
 }
@@ -168,12 +168,13 @@ TEST(IdleTime, Of1F1BIsTheClosedFormEverywhere) {
   });
 }
 
-/// Sizes with more than one position, and those that miss the closed form.
+/// Number of sizes with several positions, and of those that differ from the
+/// closed form.
 struct Misses {
   int sizes = 0, missed = 0;
 };
 
-/// Also records by how much, for bench/schedules.py: under v2_p4 all
+/// Also records the differences for bench/schedules.py: v2_p4 holds all
 /// `microbatches:excess` of two stages on each of four positions.
 Misses missesOf(ScheduleKind kind) {
   Misses misses;
@@ -255,7 +256,8 @@ TEST(LiveActivations, Of1F1BAreThePositionsToTheEnd) {
   });
 }
 
-/// Where groups of microbatches are cut short, fewer are alive.
+/// Returns whether all groups of microbatches are full. In a partial group,
+/// fewer are alive.
 bool fillsItsGroups(const ScheduleRequest &request) {
   if (request.kind == ScheduleKind::Interleaved)
     return request.numMicrobatches % request.numPositions == 0;

@@ -1,5 +1,5 @@
-// Schedules: the golden tables for four positions and eight microbatches, the
-// makespans that follow from them, and the rules that hold for every size.
+// Tests schedules: the golden tables for four positions and eight microbatches,
+// their makespans, and the rules that hold for every size.
 
 #include "passes/plan/schedule/ScheduleCheck.h"
 #include "passes/plan/schedule/ScheduleFile.h"
@@ -13,8 +13,8 @@ using namespace pcc::plan;
 
 namespace {
 
-/// Tables as the literature prints them: kind then microbatch (F3) where a
-/// position has one stage, kind then stage.microbatch (F4.3) where it has more.
+/// Formats tables as the literature prints them: kind and microbatch (F3) if a
+/// position has one stage, kind, stage and microbatch (F4.3) if it has several.
 std::string brief(const ActionTable &table) {
   const bool oneStage = table.numStages == table.numPositions();
   std::string text;
@@ -252,7 +252,7 @@ TEST(Schedule, TheChartShowsWorkAndBubbles) {
             "FF..BB.BB\n.FBBFBB..\n");
 }
 
-/// First claim about a table given in its file form.
+/// Returns the first violation in a table in its file form.
 std::string claimOf(std::string_view csv, const std::vector<int> &bound = {}) {
   auto parsed = parseCsv(csv);
   EXPECT_EQ(parsed.status().message(), "");

@@ -1,5 +1,5 @@
-// Which weights make room: enough of them, none for nothing, against the best
-// of all subsets.
+// Tests the choice of divided weights: they save enough and none is
+// superfluous; compares with the best of all subsets.
 
 #include "passes/plan/search/DividedWeights.h"
 
@@ -42,7 +42,7 @@ TEST(DividedWeights, TakesAllWhereAllAreTooFew) {
             (std::vector<size_t>{0, 2}));
 }
 
-// A weight of two stages helps both.
+// A weight of two stages saves bytes on both.
 TEST(DividedWeights, PutsBackWhatAnotherPositionMakesSpare) {
   EXPECT_EQ(chooseDividedWeights({{5, 0}, {5, 9}}, {5, 9}),
             (std::vector<size_t>{1}));

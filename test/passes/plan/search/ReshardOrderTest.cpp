@@ -1,4 +1,5 @@
-// In which order forms are made: against all trees of who is made of whom.
+// Tests the order in which shardings are made; compares with all trees of
+// sources.
 
 #include "passes/plan/search/ReshardOrder.h"
 
@@ -14,8 +15,8 @@ using Table = std::vector<std::vector<Cost>>;
 
 Cost bytes(double count) { return {0, count, 0, 0}; }
 
-/// The least sum where wanted form i is made of source[i]: 0 is the value,
-/// j + 1 wanted form j. Sources that go in a circle make nothing.
+/// Returns the least cost if wanted form i is made from source[i], where 0 is
+/// the value and j + 1 is wanted form j. Sources in a cycle are invalid.
 Cost cheapestTree(const Table &reform, std::vector<size_t> &source, size_t i) {
   const size_t count = reform.front().size();
   if (i < count) {
@@ -39,7 +40,7 @@ Cost cheapestTree(const Table &reform, std::vector<size_t> &source, size_t i) {
 }
 
 TEST(ReshardOrder, AGatheredFormIsSliced) {
-  // From the value both cost 3; the second is a slice of the first.
+  // Both cost 3 if made from the value, but the second is a slice of the first.
   const ReshardOrder order = cheapestReshardOrder(
       {{bytes(3), bytes(3)}, {bytes(0), bytes(0)}, {bytes(3), bytes(0)}});
   ASSERT_EQ(order.steps.size(), 2u);

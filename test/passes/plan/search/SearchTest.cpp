@@ -1,5 +1,5 @@
-// Variable elimination: against exhaustive search on small graphs, by time on
-// long ones.
+// Tests variable elimination: compares with exhaustive search on small graphs,
+// and measures time on long ones.
 
 #include "passes/plan/search/Eliminate.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 Cost bytes(double count) { return {0, count, 0, 0}; }
 
-/// Cheapest total over all assignments.
+/// Returns the cheapest total over all assignments.
 Cost cheapest(const CostGraph &graph) {
   std::vector<uint32_t> values(graph.numVariables(), 0);
   Cost least = graph.evaluate(values);
@@ -48,8 +48,8 @@ CostGraph randomGraph(std::mt19937 &random) {
   return graph;
 }
 
-/// Blocks of a transformer: a chain of ops, each block's end also used by the
-/// next but one op and the residual by the block's last add.
+/// Returns blocks of a transformer: a chain of ops. The op after next also uses
+/// the end of each block, and the block's last add uses the residual.
 CostGraph residualChain(size_t count, size_t domain, std::mt19937 &random) {
   CostGraph graph;
   for (size_t v = 0; v < count; ++v) {
@@ -138,8 +138,8 @@ TEST(Search, WideGraphsAreFrozenAndSaySo) {
 }
 
 TEST(Search, AReshardSharedByUsersIsPaidOnce) {
-  // Producer is fixed to form 0; three users prefer form 1 by 4 bytes each;
-  // the reshard costs 10: dearer than one user's gain, cheaper than three's.
+  // The producer has form 0. Three users save 4 bytes each with form 1, and the
+  // reshard costs 10: more than one user saves, less than three save.
   CostGraph graph;
   SharedValue value;
   value.producer = graph.addVariable({bytes(0)});
@@ -169,7 +169,7 @@ TEST(Search, TwoReshardsAreEachSharedByTwoUsers) {
 }
 
 TEST(Search, AFormIsMadeOfOneThatIsMadeOfAnother) {
-  // 0 -> 1 costs 4, 1 -> 2 costs 2, 2 -> 3 costs 1; anything else 100.
+  // 0 -> 1 costs 4, 1 -> 2 costs 2, 2 -> 3 costs 1; all others cost 100.
   CostGraph graph;
   SharedValue value;
   value.producer = graph.addVariable({bytes(0)});

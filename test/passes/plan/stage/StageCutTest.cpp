@@ -1,5 +1,5 @@
-// Cuts of a chain into stages: against exhaustive search on small chains, by
-// their promises on large ones.
+// Tests cuts of a chain into stages: compares with exhaustive search on small
+// chains, and checks the guarantees on large ones.
 
 #include "passes/plan/stage/StageCut.h"
 
@@ -13,8 +13,8 @@ using namespace pcc::plan;
 
 namespace {
 
-/// A chain of items with the given times (also taken as flops); every cut
-/// crosses `bytes`.
+/// Returns a chain of items with the given times, which are also the flops.
+/// Every cut crosses `bytes`.
 StageCutRequest chain(const std::vector<double> &seconds, int numStages,
                       double bytes = 1) {
   StageCutRequest request;
@@ -31,7 +31,7 @@ struct Score {
   double slowest, bytes;
 };
 
-/// Every way to choose the cuts, by definition of the objective.
+/// Returns the scores of all cuts, by the definition of the objective.
 std::vector<Score> allCuts(const StageCutRequest &request) {
   const size_t n = request.items.size();
   std::vector<Score> scores;

@@ -9,8 +9,9 @@ using namespace pcc::runtime;
 using namespace pcc::test;
 
 namespace {
-/// Splits the collective that the function ends with: `between` is what is done
-/// while it travels. Others than `only` skip it, unless that is -1.
+/// Splits the last collective of the function into start and finish; `between`
+/// appends the instructions in between. Only the microbatch `only` runs them;
+/// all do if it is -1.
 void splitLast(TestProgram &builder, int32_t only,
                const std::function<void()> &between) {
   auto &list = builder.tables.functions[0]->instructions;
@@ -27,8 +28,8 @@ void splitLast(TestProgram &builder, int32_t only,
   emit(program::CollectivePart::Finish);
 }
 
-/// x, laid out as `from`, becomes y, laid out as `to`, by one collective over
-/// axis "tp" of `ranks` ranks. What comes out must be x.
+/// Moves x from layout `from` to y in layout `to` by one collective over axis
+/// "tp" of `ranks` ranks. y must equal x.
 void checkMove(program::CollectiveKind kind, int64_t ranks,
                const std::vector<int64_t> &shape, const Layout &from,
                const Layout &to, bool split = false) {
@@ -58,7 +59,7 @@ void checkMove(program::CollectiveKind kind, int64_t ranks,
   EXPECT_EQ(folder.read<float>("y.npy"), values);
 }
 
-/// The tp axis over `ranks`, in one piece.
+/// Returns the tp axis of size `ranks` as one sub-axis.
 SubAxis tp(int64_t ranks) { return {"tp", 1, ranks}; }
 } // namespace
 
@@ -92,7 +93,7 @@ TEST(Collectives, SliceIsLocal) {
             test::makeLayout({{{7, {tp(3)}}}, {{2}}}));
 }
 
-/// What all microbatches share is cut elsewhere in each of them.
+/// A value that all microbatches share is cut at another place in each of them.
 TEST(Collectives, SliceFollowsTheMicrobatch) {
   TestProgram builder({{"pp", 1}}, /*microbatches=*/3);
   const std::vector<int64_t> shape = {6, 2};
@@ -113,7 +114,7 @@ TEST(Collectives, SliceFollowsTheMicrobatch) {
   EXPECT_EQ(folder.read<float>("y.npy"), iota(12));
 }
 
-// In place, out of scratch, and by pieces of unequal size.
+// In place, outside of scratch memory, and with pieces of unequal size.
 TEST(Collectives, GatherInTwoParts) {
   checkMove(program::CollectiveKind::AllGather, 4, {8, 3},
             test::makeLayout({{{8, {tp(4)}}}, {{3}}}),
@@ -136,9 +137,9 @@ TEST(Collectives, MoreRanksThanPieces) {
 }
 
 namespace {
-/// Partial products of a split contracting dim, summed over tp of `ranks` by
-/// `kind`, which may be `split` into its halves: another product is made while
-/// it travels, in the second of two microbatches.
+/// Returns partial products of a split contracted dim, summed over tp of
+/// `ranks` by `kind`. If `split`, the collective has two parts, and another
+/// product is computed in between, in the second of two microbatches.
 std::vector<float> contract(program::CollectiveKind kind, const Layout &to,
                             const Folder &folder, int64_t ranks = 2,
                             bool split = false) {
@@ -196,7 +197,7 @@ TEST(Collectives, ReduceScatterLeavesEachRankItsRows) {
             product());
 }
 
-// One share has more elements than the other, of 4 ranks one has fewer.
+// One share has more elements than the other; with 4 ranks one has fewer.
 TEST(Collectives, AllReduceInTwoParts) {
   for (int64_t ranks : {2, 4}) {
     const Folder folder;
@@ -218,7 +219,7 @@ TEST(Collectives, ReduceScatterInTwoParts) {
   }
 }
 
-/// 256 + 1 is no bf16: adding in bf16 would give 258.
+/// 256 + 1 is no bf16: an addition in bf16 would give 258.
 TEST(Collectives, ReduceScatterOfHalvesAddsInFloat) {
   TestProgram builder({{"pp", 1}, {"tp", 4}});
   const Layout split = test::makeLayout({{{4, {tp(4)}}}, {{4}}}),

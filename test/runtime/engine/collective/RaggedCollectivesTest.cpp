@@ -12,8 +12,8 @@ using namespace pcc::test;
 namespace {
 constexpr int64_t kFeatures = 3;
 
-/// Rows that are divided over axis "tp" as `rows` says go to the ranks that
-/// want them and come back, added up.
+/// Rows that are split over axis "tp" according to `rows` are sent to the ranks
+/// that want them, come back and are added.
 struct RoundTrip {
   RoundTrip(int64_t ranks, const std::vector<int64_t> &shape,
             const std::vector<test::DimFactors> &rows)
@@ -54,8 +54,8 @@ struct RoundTrip {
     builder.runAll();
   }
 
-  /// `wants(row, rank)`. Each row must come back as often as other ranks want
-  /// it, and once more.
+  /// Checks that each row comes back once for each other rank that wants it (as
+  /// `wants(row, rank)` tells), and once more.
   template <typename Wants> void check(Wants wants) {
     std::vector<uint8_t> mask;
     for (int64_t row = 0; row < numRows; ++row)
@@ -129,10 +129,10 @@ private:
   int64_t numRows = 0;
 };
 
-/// The tp axis over `ranks`, in one piece.
+/// Returns the tp axis of size `ranks` as one sub-axis.
 SubAxis tp(int64_t ranks) { return {"tp", 1, ranks}; }
 
-/// All that may be asked of rows.
+/// Checks all kinds of requests for rows.
 void checkAll(int64_t ranks, const std::vector<int64_t> &shape,
               const std::vector<test::DimFactors> &rows) {
   RoundTrip trip(ranks, shape, rows);
@@ -183,7 +183,8 @@ TEST(RowCollectives, TooLittleScratch) {
 }
 
 namespace {
-/// What a check of programs says of masks after `change`.
+/// Returns the error that the verifier of programs finds in masks after
+/// `change`.
 std::string faultAfter(void (*change)(TestProgram &, program::CollectiveT &)) {
   RoundTrip trip(2, {6}, {{{6, {tp(2)}}}});
   change(

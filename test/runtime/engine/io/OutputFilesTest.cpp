@@ -11,7 +11,7 @@ using namespace pcc::test;
 namespace {
 using Names = std::vector<std::string>;
 
-/// y is x, laid out as the caller likes.
+/// Returns a program in which y is x, in the layout of the caller.
 TestProgram identity(ElementType type, const std::string &output) {
   TestProgram builder({{"pp", 1}, {"tp", 3}});
   const Layout layout = test::makeLayout({{{2}}, {{5, {builder.axis(1)}}}});

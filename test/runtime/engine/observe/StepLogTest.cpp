@@ -23,7 +23,7 @@ program::ActionKind kindOf(plan::ActionKind kind) {
   }
 }
 
-/// The program of a position, without instructions.
+/// Returns the program of a position, without instructions.
 program::ProgramT programOf(const plan::ActionTable &table, int position) {
   program::ProgramT program;
   program.stage_positions.assign(table.positionOfStage.begin(),
@@ -52,7 +52,7 @@ constexpr plan::ScheduleKind kinds[] = {
     plan::ScheduleKind::Interleaved, plan::ScheduleKind::ZbH1,
     plan::ScheduleKind::ZbV};
 
-/// What all positions have counted in two steps.
+/// Returns the counts of all positions in two steps.
 std::vector<int> countedLive(const plan::ActionTable &table) {
   std::vector<int> all(size_t(table.numStages), 0);
   for (int position = 0; position < table.numPositions(); ++position) {
@@ -79,7 +79,7 @@ TEST(StepLog, CountsWhatThePlanSays) {
       }
 }
 
-/// min(p - s, m) microbatches on stage s.
+/// min(p - s, m) microbatches are live on stage s.
 TEST(StepLog, LiveActivationsOf1F1B) {
   for (int p : {1, 2, 4, 7})
     for (int m : {1, 3, 8}) {

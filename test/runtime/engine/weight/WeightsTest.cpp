@@ -40,7 +40,8 @@ program::CastT cast(ElementType type) {
   return made;
 }
 
-/// Elements 0, 1, 2, … of a stored shape, read whole through its transforms.
+/// Returns the elements 0, 1, 2, … of a stored shape, read whole through the
+/// parameter's transforms.
 std::vector<float> readWhole(const program::ParameterT &parameter,
                              const std::vector<int64_t> &shape) {
   const auto stored = iota(numElements(parameter.stored_shape));
@@ -123,8 +124,8 @@ TEST(WeightView, InPlaceOnlyWhenDenseAlignedAndUnpadded) {
 }
 
 namespace {
-/// y = x w; w is stored transposed at an odd place of a file and split over
-/// columns.
+/// y = x w, where w is stored transposed at an odd offset of a file and split
+/// over columns.
 class WeightsOnDisk : public testing::Test {
 protected:
   WeightsOnDisk() : builder({{"pp", 1}, {"tp", 2}}) {

@@ -13,7 +13,7 @@
 
 namespace pcc::fake {
 
-/// How many tasks of each stream are known to be done: a vector clock.
+/// Vector clock: how many tasks of each stream are known to have ended.
 class Clock {
 public:
   int64_t of(size_t stream) const {
@@ -39,21 +39,22 @@ struct Access {
   bool writes;
 };
 
-/// Task number `number`, from 1, of a stream.
+/// Identifies task number `number`, counted from 1, of a stream.
 struct TaskId {
   size_t stream;
   int64_t number;
   std::string name;
 };
 
-/// Who wrote and read every byte last: finds accesses that nothing orders.
+/// Finds accesses that no wait orders. Records for every byte the last write
+/// and the last reads.
 class AccessLog {
 public:
-  /// Notes what `task` does, which knows `known` to be done. Returns the task
-  /// that it should have waited for, if there is one.
+  /// Records the accesses of `task`, which knows that the tasks in `known` have
+  /// ended. Returns the task for which it should have waited, if there is one.
   std::optional<TaskId> note(const TaskId &task, const Clock &known,
                              const Access &access);
-  /// Memory that is freed has no past.
+  /// Removes all records of freed memory.
   void forget(uintptr_t begin, size_t bytes);
 
 private:

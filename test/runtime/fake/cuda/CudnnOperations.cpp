@@ -33,8 +33,8 @@ size_t CudnnTensor::bytes() const {
   return size_t(last + 1) * runtime::sizeOf(elementOf(type));
 }
 
-/// Whether every index of `large` has one of `small`: the same, the only one,
-/// or that of its group.
+/// Returns whether `small` broadcasts to `large`: for every index of `large`
+/// there is one of `small`, which is equal, the only one, or that of its group.
 static bool isBroadcast(const Dims &small, const Dims &large) {
   for (size_t i = 0; i < small.size(); ++i)
     if (small[i] < 1 || large[i] % small[i] != 0)
@@ -132,7 +132,7 @@ template <typename Visit> static void forEach(const Dims &dims, Visit visit) {
 }
 
 namespace {
-/// Elements, without gaps.
+/// Elements of a dense tensor.
 struct Values {
   Dims dims = {};
   std::vector<double> data = {};
@@ -141,7 +141,8 @@ struct Values {
       : dims(dims), data(size_t(dims[0] * dims[1] * dims[2] * dims[3]), first) {
   }
 
-  /// That of `at` in a tensor that this is broadcast to.
+  /// Returns the element for index `at` of a tensor of dims `large` to which
+  /// this one is broadcast.
   double &of(const Dims &at, const Dims &large) {
     int64_t place = 0;
     for (size_t i = 0; i < dims.size(); ++i)
@@ -244,7 +245,7 @@ private:
     return values;
   }
 
-  /// Between operations, too, a tensor has its type's precision.
+  /// Between operations, too, a tensor has the precision of its type.
   void write(const CudnnTensor &tensor, Values values) {
     const ElementType type = elementOf(tensor.type);
     forEach(tensor.dims, [&](const Dims &at) {

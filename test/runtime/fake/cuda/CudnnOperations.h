@@ -10,7 +10,7 @@
 
 namespace pcc::fake {
 
-/// Of four dims.
+/// A tensor of four dims.
 struct CudnnTensor {
   using Dims = std::array<int64_t, 4>;
   int64_t id = 0;
@@ -19,14 +19,14 @@ struct CudnnTensor {
   bool isVirtual = false, isNumber = false;
 
   int64_t elements() const { return dims[0] * dims[1] * dims[2] * dims[3]; }
-  /// From the first element to behind the last one.
+  /// Returns the bytes from the first element to the end of the last one.
   size_t bytes() const;
   bool operator==(const CudnnTensor &) const = default;
 };
 
 enum class CudnnKind { Product, Pointwise, Reduction, Reorder };
 
-/// result = kind(a, b, condition); what is missing has no dims.
+/// result = kind(a, b, condition). An absent operand has no dims.
 struct CudnnOperation {
   CudnnKind kind;
   CudnnTensor a, b, condition, result;
@@ -35,14 +35,16 @@ struct CudnnOperation {
   int64_t dim = -1;
 };
 
-/// In the order in which they run.
+/// The operations of a graph, in the order in which they run.
 class CudnnOperations {
 public:
   std::vector<CudnnOperation> operations;
 
-  /// What the fake does not know, or dims that do not fit; else empty.
+  /// Returns the reason why the fake cannot run the graph: an unknown feature,
+  /// or dims that do not fit. Returns an empty string if it can.
   std::string findFault() const;
-  /// `places` are addresses by id. False if one is missing.
+  /// Finds the accesses of the graph. `places` maps ids to addresses. Returns
+  /// false if an id is missing.
   bool findAccesses(const std::map<int64_t, void *> &places,
                     std::vector<Access> &accesses) const;
   void run(const std::map<int64_t, void *> &places) const;

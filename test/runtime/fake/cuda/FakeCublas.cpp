@@ -10,13 +10,13 @@
 using namespace pcc::fake;
 
 namespace {
-/// What an algorithm may rely on.
+/// Properties on which an algorithm may rely.
 struct Preference {
   uint64_t workspaceBytes = 0;
   std::array<uint32_t, 4> alignments = {}; ///< of x, y, added and result
 };
 
-/// What the 64 bytes of an algorithm hold.
+/// Contents of the 64 bytes of an algorithm.
 struct Algorithm {
   uint64_t magic, version, hash;
   Preference preference;
@@ -53,7 +53,7 @@ static cublasStatus_t refuse(cublasStatus_t status, std::string why) {
   return status;
 }
 
-/// Reads an algorithm; one of another problem is none of this one.
+/// Reads an algorithm. One of another problem is invalid.
 static cublasStatus_t read(const cublasLtMatmulAlgo_t &given,
                            const Multiplication &problem,
                            Algorithm &algorithm) {
@@ -68,7 +68,7 @@ static cublasStatus_t read(const cublasLtMatmulAlgo_t &given,
   return CUBLAS_STATUS_SUCCESS;
 }
 
-/// What cublasLtMatmul() documents about its pointers.
+/// Checks the documented conditions of cublasLtMatmul() for its pointers.
 static cublasStatus_t checkPointers(const Multiplication &made,
                                     const Algorithm &algorithm,
                                     size_t workspaceBytes) {

@@ -15,7 +15,7 @@ struct Descriptor {
   bool isFinal = false;
   CudnnOperations operations = {}; ///< of a plan
 
-  /// The first value of an attribute.
+  /// Returns the first value of an attribute.
   template <typename T> T get(cudnnBackendAttributeName_t name) const {
     T value = {};
     if (const auto found = attributes.find(name); found != attributes.end())
@@ -161,7 +161,7 @@ static cudnnStatus_t execute(const Handle &handle, const Descriptor &plan,
         access.begin % 16 != 0)
       return refuse(CUDNN_STATUS_EXECUTION_FAILED,
                     "attention uses memory that is not the GPU's");
-  // Numbers are the host's, and read at once.
+  // Numbers are in host memory and are read at once.
   auto numbers = std::make_shared<std::map<int64_t, float>>();
   for (const CudnnOperation &op : plan.operations.operations)
     if (op.b.isNumber)

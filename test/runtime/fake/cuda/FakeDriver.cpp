@@ -15,7 +15,7 @@
 using namespace pcc::fake;
 
 namespace {
-/// Of a call: no other is under way.
+/// Guard of a call: no other call runs at the same time.
 struct Call {
   FakeGpu &gpu = FakeGpu::get();
   std::lock_guard<std::recursive_mutex> lock{gpu.mutex};
@@ -37,7 +37,7 @@ static char *pointerTo(CUdeviceptr address) {
   return reinterpret_cast<char *>(address);
 }
 
-/// A task that uses memory of the GPU, or is refused.
+/// Gives a stream a task that uses memory of the GPU, or rejects it.
 static CUresult giveTask(Call &call, CUstream stream, const std::string &name,
                          std::span<const Access> ofGpu,
                          std::function<void()> work) {
@@ -58,7 +58,7 @@ static CUresult giveTask(Call &call, CUstream stream, const std::string &name,
 
 extern "C" {
 
-// Who starts, and what it has.
+// Start of the driver, and properties of GPUs.
 
 CUresult cuInit(unsigned) {
   return settings().count > 0 ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
@@ -184,7 +184,7 @@ CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes,
   };
   if (++copies != settings().lateCopy)
     return giveTask(call, stream, "a copy from the host", {&access, 1}, copy);
-  // It goes its own way: the stream does not know of it.
+  // The task runs in a stream of its own, which `stream` does not know.
   return giveTask(call, reinterpret_cast<CUstream>(call.gpu.createStream()),
                   "a late copy from the host", {&access, 1}, copy);
 }
@@ -293,7 +293,7 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
 CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr address,
                               cuuint32_t value, unsigned) {
   Call call;
-  // Of the host.
+  // The word is in host memory.
   return giveTask(call, stream, "a word", {}, [=] {
     std::memcpy(pointerTo(address), &value, sizeof value);
   });
@@ -366,7 +366,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
 
 CUresult cuFuncLoad(CUfunction) { return CUDA_SUCCESS; }
 
-/// The twin's work, on those buffers.
+/// Runs the twin of a kernel on these buffers.
 static CUresult giveKernel(Call &call, const HostKernel &twin, CUstream stream,
                            const std::vector<void *> &buffers,
                            const std::vector<int64_t> &scalars,
@@ -380,7 +380,7 @@ static CUresult giveKernel(Call &call, const HostKernel &twin, CUstream stream,
   });
 }
 
-/// `threads` make random weights, one element each.
+/// Runs `threads` threads that generate random weights, one element each.
 static CUresult launchRandom(Call &call, const HostKernel &twin,
                              int64_t threads, CUstream stream,
                              void **arguments) {
@@ -411,8 +411,8 @@ static CUresult launchRandom(Call &call, const HostKernel &twin,
                   });
 }
 
-/// Many tensors, in a table that comes by value; parts that it has behind all
-/// blocks are not there.
+/// Runs a kernel over many tensors, which are in a table that is passed by
+/// value. Parts after the last block are ignored.
 static CUresult launchParts(Call &call, const HostKernel &twin, int64_t blocks,
                             CUstream stream, void **arguments) {
   using pcc::runtime::TensorTable;
@@ -480,7 +480,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z,
   std::vector<Access> accesses;
   for (size_t i = 0; i < buffers.size(); ++i) {
     std::memcpy(&buffers[i], arguments[i], sizeof(void *));
-    // What is read first may be written in place.
+    // A buffer that is read first may be written in place.
     accesses.push_back({numberOf(buffers[i]), twin.bytes[i],
                         i >= buffers.size() - size_t(launch.num_results)});
   }

@@ -64,7 +64,8 @@ static size_t wholePages(size_t bytes) {
 }
 
 FakeGpu &FakeGpu::get() {
-  // Ranks may leave while others still use it.
+  // The object is never destroyed: some ranks may leave while others still use
+  // it.
   static auto *gpu = new FakeGpu;
   return *gpu;
 }
@@ -75,15 +76,15 @@ Stream *FakeGpu::createStream() {
   return streams.back().get();
 }
 
-/// What cannot be done any more is left out.
+/// Tasks that cannot run any more are dropped.
 void FakeGpu::destroyStream(Stream *stream) {
   finish(*stream);
   stream->tasks.clear();
   stream->done = stream->given;
 }
 
-/// A line per task: the replay, its stream and number, its name, and of every
-/// stream how many tasks have ended before.
+/// Writes a line per task: the replay, its stream and number, its name, and for
+/// every stream the number of tasks that have ended before.
 void FakeGpu::list(const TaskId &task, const Clock &clock) const {
   static std::ofstream file(std::string(std::getenv("TMPDIR")) + "/tasks." +
                             std::to_string(getpid()));
@@ -153,7 +154,8 @@ void FakeGpu::beginCapture(Stream &stream) {
   captured = {&stream};
 }
 
-/// How much of each stream the first one waits for, and all that there is.
+/// Returns how many entries of each stream the first stream waits for, and the
+/// number of all entries.
 static void countEntries(const Recording &recording,
                          std::map<const Stream *, Clock> &clocks) {
   std::vector<Clock> events(recording.size());
@@ -213,10 +215,10 @@ bool FakeGpu::canRun(const Stream &stream) const {
 }
 
 bool FakeGpu::tryFirst(Stream &stream) {
-  // A task may give others.
+  // A task may add others.
   const Task task = stream.tasks.front();
   if (task.work) {
-    // The host may not touch the GPU's memory.
+    // The host must not access the GPU's memory.
     protect(PROT_READ | PROT_WRITE);
     if (!task.work())
       return false;
@@ -226,7 +228,8 @@ bool FakeGpu::tryFirst(Stream &stream) {
   return true;
 }
 
-/// One task of a stream that the seed chooses; false if none can be done.
+/// Runs one task of a stream that the seed chooses. Returns false if none can
+/// run.
 bool FakeGpu::runOne() {
   std::vector<Stream *> ready;
   for (const auto &stream : streams)
@@ -252,7 +255,7 @@ void FakeGpu::runSome(uint64_t most) {
 }
 
 bool FakeGpu::isDone(Stream &stream) {
-  // The host asks again and again: now and then nothing has happened since.
+  // The host asks repeatedly: sometimes no task has run since.
   runSome(random() % 64);
   const bool done = stream.tasks.empty();
   if (done)
@@ -274,7 +277,7 @@ void *FakeGpu::allocate(size_t bytes) {
                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED)
     return nullptr;
-  // What was never written is NaN.
+  // Memory that was never written is NaN.
   std::memset(data, 0xff, bytes);
   mprotect(data, wholePages(bytes), memoryRights);
   allocated += bytes;

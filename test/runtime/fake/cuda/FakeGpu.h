@@ -1,8 +1,8 @@
 //===- FakeGpu.h - a GPU that is not there --------------------------------===//
 //
-// Streams hold tasks back and run them in an order that a seed chooses, as late
-// as the host lets them: what the program has not ordered, happens in the wrong
-// order, and is reported before it does.
+// Streams delay tasks and run them in an order that a seed chooses, as late as
+// the host allows. Accesses that the program has not ordered are reported, and
+// then run in the wrong order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@
 
 namespace pcc::fake {
 
-/// What PCC_FAKE_CUDA asks for, as "seed=3,count=2": see README.md.
+/// Settings in PCC_FAKE_CUDA, such as "seed=3,count=2"; see README.md.
 struct Settings {
   uint64_t seed = 1;
   int64_t count = 8;         ///< GPUs
@@ -50,22 +50,23 @@ struct Settings {
 };
 const Settings &settings();
 
-/// As an A100 has them.
+/// Number of multiprocessors of an A100.
 inline constexpr int numMultiprocessors = 108;
 
-/// The moment up to which a stream had got when the event was recorded.
+/// The number of tasks of a stream at the moment when the event was recorded.
 struct Event {
   bool isRecorded = false;
   size_t stream = 0;
   int64_t number = 0; ///< of the stream's last task then
   Clock clock;
-  /// Of a stream that is captured: where in the recording.
+  /// If the stream is captured: the place in the recording.
   std::optional<size_t> place = {};
 };
 
-/// False while it waits for another rank: it is tried again.
+/// Work of a task. Returns false while it waits for another rank; it is then
+/// tried again.
 using Work = std::function<bool()>;
-/// Work that is done once, or once in every replay.
+/// Creates work that runs once, or once in every replay.
 using MakeWork = std::function<Work()>;
 
 struct Task {
@@ -76,7 +77,7 @@ struct Task {
 
 struct Stream;
 
-/// What a captured stream was given: a task, an event, or a wait for one.
+/// An entry of a captured stream: a task, an event, or a wait for an event.
 struct Recorded {
   Stream *stream;
   std::string name = {};
@@ -103,43 +104,45 @@ public:
   Stream *createStream();
   void destroyStream(Stream *stream);
 
-  /// Adds a task that reads and writes what `accesses` say. False if it does
-  /// not wait for what it should: `error` says what.
+  /// Adds a task that reads and writes `accesses`. Returns false, with the
+  /// reason in `error`, if it does not wait for a task for which it should.
   bool give(Stream &stream, std::string name, std::span<const Access> accesses,
             const MakeWork &make);
   void record(Event &event, Stream &stream);
   void await(Stream &stream, const Event &event);
 
-  /// What `stream` and those that wait for it are given is kept from now on.
+  /// Begins to record the entries of `stream` and of the streams that wait for
+  /// it.
   void beginCapture(Stream &stream);
-  /// Null, with the reason in `error`, if a stream has not come back.
+  /// Ends the recording. Returns null, with the reason in `error`, if a stream
+  /// has not joined `stream` again.
   std::unique_ptr<Recording> endCapture();
   bool isCaptured(const Stream &stream) const;
   bool replay(const Recording &recording, Stream &stream);
 
-  /// Runs some tasks; whether the stream has none left.
+  /// Runs some tasks. Returns whether the stream has none left.
   bool isDone(Stream &stream);
   /// Runs tasks until the stream has none left.
   void finish(Stream &stream);
 
   void *allocate(size_t bytes);
-  /// False if that is no memory of the GPU.
+  /// Frees memory. Returns false if `data` is no memory of the GPU.
   bool free(void *data);
-  /// Whether that is within one piece of the GPU's memory.
+  /// Returns whether the bytes are within one allocation of the GPU's memory.
   bool holds(const void *data, size_t bytes) const;
-  /// The host's memory that copies reach without waiting.
+  /// Registers host memory that copies access without waiting.
   void pin(void *data, size_t bytes) { pinned[data] = bytes; }
   void unpin(void *data) { pinned.erase(data); }
   bool isPinned(const void *data, size_t bytes) const;
-  /// Whether nothing may be allocated any more.
+  /// Returns whether allocations are not allowed any more.
   bool isFrozen() const;
   bool hasReplayed() const { return replays > 0; }
-  /// Where the GPU that this process uses is.
+  /// PCI bus id of the GPU that this process uses.
   int64_t bus = 0;
 
-  /// Why the last call failed.
+  /// Reason why the last call failed.
   std::string error;
-  /// What went wrong while a task ran; told when the host asks.
+  /// Error that occurred while a task ran; reported when the host asks.
   std::string fault;
 
 private:
@@ -147,7 +150,7 @@ private:
   bool runOne();
   bool tryFirst(Stream &stream);
   void runSome(uint64_t most);
-  /// What everybody may do with the GPU's memory from now on.
+  /// Sets the access rights to the GPU's memory.
   void protect(int rights);
   bool canRun(const Stream &stream) const;
 

@@ -11,8 +11,8 @@ using namespace pcc::runtime;
 
 namespace pcc::fake {
 
-/// The image of the rank that `code` belongs to: of a file that was loaded, or
-/// of this process.
+/// Returns the image of the rank to which `code` belongs: that of a loaded
+/// file, or of this process.
 static const ProgramImage *imageOf(const void *code) {
   Dl_info info = {};
   void *file = dladdr(code, &info)
@@ -37,8 +37,8 @@ tensorsOf(const program::ProgramT &program, const program::KernelT &kernel) {
   return tensors;
 }
 
-/// A cubin runs on GPUs of its major version that are not older, PTX on all
-/// that are not.
+/// Returns whether the GPU can run the code. A cubin runs on GPUs of its major
+/// version that are not older, PTX on all that are not older.
 static bool runsOn(const PccGpuCode &gpu, const void *code, int capability) {
   const int arch = std::atoi(gpu.arch + std::string_view("sm_").size());
   const bool isCubin = gpu.cubinBytes > 0 && code == gpu.cubin;

@@ -9,29 +9,29 @@
 
 namespace pcc::fake {
 
-/// A kernel with what its launches have in common.
+/// A kernel, with properties that all its launches share.
 struct HostKernel {
   std::string name;
   runtime::KernelFunction function = nullptr;
   const program::KernelT *launch = nullptr; ///< one of them
   std::vector<size_t> bytes;                ///< of its buffers
-  /// Of a kernel that goes over many tensors: those of a part.
+  /// For a kernel over many tensors: the tensors of a part.
   struct Tensor {
     size_t element; ///< bytes
     bool isResult;
   };
   std::vector<Tensor> tensors;
-  /// Of a kernel that makes random weights, and is launched by no instruction:
+  /// For a kernel that generates random weights, which no instruction launches:
   /// bytes of an element; else 0.
   size_t randomElement = 0;
 };
 
-/// The kernels of the program whose code was loaded. The file that the code
-/// lies in has the host's as well, where it was compiled with --cpu.
+/// The kernels of the program whose code was loaded. If it was compiled with
+/// --cpu, the file with the code contains the host's code as well.
 class HostKernelModule {
 public:
-  /// Null, with the reason in `error`, if there are none.
-  /// `capability` is the GPU's, 90 for 9.0.
+  /// Finds the kernels. Returns null, with the reason in `error`, if there are
+  /// none. `capability` is that of the GPU, 90 for 9.0.
   static std::unique_ptr<HostKernelModule>
   load(const void *code, int capability, std::string &error);
 

@@ -54,7 +54,7 @@ double Product::activate(double x) const {
   }
 }
 
-/// A matrix by columns, in the type that sums have.
+/// A matrix by columns, in the type of the sums.
 template <typename T>
 static std::vector<T> read(const Layout &layout, const char *data,
                            int32_t number, bool isTurned) {
@@ -78,7 +78,7 @@ static std::vector<T> read(const Layout &layout, const char *data,
   return turned;
 }
 
-/// Ten bits of fraction, halves away from zero.
+/// Rounds to ten bits of fraction, halves away from zero.
 static float roundedToTf32(float value) {
   auto bits = std::bit_cast<uint32_t>(value);
   return std::isfinite(value)
@@ -90,8 +90,8 @@ int64_t Multiplication::depth() const {
   return product.turnX == CUBLAS_OP_N ? x.columns : x.rows;
 }
 
-/// A factor as runBatch() reads it: x by columns of the result's rows, y by
-/// columns of the depth.
+/// A factor in the order in which runBatch() reads it: x by columns of the
+/// result's rows, y by columns of the contracted dim.
 template <typename T>
 void Multiplication::sumFactor(const std::vector<T> &factor, bool isX) const {
   const int64_t count = isX ? result.rows : result.columns,

@@ -12,7 +12,7 @@
 
 namespace pcc::fake {
 
-/// A matrix by columns, and how its batch lies.
+/// A matrix by columns, and the strides of its batch.
 struct Layout {
   cudaDataType_t type;
   int64_t rows, columns, ld;
@@ -20,7 +20,7 @@ struct Layout {
   int64_t batchStride = 0;
 
   size_t elementSize() const;
-  /// Bytes from the first element to behind the last.
+  /// Returns the bytes from the first element to the end of the last one.
   size_t bytes() const;
 };
 
@@ -32,13 +32,13 @@ struct Product {
   const void *bias = nullptr; ///< or where sums go
 
   bool hasBias() const;
-  /// Whether it sums x or y, and then where to.
+  /// Returns whether the call sums x, and whether it sums y.
   bool sumsX() const { return epilogue == CUBLASLT_EPILOGUE_BGRADA; }
   bool sumsY() const { return epilogue == CUBLASLT_EPILOGUE_BGRADB; }
   double activate(double x) const;
 };
 
-/// Everything that one call is given.
+/// All arguments of one call.
 struct Multiplication {
   Product product;
   Layout x, y, added, result;
@@ -46,9 +46,10 @@ struct Multiplication {
   char *resultData = nullptr;
   double alpha = 1, beta = 0;
 
-  /// What cuBLASLt says to a product of these types and sizes; `why` not.
+  /// Returns the result of cuBLASLt for a product of these types and sizes.
+  /// `why` is set to the reason of an error.
   cublasStatus_t check(std::string &why) const;
-  /// Equal for products that share an algorithm.
+  /// Returns a hash that is equal for products that share an algorithm.
   uint64_t hash() const;
   void run() const;
 

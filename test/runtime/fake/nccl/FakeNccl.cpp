@@ -1,11 +1,12 @@
 //===- FakeNccl.cpp - NCCL's functions, through files ---------------------===//
 //
-// Ranks are processes that share a folder. What NCCL would hang on hangs here
-// as well: a send ends when its receive has come, calls of a communicator
-// follow one another, and a call that the GPU has no room for waits for others
-// to end. Members must make the same calls, and calls of communicators that two
-// ranks share in the same order. No call has ended when it returns, and until
-// somebody has seen that it has, its communicator takes no other.
+// Ranks are processes that share a folder. Programs on which NCCL would hang
+// also hang here: a send ends after its receive was called, the calls of a
+// communicator run one after another, and a call for which the GPU has no room
+// waits until others end. Members must make the same calls, and two ranks must
+// call the communicators that they share in the same order. Calls return before
+// they end. A communicator rejects a new call until the host has seen the end
+// of the last one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +28,7 @@ using namespace pcc::fake;
 using pcc::runtime::ElementType;
 
 namespace {
-/// A split that not all members have come to.
+/// A split that some members have not called yet.
 struct Split {
   std::string name;
   int color;
@@ -35,7 +36,7 @@ struct Split {
   int blocks;
 };
 
-/// A communicator as one rank has it.
+/// A communicator of one rank.
 struct Comm {
   std::shared_ptr<Mailbox> mailbox; ///< of the job
   std::string name;
@@ -51,7 +52,7 @@ struct Comm {
   bool hasEnded = false;  ///< what it was given and has not done is left out
 };
 
-/// One piece of a point-to-point call.
+/// A piece of a point-to-point call.
 struct Transfer {
   Comm *comm;
   const void *data;
@@ -63,7 +64,7 @@ struct Transfer {
   bool isBegun = false, isDone = false;
 };
 
-/// A collective as one rank makes it: its members must agree.
+/// A collective that one rank calls. All members must agree.
 struct Collective {
   char kind[16] = "";
   uint64_t count = 0;
@@ -72,13 +73,13 @@ struct Collective {
 };
 } // namespace
 
-/// Of the group that is being made.
+/// State of the group of calls that is being made.
 static thread_local int depth = 0;
 static thread_local std::vector<Transfer> grouped;
 static std::string lastError;
 
-/// Calls of every communicator so far: what ranks that share two of them must
-/// agree on.
+/// Returns the number of calls of every communicator so far. Ranks that share
+/// two communicators must agree on them.
 static std::map<std::string, int64_t> &launches() {
   static std::map<std::string, int64_t> made;
   return made;
@@ -102,13 +103,13 @@ static ncclResult_t refuseBusy(Comm &comm) {
                 comm.name + " is called before its last call has ended");
 }
 
-/// As calls of communicators that do not block return.
+/// Returns like a call of a communicator that does not block.
 static ncclResult_t begun(Comm &comm) {
   comm.busy = 2;
   return ncclInProgress;
 }
 
-/// The same of a call that needs peers, one of which may be gone.
+/// Returns like begun(), for a call that needs peers, one of which may be gone.
 static ncclResult_t begunWithPeers(Comm &comm) {
   static int64_t calls = 0;
   if (++calls == settings().remoteAt)
@@ -141,13 +142,15 @@ static ElementType elementOf(ncclDataType_t type) {
   }
 }
 
-/// Whether a call begins only when all that the host gave before have begun.
+/// Returns whether a call begins only after all earlier calls of the host have
+/// begun.
 static bool isInHostsOrder() {
   const char *said = std::getenv("NCCL_LAUNCH_ORDER_IMPLICIT");
   return said && std::string_view(said) == "1";
 }
 
-/// A call holds a multiprocessor per block from when it begins to its end.
+/// Wraps a call so that it occupies one multiprocessor per block from its begin
+/// to its end.
 static std::function<bool()> inRoom(const Comm &comm,
                                     std::function<bool()> advance) {
   static int free = numMultiprocessors;
@@ -173,7 +176,7 @@ static std::function<bool()> inRoom(const Comm &comm,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// One collective on one rank, from the first look at it to its result.
+/// One collective on one rank, from its begin to its result.
 class Meeting {
 public:
   Meeting(Comm &comm, Collective what, const void *in, size_t inBytes,
@@ -184,7 +187,7 @@ public:
     ++launches()[comm.name];
   }
 
-  /// True when it is done.
+  /// Makes progress. Returns true when the collective has ended.
   bool advance() {
     if (comm.hasEnded)
       return true;
@@ -197,7 +200,7 @@ public:
       if (!readPart(int(member), parts))
         return true;
     finish(parts);
-    // Everybody who is here has done with the one before.
+    // All members that are here have ended the collective before.
     comm.mailbox->remove(nameOf(comm.self, number - 1));
     return true;
   }
@@ -248,7 +251,8 @@ private:
     return true;
   }
 
-  /// Of every communicator that both have, both have made as many calls.
+  /// Checks that both ranks have made equally many calls of every communicator
+  /// that they share.
   bool isInOrder(const std::string &theirs) {
     std::istringstream list(theirs);
     for (std::string entry; std::getline(list, entry, ';');) {
@@ -295,8 +299,8 @@ giveNow(ncclComm_t handle, cudaStream_t stream, Collective what, const void *in,
   return isOrdered ? ncclSuccess : refuse(&comm, ncclInvalidUsage, gpu.error);
 }
 
-/// A call that is to be swapped waits for the next one. Rank 1 lists its calls'
-/// communicators, so that tests find two to swap.
+/// A call that is to be swapped waits for the next one. Rank 1 lists the
+/// communicators of its calls, so that tests find two to swap.
 static ncclResult_t
 giveCollective(ncclComm_t handle, cudaStream_t stream, Collective what,
                const void *in, size_t inBytes, void *out, size_t outBytes,
@@ -334,7 +338,7 @@ static Collective describe(const char *kind, size_t count, ncclDataType_t type,
   return what;
 }
 
-/// Reduces element `first` on of all parts, in the order of ranks.
+/// Reduces the elements from `first` on of all parts, in the order of ranks.
 static void reduce(const std::vector<std::string> &parts, size_t first,
                    size_t count, ncclDataType_t type, ncclRedOp_t op,
                    void *out) {
@@ -354,7 +358,7 @@ static void reduce(const std::vector<std::string> &parts, size_t first,
 // Point to point
 //===----------------------------------------------------------------------===//
 
-/// One look at one piece.
+/// Makes progress with one piece.
 static void advance(Transfer &transfer) {
   Comm &comm = *transfer.comm;
   Mailbox &mailbox = *comm.mailbox;
@@ -390,7 +394,8 @@ static bool advanceAll(std::vector<Transfer> &transfers) {
   return isDone;
 }
 
-/// The k-th that one sends is the k-th that the other receives.
+/// Returns the name of the next message: send number k of one rank matches
+/// receive number k of the other.
 static std::string nextName(const Transfer &transfer) {
   Comm &comm = *transfer.comm;
   auto &numbers = transfer.isSend ? comm.sent : comm.received;
@@ -446,7 +451,7 @@ static ncclResult_t addTransfer(Transfer transfer) {
 // NCCL
 //===----------------------------------------------------------------------===//
 
-/// The GPU of this rank, and what NCCL takes for the host that it is in.
+/// Returns the GPU of this rank, and the name that NCCL takes for its host.
 static std::string gpuOnHost() {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
@@ -489,7 +494,7 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t *made, int size, ncclUniqueId id,
   return begun(*comm.release());
 }
 
-/// A world has no GPU of a host twice.
+/// Checks that a world has no GPU of a host twice.
 static void endMeeting(Comm &world) {
   std::set<std::string> gpus;
   for (const int member : world.members) {
@@ -503,8 +508,8 @@ static void endMeeting(Comm &world) {
     refuse(&world, ncclInvalidUsage, "two ranks have one GPU");
 }
 
-/// Every rank leaves its color and key. NCCL tells of success at once, with no
-/// communicator, and writes that when it has made it.
+/// Every rank writes its color and key. Like in NCCL, the call succeeds at once
+/// without a communicator, which is written when it has been made.
 ncclResult_t ncclCommSplit(ncclComm_t handle, int color, int key,
                            ncclComm_t *made, ncclConfig_t *config) {
   const std::lock_guard lock(FakeGpu::get().mutex);
@@ -520,7 +525,7 @@ ncclResult_t ncclCommSplit(ncclComm_t handle, int color, int key,
   return ncclSuccess;
 }
 
-/// Makes the communicator of a split that all members have come to.
+/// Makes the communicator of a split that all members have called.
 static void endSplit(Comm &parent) {
   std::vector<std::pair<int, int>> chosen; ///< key, member of the parent
   const Split split = *parent.split;
@@ -558,7 +563,7 @@ ncclResult_t ncclCommFinalize(ncclComm_t handle) {
 }
 ncclResult_t ncclCommDestroy(ncclComm_t handle) {
   const std::lock_guard lock(FakeGpu::get().mutex);
-  // Its calls still know it.
+  // Its calls still refer to it.
   commOf(handle).hasEnded = true;
   return ncclSuccess;
 }

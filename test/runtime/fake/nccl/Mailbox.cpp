@@ -9,7 +9,7 @@
 
 namespace pcc::fake {
 
-/// A message appears whole.
+/// A message appears as a whole.
 void Mailbox::put(const std::string &name, const std::string &message) const {
   const std::string unfinished = path(name) + ".unfinished";
   std::ofstream(unfinished, std::ios::binary) << message;

@@ -7,8 +7,8 @@
 
 namespace pcc::fake {
 
-/// Messages by name, in a folder that ranks share; who reads one need not take
-/// it away. The last ones stay: the folder is TMPDIR's.
+/// Messages by name, in a folder that ranks share. Reading a message does not
+/// remove it. The last ones remain, because the folder belongs to TMPDIR.
 class Mailbox {
 public:
   explicit Mailbox(std::string folder) : folder(std::move(folder)) {}

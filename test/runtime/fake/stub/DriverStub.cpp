@@ -1,7 +1,7 @@
 //===- DriverStub.cpp - a driver that has no GPU --------------------------===//
 //
-// cuDNN makes code with NVIDIA's compiler only where it finds a driver. This is
-// one as a toolkit has it to link with: every call is refused.
+// cuDNN generates code with NVIDIA's compiler only if it finds a driver. This
+// library is like the stub of a toolkit: every call fails.
 //
 //===----------------------------------------------------------------------===//
 

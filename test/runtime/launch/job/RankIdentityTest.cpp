@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(
                       {"SLURM_PROCID", "5"},
                       {"SLURM_NTASKS", "8"},
                       {"SLURM_LOCALID", "1"}}},
-        // With --mpi=pmi2.
+        // Started with --mpi=pmi2.
         LauncherCase{"srun",
                      {{"SLURM_STEP_ID", "0"},
                       {"SLURM_PROCID", "5"},
@@ -81,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(RankIdentity, NobodyLaunchedThisProcess) {
   for (const Environment &environment :
        {Environment{}, Environment{{"RANK", "8x"}},
-        // A batch script is one process, whatever the job has been given.
+        // A batch script is one process, whatever the job was given.
         Environment{{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}}}) {
     std::optional<RankIdentity> identity;
     EXPECT_TRUE(findIdentity(environment, identity).ok());
@@ -99,7 +99,7 @@ TEST(RankIdentity, MpirunInsideASlurmJobCounts) {
   EXPECT_EQ(identity.worldSize, 4);
 }
 
-/// Hydra has srun start a process on each host, which starts the ranks.
+/// Hydra lets srun start a process on each host, which starts the ranks.
 TEST(RankIdentity, HydraInsideASlurmJobCounts) {
   const RankIdentity identity = identityIn({{"SLURM_STEP_ID", "0"},
                                             {"SLURM_PROCID", "1"},

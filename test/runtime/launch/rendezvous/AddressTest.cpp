@@ -14,7 +14,8 @@ static Environment operator+(Environment first, const Environment &more) {
   return first;
 }
 
-/// Where a process with this environment would meet its peers.
+/// Returns the address at which a process with this environment would meet its
+/// peers.
 static Status find(const Environment &environment, Address &address) {
   std::optional<RankIdentity> identity;
   Status status = findIdentity(environment, identity);
@@ -76,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(
         Place{"MasterPort", kTorch + Environment{{"MASTER_PORT", "7000"}},
               "tcp://node7:7000"},
         Place{"MasterPortByDefault", kTorch, "tcp://node7:29500"},
-        // 61440 + 7000 % 4096: 7000 is torchrun's.
+        // 61440 + 7000 % 4096, where 7000 is the port of torchrun.
         Place{"TorchrunHasThePort",
               kTorch + Environment{{"MASTER_PORT", "7000"},
                                    {"TORCHELASTIC_RUN_ID", "none"}},

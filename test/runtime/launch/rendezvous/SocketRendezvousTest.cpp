@@ -44,7 +44,7 @@ TEST(SocketRendezvous, SocketsFileIsNotLeftBehind) {
   PrivateFolder folder;
   ASSERT_TRUE(folder.create().ok());
   TestJob job(2);
-  // Longer than what the kernel takes.
+  // Longer than the limit of the kernel.
   const std::string inner = folder.path() + "/" + std::string(120, 'x');
   std::filesystem::create_directory(inner);
   job.address = {Address::Kind::File, inner + "/meet"};
@@ -148,7 +148,7 @@ TEST(SocketRendezvous, EndOfARankIsToldToAll) {
           EXPECT_EQ(lifeline.lost(), victim);
           return status;
         });
-    // Goes without a word.
+    // The rank ends without a message.
     job.start(victim, [](SocketRendezvous &) {
       return Status::error(PeerLost, "rank 0 was lost, or rank 2 was lost");
     });
@@ -211,7 +211,7 @@ TEST(SocketRendezvous, RankThatDoesNotHearIsGivenUp) {
     lifeline.abort(Status::error(Defect, "a reason"));
     return Status::error(Defect, "a reason");
   });
-  // It looks at nothing, as in a call that does not return.
+  // The rank does not respond, as in a call that does not return.
   job.start(1, [&](SocketRendezvous &lifeline) {
     isThere = true;
     while (job.numGivenUp == 0)

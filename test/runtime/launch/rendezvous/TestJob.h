@@ -13,7 +13,7 @@
 
 namespace pcc::runtime {
 
-/// Ranks that meet at a name that no other job has.
+/// Ranks that meet at a name that no other job uses.
 class TestJob {
 public:
   explicit TestJob(int worldSize) : worldSize(worldSize) {
@@ -26,7 +26,8 @@ public:
     return {address, token, RankFacts::of(rank, worldSize, "a bundle")};
   }
 
-  /// Joins; what happens to the rank then is `life`'s. Its error is the rank's.
+  /// Joins a rank; `life` then decides what it does. The error of `life` is
+  /// that of the rank.
   using Life = std::function<Status(SocketRendezvous &)>;
   void start(const JoinTerms &as, Life life = finish) {
     Status &result = results.emplace_back();
@@ -49,7 +50,8 @@ public:
 
   static Status finish(SocketRendezvous &lifeline) { return lifeline.leave(); }
 
-  /// What the run ends with, of a rank that goes on until then.
+  /// Waits for the end of the run, as a rank that continues until then. Returns
+  /// its result.
   static Status watch(SocketRendezvous &lifeline) {
     for (int i = 0; i < 20000; ++i) {
       PCC_RETURN_IF_ERROR(lifeline.poll());

@@ -6,7 +6,7 @@ namespace pcc::runtime {
 
 static const JobToken kToken = {"0123456789abcdef"}, kOther = {"fedcba98"};
 
-/// Waits until something has come, or nothing will.
+/// Waits until a message has arrived or the connection is closed.
 static bool receive(Connection &connection) {
   pollfd watched = {connection.fd(), POLLIN, 0};
   ::poll(&watched, 1, 5000);
@@ -23,7 +23,7 @@ static Frame await(Connection &connection) {
   return frame;
 }
 
-/// Speaks to rank 0 of a job as a guest does, or does not.
+/// A peer that connects to rank 0 of a job and does not belong to it.
 class UnknownPeer : public testing::Test {
 protected:
   UnknownPeer() : job(2) {
@@ -43,7 +43,7 @@ protected:
       }
   }
 
-  /// What rank 1 would say.
+  /// Returns the first message of rank 1.
   Frame hello(const JobToken &token, const std::string &hosts) const {
     const std::string own(32, 'c');
     Fields fields = job.terms(1).self.toFields();
@@ -54,7 +54,8 @@ protected:
     return {FrameKind::Hello, encodeFields(fields)};
   }
 
-  /// The job is as it was: its rank 1 comes and both end in peace.
+  /// Expects that the job is unaffected: its rank 1 joins and both end
+  /// successfully.
   void expectUndisturbed() {
     job.start(1);
     job.wait();
@@ -157,8 +158,8 @@ TEST_F(UnknownPeer, OfAnotherVersionIsToldSo) {
 }
 
 TEST_F(UnknownPeer, MayBeOneOfMany) {
-  // More than are looked at once: those who say nothing keep nobody out for
-  // ever.
+  // There are more connections than are served at once: silent ones do not keep
+  // others out forever.
   std::vector<Connection> silent;
   for (int i = 0; i < 300; ++i)
     silent.push_back(connect(/*isPolite=*/false));

@@ -18,7 +18,8 @@
 
 namespace pcc::runtime {
 
-/// In `action` the rank waits for `peer`, or computes if there is none.
+/// Puts the rank into `action`, in which it waits for `peer`, or computes if
+/// there is none.
 static void goTo(FlightRecorder &recorder, const char *action, int peer = -1) {
   recorder.beginAction(action);
   if (peer >= 0)
@@ -102,7 +103,7 @@ TEST(FailureReport, LostRankIsMissedBySomebody) {
   EXPECT_TRUE(status.notes()[1].starts_with("rank 1: action 0F2, for "));
 }
 
-/// 0 waits for 1, which waits for 2, which waits for nobody.
+/// 0 waits for 1, which waits for 2, which waits for no rank.
 TEST(FailureReport, CulpritIsAtTheEndOfTheChain) {
   FlightRecorder a(0), b(1), c(2);
   goTo(a, "0F3", 1);
@@ -111,7 +112,7 @@ TEST(FailureReport, CulpritIsAtTheEndOfTheChain) {
   EXPECT_EQ(findCulprit({a.log(), b.log(), c.log()}, 0), 2);
 }
 
-/// A rank that is stopped while it waits, too, has a peer that has long come.
+/// A rank that is stopped while it waits has a peer that arrived long ago.
 TEST(FailureReport, WhoHasNotMovedStandsStill) {
   FlightRecorder a(0), b(1), c(2);
   goTo(a, "0F3", 1);
@@ -126,7 +127,7 @@ TEST(FailureReport, WhoHasNotMovedStandsStill) {
   EXPECT_EQ(findCulprit({a.log(), stopped, c.log()}, 2), 1);
 }
 
-/// What ranks do after the run has failed does not count.
+/// Actions of ranks after the run has failed do not count.
 TEST(FailureReport, LooksAtTheTimeOfTheFailure) {
   FlightRecorder a(0), b(1);
   goTo(a, "0F3", 1);

@@ -16,7 +16,7 @@ class RankWatches : public testing::Test {
 protected:
   void SetUp() override { ASSERT_TRUE(folder.create().ok()); }
 
-  /// A rank that ends when its pipe does.
+  /// A rank that ends when its pipe is closed.
   struct Process {
     pid_t pid;
     int end;
@@ -46,10 +46,11 @@ protected:
     waitpid(process.pid, nullptr, 0);
   }
 
-  /// Ends the first, then the second.
+  /// Ends the first process, then the second. Returns the rank that the watch
+  /// takes for the first one.
   std::optional<int> firstOf(const Process &first, const Process &second) {
     RankWatch watch(folder.path());
-    // Until both have said that they are there.
+    // Wait until both have reported that they are running.
     for (int i = 0; i < 5000 && numFiles() < 2; ++i)
       usleep(1000);
     watch.signalAll(0);

@@ -1,8 +1,8 @@
 //===- SpawnRanksTest.cpp - bundles of shell scripts under a launcher -----===//
 //
 // The ranks are shell scripts, BUNDLE/run is the real one. The launcher is a
-// script that starts the ranks as Open MPI would, or mpirun itself where there
-// is one.
+// script that starts the ranks like Open MPI, or mpirun itself if it is
+// installed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ namespace pcc::runtime {
 
 namespace fs = std::filesystem;
 
-/// Starts the ranks one after another and says what mpirun says.
+/// Starts the ranks one after another and prints the messages of mpirun.
 static constexpr const char *kFakeMpirun = R"(#!/bin/sh
 while [ "$1" != -np ]; do shift; done
 size=$2; shift 2
@@ -59,8 +59,8 @@ protected:
     fs::permissions(path, fs::perms::owner_all);
   }
 
-  /// A bundle whose ranks all run `body`; $RANK is theirs. The shell stops
-  /// before it reads the seal.
+  /// Returns a bundle whose ranks all run `body`, with their number in $RANK.
+  /// The shell stops before it reads the seal.
   std::string makeBundle(int worldSize, const std::string &body) {
     const std::string bundle = at("b.pcc");
     fs::create_directory(bundle);
@@ -178,7 +178,7 @@ TEST_F(Spawn, SignalEndsTheRanks) {
   writeScript(at("mpirun"),
               "#!/bin/sh\n: > '" + at("up") + "'\nexec sleep 30\n");
   const std::string bundle = makeBundle(2, "true");
-  // The killer must not take the signal itself.
+  // The process that sends the signal must not receive it itself.
   sigset_t terminate;
   sigemptyset(&terminate);
   sigaddset(&terminate, SIGTERM);

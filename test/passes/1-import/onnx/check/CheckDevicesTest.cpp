@@ -27,8 +27,8 @@ Message spec(const std::string &tensor, const std::vector<int64_t> &list) {
   return Message().text(1, tensor).numbers(2, list, true);
 }
 
-/// Reads y = Relu(x) with these annotations on "n", and configuration "c" of
-/// four devices.
+/// Reads y = Relu(x) with these annotations on node "n" and a configuration "c"
+/// of four devices. Returns the error.
 std::string errorOf(const Messages &specs, const std::string &id = "c",
                     const std::string &configurations = devices("c", 4)) {
   const std::string own = Message().text(1, id).texts(2, specs);

@@ -29,7 +29,7 @@ std::vector<std::string> orderOf(const std::string &graph) {
   return names;
 }
 
-/// A node that runs `inner` and yields `output`.
+/// Returns a branch with a node that runs `inner` and yields `output`.
 std::string branch(const std::string &name, const std::string &inner,
                    const std::string &output) {
   return node("If", {"c"}, {output}, name, {graphAttribute("then", inner)});
@@ -51,7 +51,7 @@ TEST(Validate, ANodeThatNeedsItselfIsACycle) {
   EXPECT_EQ(errorOf(graph({node("Add", {"x", "y"}, {"y"}, "n")}, {"x"}, {"y"}))
                 .message(),
             "the graph has a cycle: 'n' (Add) -> 'n' (Add)");
-  // Through a subgraph: the branch takes what its own node yields.
+  // A cycle through a subgraph: the branch reads the output of its own node.
   const std::string inner = graph({node("Relu", {"y"}, {"t"})}, {}, {"t"});
   EXPECT_NE(errorOf(graph({branch("n", inner, "y")}, {"c"}, {"y"}))
                 .message()
@@ -100,7 +100,7 @@ TEST(Validate, EachValueIsDefinedOnce) {
             "");
   const std::string w = zeros("w", {1});
   EXPECT_NE(errorOf(graph({}, {}, {"w"}, {w, w})).message(), "");
-  // An initializer that is an input is its default value.
+  // An initializer with the name of an input is that input's default value.
   EXPECT_EQ(errorOf(graph({}, {"w"}, {"w"}, {w})).message(), "");
 }
 
@@ -123,11 +123,11 @@ TEST(Validate, EachUseHasADefinition) {
       "value 'q' is used by node 'n' (Relu) but never defined");
   EXPECT_EQ(errorOf(graph({}, {"x"}, {"y"})).message(),
             "output 'y' is never defined");
-  // Omitted inputs and outputs are no uses.
+  // Omitted inputs and outputs are no uses of a value.
   EXPECT_EQ(errorOf(graph({node("Op", {"", "x", ""}, {"", "y"})}, {"x"}, {"y"}))
                 .message(),
             "");
-  // What is inside a subgraph is not seen outside.
+  // Values inside of a subgraph are not visible outside.
   const std::string inner = graph({node("Relu", {"x"}, {"t"})}, {}, {"t"});
   EXPECT_NE(errorOf(graph({branch("n", inner, "y"), node("Relu", {"t"}, {"z"})},
                           {"x", "c"}, {"y"}))
@@ -155,7 +155,7 @@ TEST(TopologicalOrder, KeepsAnOrderThatIsOne) {
 }
 
 TEST(TopologicalOrder, ReportsACycleOnly) {
-  // 0 needs 3, which is behind the cycle 1 -> 2 -> 1.
+  // Node 0 depends on node 3, which depends on the cycle 1 -> 2 -> 1.
   const TopologicalOrder order = sortTopologically({{3}, {2}, {1}, {2}});
   EXPECT_TRUE(order.order.empty());
   EXPECT_EQ(order.cycle, std::vector<uint32_t>({1, 2}));

@@ -11,7 +11,7 @@ using namespace pcc::onnx::build;
 
 namespace {
 
-/// Keeps the bytes that the model views.
+/// A model, with the bytes to which it refers.
 struct Loaded {
   explicit Loaded(std::string content)
       : bytes(std::move(content)), model(readModelFromBytes(bytes, "x.onnx")) {}
@@ -48,7 +48,7 @@ std::string call(const std::string &name, const Names &inputs,
   return node(name, inputs, outputs, label, attributes, "my");
 }
 
-/// Scale of the documented example.
+/// Function Scale of the documented example.
 const FunctionParts scale = {
     .name = "Scale",
     .inputs = {"a"},
@@ -217,7 +217,7 @@ TEST(InlineFunctions, RecursionIsAnError) {
 
 namespace {
 
-/// `length` functions, each of which calls the next `width` times.
+/// Returns `length` functions, each of which calls the next one `width` times.
 Messages chain(int length, int width) {
   Messages functions;
   for (int i = 0; i < length; ++i) {

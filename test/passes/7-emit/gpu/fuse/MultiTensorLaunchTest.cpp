@@ -14,7 +14,7 @@ using namespace pcc;
 using runtime::TensorTable;
 
 namespace {
-/// A tensor and its new value, each with room behind it that must not change.
+/// A tensor and its new value, each followed by memory that must not change.
 struct Part {
   static constexpr float untouched = -1;
   struct alignas(16) Four {
@@ -34,7 +34,7 @@ struct Part {
 };
 } // namespace
 
-/// r = s t for parts of those sizes, in tiles of 1,024.
+/// Computes r = s t for parts of these sizes, in tiles of 1,024 elements.
 static void expectScaled(const std::vector<int64_t> &sizes) {
   mlir::MLIRContext context;
   context
@@ -76,8 +76,8 @@ TEST(GpuParts, EachTileFindsItsTensor) {
 
 TEST(GpuParts, OneIsEnough) { expectScaled({1500}); }
 
-/// Of AdamW's update: gradient, weight and two moments, three of them written,
-/// and six numbers.
+/// AdamW's update has four tensors (gradient, weight and two moments), three of
+/// which are written, and six numbers.
 TEST(GpuParts, AllTensorsOfGpt2) {
   EXPECT_GE(TensorTable::mostParts(/*tensors=*/7, /*shared=*/6), 148);
 }

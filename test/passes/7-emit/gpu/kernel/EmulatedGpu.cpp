@@ -26,13 +26,13 @@ using namespace pcc::emit;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The threads of one block: each runs until it meets the others.
+/// The threads of one block. Each runs until it waits for the others.
 class ThreadBlock {
 public:
   ThreadBlock(int64_t number, int64_t numThreads, std::function<void()> body)
       : number(number), body(std::move(body)), threads(size_t(numThreads)) {}
 
-  /// False if a thread missed a meeting.
+  /// Runs all threads. Returns false if a thread missed a barrier or shuffle.
   bool run() {
     current = this;
     for (running = 0; running < threads.size(); ++running)
@@ -53,10 +53,11 @@ public:
     return true;
   }
 
-  /// What a thread brings to a meeting.
+  /// Words that a thread passes to the others at a barrier or shuffle.
   using Words = std::array<uint32_t, 6>;
 
-  /// Brings `words` to a meeting of all threads; gives the meeting's number.
+  /// Passes `words` and waits for all threads. Returns the number of the
+  /// meeting.
   size_t meet(const Words &words) {
     Thread &own = threads[running];
     const size_t phase = own.meetings++ % 2;
@@ -65,7 +66,8 @@ public:
     return phase;
   }
 
-  /// What thread `from` has brought to the last meeting, number `phase`.
+  /// Returns the words that thread `from` passed at the last meeting, number
+  /// `phase`.
   Words broughtBy(size_t from, size_t phase) const {
     return from < threads.size() ? threads[from].brought[phase] : Words{};
   }
@@ -83,7 +85,7 @@ private:
   };
 
   static constexpr size_t stackBytes = 1 << 16;
-  /// Of all threads of a block; blocks come one after the other.
+  /// Stacks of all threads of a block. Blocks run one after another.
   static std::vector<char> &stacks() {
     static std::vector<char> memory(stackBytes * 1024);
     return memory;
@@ -125,7 +127,7 @@ static void barrier() { ThreadBlock::current->meet({}); }
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The operands of one mma.sync.m16n8kK, of the layouts of PTX (ISA, "Matrix
+/// Operands of one mma.sync.m16n8kK in the layouts of PTX (ISA, "Matrix
 /// fragments"): which register of which lane holds an element.
 struct WarpOperands {
   NVVM::MMATypes type;
@@ -159,8 +161,8 @@ private:
 };
 } // namespace
 
-/// What a tensor core makes of terms: they are cut off two bits below the
-/// number of the largest, as Hopper's are, and so is their sum.
+/// Adds terms as a tensor core does: terms and sum are truncated two bits below
+/// the last bit of the largest term, as on Hopper.
 static float addCutOff(ArrayRef<double> terms) {
   double largest = 0;
   for (double term : terms)
@@ -198,8 +200,8 @@ static void multiplyInWarp(int32_t type, int32_t depth, const uint32_t *words,
   }
 }
 
-/// ldmatrix: lane 8 m + r says where row r of square m lies. Gives this lane's
-/// two elements of each square, turned or not.
+/// ldmatrix: lane 8 m + r gives the address of row r of square m. Returns this
+/// lane's two elements of each square, transposed or not.
 static void loadInWarp(int32_t count, int32_t isTurned, const char *row,
                        uint32_t *results) {
   ThreadBlock &block = *ThreadBlock::current;
@@ -230,7 +232,7 @@ static void loadInWarp(int32_t count, int32_t isTurned, const char *row,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Replaces what only a GPU has.
+/// Replaces ops that only a GPU has.
 struct HostForm {
   ModuleOp module;
   OpBuilder builder{module.getContext()};
@@ -288,7 +290,7 @@ struct HostForm {
     const SmallVector<Type> types(ValueRange(operands).getTypes());
     LLVM::CallOp::create(builder, loc, declare(name, none, types), operands);
   }
-  /// All that lies in `memory`.
+  /// Loads all elements of the struct at `memory`.
   Value loadStruct(Value memory, LLVM::LLVMStructType type) {
     Value result = LLVM::UndefOp::create(builder, loc, type);
     for (auto [place, element] : llvm::enumerate(type.getBody())) {
@@ -316,7 +318,7 @@ struct HostForm {
     load.erase();
   }
 
-  /// Operands and sums go through memory.
+  /// Operands and sums are passed in memory.
   void replaceProduct(NVVM::MmaOp product) {
     Type i32 = builder.getI32Type(), f32 = builder.getF32Type();
     Value words = allocate(product, i32, std::tuple_size_v<ThreadBlock::Words>),
@@ -361,7 +363,7 @@ struct HostForm {
     }
   }
 
-  /// An entry that finds its arguments in two arrays.
+  /// Adds an entry function that finds its arguments in two arrays.
   void addEntry(LLVM::LLVMFuncOp kernel) {
     builder.setInsertionPointToEnd(module.getBody());
     Type none = LLVM::LLVMVoidType::get(module.getContext());
@@ -382,7 +384,7 @@ struct HostForm {
     LLVM::ReturnOp::create(builder, loc, ValueRange());
   }
 
-  /// What a GPU gets by value.
+  /// Passes by address the arguments that a GPU gets by value.
   static void takeByAddress(LLVM::LLVMFuncOp kernel) {
     for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
       kernel.removeArgAttr(i, LLVM::LLVMDialect::getByValAttrName());
@@ -414,8 +416,8 @@ struct HostForm {
 };
 } // namespace
 
-/// What hosts without an instruction for it call, and libgcc has not before
-/// GCC 13.
+/// Function that hosts without such an instruction call, and that libgcc lacks
+/// before GCC 13.
 static __bf16 roundToBfloat(float value) {
   return std::bit_cast<__bf16>(runtime::BFloat16(value).bits);
 }

@@ -1,8 +1,9 @@
 //===- EmulatedGpu.h - kernels of a GPU, executed by the host -------------===//
 //
-// Threads of a block are fibers that take turns; they meet at barriers and
-// shuffles. Registers with numbers, barriers, shuffles and libdevice become
-// calls of this file, everything else is the code that PTX is made of.
+// Threads of a block are fibers that take turns and wait for each other at
+// barriers and shuffles. Special registers, barriers, shuffles and libdevice
+// become calls of functions in this file. All other code is that from which PTX
+// is generated.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,11 +23,11 @@ class EmulatedGpu {
 public:
   explicit EmulatedGpu(mlir::ModuleOp module);
 
-  /// Runs kernel `number` on buffers that are aligned to 16 bytes. Gives what
-  /// went wrong, or "".
+  /// Runs kernel `number` on buffers that are aligned to 16 bytes. Returns an
+  /// error, or an empty string.
   std::string run(size_t number, std::vector<void *> buffers,
                   const std::vector<int64_t> &scalars);
-  /// The same with a grid that is not the plan's.
+  /// Runs kernel `number` with another grid than that of its plan.
   std::string run(size_t number, int64_t blocks, int64_t threads,
                   std::vector<void *> buffers,
                   const std::vector<int64_t> &scalars);

@@ -20,7 +20,7 @@ static std::string tensor(std::initializer_list<int64_t> sizes,
   return text + type + ">";
 }
 
-/// `body` for GPUs beside its meaning.
+/// Compares `body`, compiled for GPUs, with the reference evaluator.
 static std::string forGpus(const std::string &arguments,
                            const std::string &results, const std::string &body,
                            Inputs inputs) {
@@ -30,9 +30,9 @@ static std::string forGpus(const std::string &arguments,
       inputs, 1e-5);
 }
 
-/// Attention and its gradients; `mask` is the type of one, if any, `options`
-/// are attributes. The rows that the gradients of keys and values are told of
-/// are those of the other gradient.
+/// Compares attention and its gradients. `mask` is the type of the mask, if
+/// any, and `options` are attributes. The gradients of keys and values read the
+/// row statistics that the gradient of queries returns.
 static std::string difference(const Shape &shape, const std::string &type,
                               const std::string &options = "",
                               const std::string &mask = "",
@@ -80,7 +80,7 @@ TEST(FusedAttention, Types) {
     EXPECT_EQ(difference({}, type), "") << type;
 }
 
-/// More and fewer rows than warps and tiles take, and dims that no vector
+/// More and fewer rows than warps and tiles have, and dims that no vector
 /// divides.
 TEST(FusedAttention, Sizes) {
   const Shape shapes[] = {{.queries = 1, .keys = 1, .depth = 1, .width = 1},
@@ -115,7 +115,7 @@ TEST(FusedAttention, Sizes) {
             "");
 }
 
-/// Of many positive values sums must not be cut off, over and over, in f32.
+/// With many positive values, repeated truncation of sums in f32 would show.
 TEST(FusedAttention, LongSums) {
   EXPECT_EQ(difference({.batch = 1,
                         .heads = 1,
@@ -135,7 +135,8 @@ TEST(FusedAttention, HeadsShareKeys) {
         "");
 }
 
-/// As many keys as queries, more, and fewer: then queries see none.
+/// Equally many keys and queries, more keys, and fewer keys: some queries then
+/// see no key.
 TEST(FusedAttention, Causal) {
   for (int64_t keys : {70, 90, 50})
     for (std::string type : {"f32", "bf16"})
@@ -160,8 +161,8 @@ TEST(FusedAttention, Masks) {
   EXPECT_EQ(difference({}, "bf16", "", "tensor<20x20xbf16>"), "");
 }
 
-/// A fused projection's parts are read where they lie, and heads are stored
-/// behind one another.
+/// The parts of a fused projection are read in place, and heads are stored one
+/// after another.
 TEST(FusedAttention, Orders) {
   EXPECT_EQ(functionDifference(R"(
 module attributes {dist.target = "cuda"} {

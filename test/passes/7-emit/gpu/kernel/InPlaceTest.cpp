@@ -10,8 +10,8 @@
 
 using namespace pcc;
 
-/// Gradients are added up where they are: rows that a block has no row for must
-/// not be added again.
+/// Gradients are accumulated in place: surplus threads of a block must not add
+/// a row once more.
 TEST(GpuInPlace, EachRowIsAddedOnce) {
   mlir::MLIRContext context;
   context

@@ -1,6 +1,6 @@
 //===- PtxTest.cpp - what PTX kernels become ------------------------------===//
 //
-// That it computes the right thing is tested in kernel-*-test.cpp.
+// The tests in kernel-*-test.cpp check its results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ static std::string ptxOf(const std::string &kernel,
   return failed(ptx) ? "no PTX" : *ptx;
 }
 
-/// gelu(a + b), both [1024, 768]
+/// Returns gelu(a + b), both [1024, 768].
 static std::string elementWise(const std::string &type) {
   const std::string tensor = "tensor<1024x768x" + type + ">";
   return "rank.kernel @k(%a: " + tensor + ", %b: " + tensor + ") -> " + tensor +
@@ -95,7 +95,7 @@ TEST(Ptx, TransposesGoThroughSharedMemory) {
                     "rank.yield %r : tensor<96x64xf32>\n}\n"),
               AllOf(HasSubstr("bar.sync"), HasSubstr("st.shared"),
                     HasSubstr("ld.shared"), Not(HasSubstr("setp"))));
-  // Four neighbours are no square.
+  // Four neighbouring elements are no square tile.
   EXPECT_THAT(ptxOf(transpose("64x96")), Not(HasSubstr("shared")));
 }
 

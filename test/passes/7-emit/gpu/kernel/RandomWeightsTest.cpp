@@ -16,8 +16,9 @@ using runtime::ElementType;
 using runtime::RandomScalars;
 using runtime::StridedCopy;
 
-/// What the GPU's kernel makes of weight `type`, as the module spells it, of
-/// the elements that `copy` names; room for `bytes`.
+/// Returns the elements of a weight that the GPU's kernel generates. `type` is
+/// the weight's type in the syntax of the module, and `copy` selects its
+/// elements; the buffer has `bytes` bytes.
 static std::vector<char> made(const std::string &type,
                               const std::string &transforms,
                               const runtime::RandomTensor &random,
@@ -89,7 +90,8 @@ TEST(GpuRandomWeights, IntegersAreZeroOrOne) {
             bytesOf(expected));
 }
 
-/// More loops than a kernel has, and what none of them writes stays.
+/// There are more loops than a kernel has. Elements that no loop writes must
+/// not change.
 TEST(GpuRandomWeights, LoopsGoOverBothSides) {
   const auto random = runtime::randomWeight(7, "w", ElementType::F32);
   const StridedCopy copy{
