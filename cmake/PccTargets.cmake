@@ -137,7 +137,7 @@ function(pcc_fuzzer name stem)
   endif()
   foreach(part fuzzer seeds)
     add_executable(${name}-${part} ${stem}-${part}.cpp)
-    # The same option as the libraries have, some of which are compiler code.
+    # Equal to the option of the libraries, some of which are compiler code.
     target_compile_options(${name}-${part} PRIVATE -fno-rtti)
     target_link_libraries(${name}-${part} PRIVATE ${ARG_DEPENDS})
   endforeach()

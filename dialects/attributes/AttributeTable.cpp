@@ -190,7 +190,8 @@ static InFlightDiagnostic beginError(const AttributeSite &site,
 
 LogicalResult AttributeTable::reportUnknown(const AttributeSite &site,
                                             StringRef name) const {
-  // Of names at the same distance, the one of the same length comes first.
+  // If several names have the same distance, one of the same length comes
+  // first.
   using Candidate = std::tuple<unsigned, unsigned, StringRef>;
   const auto size = static_cast<unsigned>(name.size());
   // Farther names are no misspellings.

@@ -138,9 +138,9 @@ void DistDialect::declareAttributes() {
 
 namespace {
 /// Checks that the shardings in a module use axes of its mesh only. Equal
-/// shardings are one attribute, which is checked once. What the model's
-/// annotations request is not checked, because the user's mesh may lack their
-/// axes, which `4-shard` reports: pins, and `dist.sharding` before `4-shard`.
+/// shardings are one attribute, which is checked once. Requests of the model's
+/// annotations are not checked, because the user's mesh may lack their axes;
+/// `4-shard` reports that. pins, and `dist.sharding` before `4-shard`.
 class AxisCheck {
 public:
   explicit AxisCheck(Mesh mesh) : mesh(std::move(mesh)) {}

@@ -40,9 +40,10 @@ using dist::SubAxis;
 using dist::View;
 using dist::ViewPiece;
 
-/// A sharding that lists the factors of every dim, whole ones too, so that they
-/// alone tell the shape. Nothing in it is partial. Only the target of a
-/// collective has views; their dims list factors of the viewed dim.
+/// A sharding that lists the factors of every dim, including dims that are not
+/// split, so that the factors alone give the shape. A layout has no partial
+/// axes. Only the target of a collective has views; a dim with a view lists the
+/// factors of the viewed dim.
 using Layout = dist::Sharding;
 
 /// Returns the number of ranks of a program's mesh. The axes of such a mesh are
