@@ -8,6 +8,7 @@ SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file_
 sys.path.insert(0, os.path.join(SOURCE, "tools", "dev"))
 
 import check_attributes
+import check_english
 import check_examples
 import check_format
 import check_layers
@@ -137,6 +138,38 @@ class Format(unittest.TestCase):
         prose, drawn = "// " + "word " * 15 + "at", "//   " + "word " * 16
         self.assertEqual(problems(check_format.wide_comments, {"runtime/a.cpp": f"{prose}\n{drawn}\n"}), [])
         self.assertEqual(len(problems(check_format.wide_comments, {"runtime/a.cpp": prose + " more\n"})), 1)
+
+
+class English(unittest.TestCase):
+    def says(self, name, text, count):
+        self.assertEqual(len(problems(lambda root: check_english.found([name], root)[1], {name: text})), count, f"{name}: {text}")
+
+    def test_a_sentence_without_a_subject_in_each_kind_of_file(self):
+        for name in ("runtime/a.h", "test/runtime/a.cpp", "bench/a.cpp", "passes/A.def", "runtime/a.fbs"):
+            self.says(name, "// What it gives.\n", 1)
+            self.says(name, "// Returns what it gives.\n", 0)
+        for name in ("test/CMakeLists.txt", "cmake/A.cmake", "tools/dev/a.py"):
+            self.says(name, "# What it gives.\n", 1)
+            self.says(name, "# Returns what it gives.\n", 0)
+        self.says("tools/dev/a", "#!/bin/sh\n# What it gives.\n", 1)
+
+    def test_docstrings_and_no_other_strings(self):
+        self.says("a.py", '"""What it gives."""\n', 1)
+        self.says("a.py", 'def f():\n    """Returns a number.\n\n    What it gives."""\n', 1)
+        self.says("a.py", 'text = """\nWhat it gives.\n"""\n', 0)
+
+    def test_lines_of_one_block_are_one_text(self):
+        self.says("runtime/a.h", "// Returns the number that\n// What gives.\n", 0)
+        self.says("runtime/a.h", "// Returns a number.\n//\n// What it gives.\n", 1)
+
+    def test_other_files_are_not_read(self):
+        self.says("README.md", "What it gives.\n", 0)
+        self.says("runtime/a.txt", "# What it gives.\n", 0)
+
+    def test_the_share_of_sentences_is_limited(self):
+        good = "".join(f"// Returns the number {i}.\n\n" for i in range(199))
+        self.assertEqual(problems(check_english.check, {"runtime/a.h": good + "// What it gives.\n"}), [])
+        self.assertEqual(len(problems(check_english.check, {"runtime/a.h": "// What it gives.\n"})), 2)
 
 
 class Readme(unittest.TestCase):

@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
-"""Checks that comment sentences of C++ begin with a verb or a noun. Sentences of three words or more that open with a word of
-OPENINGS leave out their subject and have to be read twice; their share stays under SHARE. With `--list` each is printed.
+"""Checks that the sentences of comments begin with a verb or a noun. Sentences of three words or more that open with a word of
+OPENINGS leave out their subject and have to be read twice; their share stays under SHARE. Comments are those of C++, of tables
+(.def) and schemas (.fbs), of CMake and shell scripts, and the comments and docstrings of Python. With `--list` each sentence
+that is found is printed.
 
     check_english.py [--list] [FILE...]
 """
+import ast
+import os
 import re
 import sys
 
@@ -11,15 +15,45 @@ import tree
 
 SHARE = 0.01
 OPENINGS = re.compile(r"(What|Who|Whose|Whom|Of|Those|Such|So many|As|Nothing|None|That|How|The same|Beside)\b")
-COUNTED = re.compile(r"(?!test/|bench/).*\.(h|cpp)$")
+SLASHES, HASH = re.compile(r"\s*//[/!]?<?\s?(.*)"), re.compile(r"\s*#(?!!)\s?(.*)")
+MARKS = {".h": SLASHES, ".cpp": SLASHES, ".def": SLASHES, ".fbs": SLASHES, ".py": HASH, ".cmake": HASH, ".sh": HASH}
 
 
-def sentences(lines):
-    """(line number, sentence) of the comments, whose lines are joined block by block."""
+def mark_of(name, lines):
+    """Returns the pattern of a comment line in this file, or None if its comments are not read. The pattern's group is the text."""
+    extension = os.path.splitext(name)[1]
+    if os.path.basename(name) == "CMakeLists.txt" or not extension and lines and lines[0].startswith("#!"):
+        return HASH
+    return MARKS.get(extension)
+
+
+def docstring_lines(lines):
+    """The lines of the docstrings of a Python file, each with its number; an empty line follows each docstring."""
+    for node in ast.walk(ast.parse("\n".join(lines))):
+        body = getattr(node, "body", None)
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and body and isinstance(body[0], ast.Expr) \
+                and isinstance(body[0].value, ast.Constant) and isinstance(body[0].value.value, str):
+            text = body[0].value
+            yield from zip(range(text.lineno, text.end_lineno + 1), text.value.split("\n"))
+            yield text.end_lineno, ""
+
+
+def text_lines(name, lines):
+    """(line number, text) of the lines of comments and docstrings; the text of all other lines is empty."""
+    mark = mark_of(name, lines)
+    if mark is None:
+        return
+    for number, line in enumerate(lines, 1):
+        m = mark.match(line)
+        yield number, m.group(1).strip() if m else ""
+    if name.endswith(".py"):
+        yield from ((number, text.strip()) for number, text in docstring_lines(lines))
+
+
+def sentences(name, lines):
+    """(line number, sentence) of a file; the lines of a block of comments are joined, and a block ends at an empty line."""
     block, first = [], 0
-    for number, line in enumerate([*lines, ""], 1):
-        m = re.match(r"\s*//[/!]?<?\s?(.*)", line)
-        text = m.group(1).strip() if m else ""
+    for number, text in [*text_lines(name, lines), (len(lines), "")]:
         if text and not text.startswith("==="):
             first = first if block else number
             block.append(text)
@@ -31,12 +65,18 @@ def sentences(lines):
 def found(names, root=tree.ROOT):
     """(sentences in all, those without a subject as `file:line: sentence`)."""
     count, odd = 0, []
-    for name in filter(COUNTED.fullmatch, names):
-        for number, sentence in sentences(tree.lines(name, root)):
+    for name in names:
+        for number, sentence in sentences(name, tree.lines(name, root) if is_read(name) else []):
             count += 1
             if OPENINGS.match(sentence):
                 odd.append(f"{name}:{number}: {sentence}")
     return count, odd
+
+
+def is_read(name):
+    """Whether the file may have comments that are read: other files need not be text."""
+    extension = os.path.splitext(name)[1]
+    return extension in MARKS or not extension or os.path.basename(name) == "CMakeLists.txt"
 
 
 def check(root=tree.ROOT, names=None):

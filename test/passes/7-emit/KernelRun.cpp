@@ -224,8 +224,8 @@ static std::string compareTensors(const HostTensor &got, const HostTensor &want,
   return "";
 }
 
-/// Evaluates the ops of the kernel with the reference evaluator, and appends the
-/// results to `wanted`. Returns an error, or an empty string.
+/// Evaluates the ops of the kernel with the reference evaluator, and appends
+/// the results to `wanted`. Returns an error, or an empty string.
 static std::string meaningOf(rank::KernelOp kernel,
                              const std::vector<HostTensor> &operands,
                              std::vector<HostTensor> &wanted) {
