@@ -1,6 +1,6 @@
 // RUN: pcc-opt %s --join-slices --split-input-file | FileCheck %s
 
-// What resembles parts of one value and is something else.
+// Slices that resemble parts of one value, but are not.
 
 // CHECK-LABEL: @two_values
 func.func @two_values(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<5xf32> {
@@ -34,7 +34,7 @@ func.func @twice(%x: tensor<4xf32>) -> tensor<8xf32> {
 
 // -----
 
-// What the user pinned is there for its own sake.
+// A value that the user has pinned is kept.
 // CHECK-LABEL: @pinned_slice
 module attributes {dist.seeds = ["s=[-]"]} {
   func.func @pinned_slice(%x: tensor<4xf32>) -> tensor<4xf32> {

@@ -33,7 +33,7 @@ func.func @tokens(%ids: tensor<8x32xi64>) {
 
 // -----
 
-// What the user says overrides, and other inputs follow it.
+// The user's option overrides, and other inputs follow it.
 // CHECK-LABEL: @overridden
 // CHECK-SAME: %arg0: tensor<32x8xf32> {graph.batch_dim = 1 : i64
 // CHECK-SAME: %arg1: tensor<8xf32> {graph.batch_dim = 0 : i64

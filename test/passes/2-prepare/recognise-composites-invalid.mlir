@@ -1,6 +1,6 @@
 // RUN: pcc-opt %s --recognise-composites --split-input-file | FileCheck %s
 
-// What resembles a composite and means something else.
+// Ops that resemble a composite, but compute something else.
 
 // Without the maximum, large inputs overflow.
 // CHECK-LABEL: @softmax_without_maximum
@@ -73,7 +73,7 @@ func.func @rows_may_be_hidden(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, 
 
 // -----
 
-// The same with a mask that is an input.
+// Here the mask is an input.
 // CHECK-LABEL: @mask_is_an_input
 func.func @mask_is_an_input(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>, %mask: tensor<2x1x1x3xf32>) -> tensor<2x4x3x8xf32> {
   // CHECK-NOT: graph.attention
@@ -123,7 +123,7 @@ func.func @gates_of_a_softmax(%p: tensor<6x4xf32>, %y: tensor<4x6x3xf32>) -> ten
 
 // -----
 
-// What is scattered into is not 0.
+// The data of the scatter is not 0.
 // CHECK-LABEL: @scattered_into_ones
 func.func @scattered_into_ones(%i: tensor<6x1xi64>, %w: tensor<6x1xf32>, %y: tensor<4x6x3xf32>)
     -> tensor<6x3xf32> {

@@ -157,7 +157,7 @@ module attributes {graph.precision = f32} {
 
 // -----
 
-// What is looked up in a narrow table that trains, and so is kept in f32, is of f32 until a contraction.
+// Rows of a narrow table that is trained, and therefore stored in f32, are f32 up to a contraction.
 // CHECK-LABEL: @main
 module attributes {graph.precision = bf16, graph.training = {freeze = []}} {
   graph.parameter @table : tensor<8x4xbf16>

@@ -1,6 +1,6 @@
 // RUN: pcc-opt %s --simplify-graph --split-input-file | FileCheck %s
 
-// What looks as if it could go, and may not.
+// Ops that look removable, but are not.
 
 // A sum that also broadcasts is more than its operand.
 // CHECK-LABEL: @neutral_operand_that_broadcasts

@@ -144,7 +144,7 @@ func.func @rows_in_indices_are_a_batch_dim(%x: tensor<3x5x4xf32>, %m: tensor<3x5
   return %3 : tensor<3x4xf32>
 }
 
-// The same where rows are listed, and repeated for each of two columns.
+// Here rows are listed, and repeated for each of two columns.
 // CHECK-LABEL: @listed_rows_are_a_batch_dim
 func.func @listed_rows_are_a_batch_dim(%x: tensor<3x5x4xf32>) -> tensor<3x2xf32> {
   // CHECK: graph.gather_nd %arg0, %{{.*}} {batch_dims = 1 : i64} : tensor<3x5x4xf32>, tensor<3x2x2xi64>

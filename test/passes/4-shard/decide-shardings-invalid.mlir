@@ -77,7 +77,7 @@ module attributes {dist.mesh = #dist.mesh<mb = 2>} {
 
 // -----
 
-// What is not linear in a sum needs all of it.
+// An op that is not linear in a sum needs the whole sum.
 module attributes {dist.mesh = #dist.mesh<mb = 2>} {
   graph.parameter @sum : tensor<4xf32> trained
   // expected-error @below {{the batch of input "x" cannot be cut into microbatches: some op needs all of it}}

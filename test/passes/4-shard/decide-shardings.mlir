@@ -73,7 +73,7 @@ module attributes {dist.mesh = #dist.mesh<tp = 2>} {
 
 // -----
 
-// Scales of a norm follow the dims that it normalises. Those are not worth splitting here.
+// Scales of a norm follow the dims that it normalises. Splitting them does not pay here.
 // CHECK-LABEL: @norm_weights_are_replicated
 module attributes {dist.mesh = #dist.mesh<tp = 2>} {
   graph.parameter @scale : tensor<64xf32>
@@ -89,7 +89,7 @@ module attributes {dist.mesh = #dist.mesh<tp = 2>} {
 
 // -----
 
-// Axes of another name may split anything. Nothing has to move here; the weight becomes smaller.
+// Axes of another name may split anything. No element has to move here; the weight becomes smaller.
 // CHECK-LABEL: @free_axis
 module attributes {dist.mesh = #dist.mesh<x = 2>} {
   graph.parameter @w : tensor<64x64xf32>

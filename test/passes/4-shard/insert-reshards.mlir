@@ -32,7 +32,7 @@ func.func @nothing_where_shardings_agree(%x: tensor<8xf32> {dist.sharding = #hal
 #half = #dist.sharding<"[8@tp:2]">
 #whole = #dist.sharding<"[-]">
 
-// What is sent is resharded before, on the stage that sends.
+// A sent value is resharded before, on the sending stage.
 // CHECK-LABEL: @reshard_before_the_transfer
 func.func @reshard_before_the_transfer(%x: tensor<8xf32> {dist.sharding = #whole})
     -> tensor<8xf32> {

@@ -1,6 +1,6 @@
 // RUN: pcc-opt %s --exchange-rows --split-input-file | FileCheck %s
 
-// What goes to all ranks as before.
+// Rows that go to all ranks as before.
 
 #rows = #dist.sharding<"[8@dp:2, -]">
 #all = #dist.sharding<"[-, -]">

@@ -1,6 +1,6 @@
 // RUN: pcc-opt %s --group-experts --split-input-file | FileCheck %s
 
-// What stays dense.
+// Ops that stay dense.
 
 !gate = tensor<6x8xf32>
 !outputs = tensor<8x6x4xf32>

@@ -30,7 +30,7 @@ func.func @two_of_eight(%gate: !gate, %x: tensor<6x4xf32>, %up: !up, %down: tens
 !gate = tensor<6x8xf32>
 !outputs = tensor<8x6x4xf32>
 
-// What belongs to experts, to tokens or to both is picked by rows, what belongs to none is not.
+// Values with a dim of experts or tokens are gathered by rows; others are not.
 // CHECK-LABEL: @addends
 func.func @addends(%gate: !gate, %x: tensor<6x4xf32>, %w: tensor<8x4x4xf32>,
                    %b: tensor<8x1x4xf32>, %r: tensor<6x1xf32>, %all: !outputs, %d: tensor<4xf32>)
@@ -97,7 +97,7 @@ func.func @one_expert_here(%gate: tensor<6x1xf32>, %x: tensor<6x4xf32>, %w: tens
 !gate = tensor<2x3x8xf32>
 !outputs = tensor<8x2x3x4xf32>
 
-// What repeats along one of two dims of tokens is added for all experts, behind it there are rows.
+// A value that repeats along one of two token dims is added for all experts; rows begin after that.
 // CHECK-LABEL: @repeated_for_some_tokens
 func.func @repeated_for_some_tokens(%gate: !gate, %x: tensor<2x3x4xf32>, %w: tensor<8x4x4xf32>,
                                     %b: tensor<2x1x4xf32>) -> tensor<2x3x4xf32> {

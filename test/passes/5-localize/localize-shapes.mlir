@@ -147,7 +147,7 @@ module attributes {dist.mesh = #dist.mesh<x = 2>, dist.seeds = ["a=[x]"]} {
 
 // -----
 
-// What the user sees stays known: arguments and results carry their global types.
+// The user's view stays known: arguments and results carry their global types.
 // CHECK-LABEL: @global_types_are_kept
 module attributes {dist.mesh = #dist.mesh<mb = 2, dp = 2>} {
   // CHECK-SAME: tensor<2x4xf32> {dist.global = tensor<8x4xf32>
@@ -163,7 +163,7 @@ module attributes {dist.mesh = #dist.mesh<mb = 2, dp = 2>} {
 
 // -----
 
-// The same for single elements.
+// Here single elements are scattered.
 // CHECK-LABEL: @gather_elements_of_a_split_dim
 module attributes {dist.mesh = #dist.mesh<x = 2>, dist.seeds = ["t=[-,x]", "i=[-,-]"]} {
   graph.parameter @t : tensor<4x8xf32>
@@ -182,7 +182,7 @@ module attributes {dist.mesh = #dist.mesh<x = 2>, dist.seeds = ["t=[-,x]", "i=[-
 
 // -----
 
-// What another rank owns is written behind the own part, and cut off.
+// Elements of another rank are written after the own part, and cut off.
 // CHECK-LABEL: @scatter_elements_of_a_split_dim
 module attributes {dist.mesh = #dist.mesh<x = 2>,
                    dist.seeds = ["t=[-,x]", "y=[-,x]", "i=[-,-]", "u=[-,-]"]} {

@@ -38,7 +38,7 @@ module attributes {dist.mesh = #dist.mesh<x = 2>} {
 #from = #dist.sharding<"[-, -]">
 #to = #dist.sharding<"[8@x:2, -]">
 
-// What all ranks hold is cut without communication.
+// A value that all ranks hold is sliced without communication.
 // CHECK-LABEL: @slice_is_local
 module attributes {dist.mesh = #dist.mesh<x = 2>} {
   func.func @slice_is_local(%x: tensor<8x4xf32>) -> tensor<4x4xf32> {
@@ -89,7 +89,7 @@ module attributes {dist.mesh = #dist.mesh<x = 2>} {
 #from = #dist.sharding<"[8@x:2, -]">
 #to = #dist.sharding<"[8@y:2, -]">
 
-// The same parts on other ranks.
+// Equal parts on other ranks.
 // CHECK-LABEL: @permute_exchanges_ranks
 module attributes {dist.mesh = #dist.mesh<x = 2, y = 2>} {
   func.func @permute_exchanges_ranks(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {

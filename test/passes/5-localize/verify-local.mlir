@@ -40,7 +40,7 @@ func.func @partial_sums(%x: tensor<4x4xf32> {dist.sharding = #columns_of_x}, %w:
 #inner = #dist.sharding<"[4@tp:(2)2, -]">
 #all = #dist.sharding<"[-, -] partial sum(tp:4)">
 
-// What is to be made of an operand and what begins here are parts of one axis.
+// The reductions that an operand still needs and those that begin here are over parts of one axis.
 // CHECK-LABEL: @both_parts
 func.func @both_parts(%x: tensor<4x2xf32> {dist.sharding = #outer}, %w: tensor<2x6xf32> {dist.sharding = #inner}) -> tensor<4x6xf32> {
   // CHECK: graph.matmul

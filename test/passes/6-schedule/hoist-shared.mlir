@@ -45,7 +45,7 @@ module attributes {pipe.microbatches = 1 : i64} {
 
 #cut = #dist.sharding<"[16@mb:2]">
 
-// What microbatches compute from an input that is not cut is computed once.
+// Values that microbatches compute from an input that is not cut are computed once.
 // CHECK-LABEL: func.func @input_without_batch_shared(%{{.*}}: tensor<8xf32> {graph.name = "t"})
 // CHECK-NEXT:    graph.exp
 // CHECK-NEXT:    return
@@ -66,7 +66,7 @@ module attributes {pipe.microbatches = 2 : i64} {
 
 #cut = #dist.sharding<"[16@mb:2, -]">
 
-// What is larger than what it is made of is made again, and so is a mere view.
+// A value that is larger than its operands is recomputed, and so is a view.
 // CHECK-NOT: UNSHARD
 module attributes {pipe.microbatches = 2 : i64} {
   // CHECK-LABEL: func.func @cheaper_to_make_than_to_keep

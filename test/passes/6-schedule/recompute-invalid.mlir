@@ -5,7 +5,7 @@ module attributes {pipe.recompute = "some"} {}
 
 // -----
 
-// How much is in flight follows from the schedule.
+// The number of microbatches in flight follows from the schedule.
 // expected-error @below {{no schedule is called 'backwards'}}
 module attributes {pipe.microbatches = 2 : i64, pipe.schedule = "backwards"} {
   graph.parameter @w : tensor<2xf32> trained

@@ -10,7 +10,7 @@ module attributes {pipe.stages = 2 : i64, pipe.microbatches = 3 : i64} {
 
 // -----
 
-// What a stage shares comes right before its first microbatch.
+// Shared values of a stage are computed right before its first microbatch.
 module attributes {pipe.stages = 2 : i64, pipe.virtual_stages = 2 : i64, pipe.microbatches = 2 : i64} {
   // CHECK-LABEL: @stage_1_shared
   func.func @stage_1_shared() attributes {pipe.stage = 1 : i64, pipe.action = "UNSHARD"} { return }

@@ -107,7 +107,7 @@ func.func @slices_have_their_own_producer(%x: tensor<4x6xf32>, %b: tensor<6xf32>
 
 // -----
 
-// What the model returns of a weight that it writes is a copy, made before.
+// If the model returns a weight that it writes, the result is a copy from before the write.
 // CHECK-LABEL: @a_written_weight_is_copied
 func.func @a_written_weight_is_copied(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   // CHECK: %[[W:.*]] = graph.get_parameter @w
@@ -206,7 +206,7 @@ module attributes {dist.target = "cuda"} {
 
 // -----
 
-// What one update writes, no other part of its launch reads.
+// No part of a launch reads a tensor that another part of it writes.
 module attributes {dist.target = "cuda"} {
   graph.parameter @a : tensor<6xf32> = #graph.weight<"", 0, 0, tensor<6xf32>> trained
   graph.parameter @b : tensor<6xf32> = #graph.weight<"", 0, 0, tensor<6xf32>> trained
@@ -227,7 +227,7 @@ module attributes {dist.target = "cuda"} {
 
 // -----
 
-// What needs another's result comes behind it: two launches of two parts each.
+// A launch comes after those whose results it reads: two launches of two parts each.
 module attributes {dist.target = "cuda"} {
   // CHECK-LABEL: @launches_that_wait
   func.func @launches_that_wait(%x: tensor<6x1xf32>, %y: tensor<8x1xf32>, %m: tensor<6x6xf32>, %n: tensor<8x8xf32>)

@@ -1,6 +1,6 @@
 // RUN: pcc-opt %s --form-library-calls --split-input-file | FileCheck %s
 
-// What cuBLASLt does along with products, where it differs from oneDNN.
+// Steps that cuBLASLt computes along with products, where it differs from oneDNN.
 
 // A gradient is added to the sum over microbatches where that lies.
 module attributes {dist.target = "cuda"} {

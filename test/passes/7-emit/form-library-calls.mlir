@@ -97,7 +97,7 @@ func.func @a_bias_runs_along_channels(%x: tensor<1x2x2xf32>, %w: tensor<2x2x1xf3
 
 // -----
 
-// Who else reads a value needs it stored.
+// Another reader of a value needs it stored.
 // CHECK-LABEL: @a_second_reader_ends_the_call
 func.func @a_second_reader_ends_the_call(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>, %b: tensor<6xf32>)
     -> (tensor<4x6xf32>, tensor<4x6xf32>) {

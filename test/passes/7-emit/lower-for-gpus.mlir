@@ -71,7 +71,7 @@ module attributes {dist.target = "cuda"} {
 
 // -----
 
-// What lies outside the image is never the maximum.
+// Elements outside of the image are never the maximum.
 module attributes {dist.target = "cuda"} {
   // CHECK-LABEL: @a_pool_reduces_windows
   func.func @a_pool_reduces_windows(%x: tensor<1x2x8xf32>) -> tensor<1x2x4xf32> {
@@ -86,7 +86,7 @@ module attributes {dist.target = "cuda"} {
 
 // -----
 
-// What is made carries what the op carried.
+// New ops carry the attributes of the op.
 module attributes {dist.target = "cuda"} {
   // CHECK-LABEL: @a_rank_counts_what_comes_before
   func.func @a_rank_counts_what_comes_before(%x: tensor<4x9xi32>) -> (tensor<4x3xi32>, tensor<4x3xi64>) {
@@ -114,7 +114,7 @@ module attributes {dist.target = "cuda"} {
 
 // -----
 
-// Of many rows only the last update matters, once it has come together with those of its place.
+// Each of many rows keeps only its last update, after updates of one row were sorted together.
 module attributes {dist.target = "cuda"} {
   // CHECK-LABEL: @a_row_takes_its_last_update
   func.func @a_row_takes_its_last_update(%d: tensor<50x8xf32>, %i: tensor<3x1xi64>, %u: tensor<3x8xf32>)

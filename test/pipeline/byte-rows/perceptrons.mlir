@@ -134,7 +134,7 @@ module attributes {dist.mesh = #dist.mesh<t = 4>, dist.seeds = [
 !rows = tensor<4x256x1024xbf16>
 !wide = tensor<4x256x4096xbf16>
 
-// What the forward pass did not keep is gathered again: one more gather.
+// A value that the forward pass did not keep is gathered again: one more gather.
 // CHECK-LABEL: @split_sequence_backward_alone
 module attributes {dist.mesh = #dist.mesh<t = 4>, dist.seeds = [
     "w1=[-,t]", "w2=[t,-]", "dw1=[-,t]", "dw2=[t,-]", "a=[-,-,t]", "x=[-,t,-]", "dy=[-,t,-]",

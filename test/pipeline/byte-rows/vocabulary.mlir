@@ -45,7 +45,7 @@ module attributes {dist.mesh = #dist.mesh<t = 4>, dist.seeds = ["table=[t,-]", "
 !rows = tensor<4x256x1024xbf16>
 !logits = tensor<4x256x32000xbf16>
 
-// What a lookup and a head give back is written, and added, where the table lies.
+// The gradients of a lookup and a head are written, and added, in the sharding of the table.
 // CHECK-LABEL: @tied_table_is_written_where_it_lies
 module attributes {dist.mesh = #dist.mesh<t = 4>, dist.seeds = [
     "table=[t,-]", "dtable=[t,-]", "dz=[-,-,t]", "y=[-,-,-]", "dy=[-,-,-]", "hidden=[-,-,-]"]} {

@@ -51,7 +51,7 @@ func.func @and_padding(%q: !h, %k: !h, %v: !h, %seen: tensor<2x1x1x4xi1>) -> !h 
   return %y : !h
 }
 
-// As is a bias.
+// A bias is added as well.
 // CHECK-LABEL: @and_bias
 func.func @and_bias(%q: !h, %k: !h, %v: !h, %bias: tensor<1x4x4x4xf32>) -> !h {
   // CHECK: graph.attention %arg0, %arg1, %arg2 mask %{{.*}} : tensor<1x4x4x4xf32>, {causal,
@@ -70,7 +70,7 @@ func.func @window(%q: !h, %k: !h, %v: !h) -> !h {
   return %y : !h
 }
 
-// None of these hides all that is later: one element, other positions, a number that is not low, an unknown mask, later keys only.
+// These masks do not hide all later keys: one element, other positions, a number that is not low, an unknown mask, later keys only.
 // CHECK-LABEL: @others
 func.func @others(%q: !h, %k: !h, %v: !h, %m: tensor<1x1x4x4xi1>) -> (!h, !h, !h, !h, !h) {
   // CHECK-NOT: causal

@@ -22,7 +22,7 @@ module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["y=[-,-]"]} {
 
 // -----
 
-// What is asked for is marked where it holds; nothing else was considered there.
+// A requested sharding is marked where it holds; no other choice was considered there.
 // CHECK-LABEL: @pinned
 // CHECK-SAME: {dist.pinned = "--shard 'x=[t,-]'", dist.sharding = #{{.*}}, graph.name = "x"}
 // CHECK: graph.get_parameter @w {dist.pinned = "--shard 'w=[-,-]'"

@@ -69,7 +69,7 @@ module attributes {dist.mesh = #dist.mesh<dp = 2>} {
 
 // -----
 
-// What a microbatch adds to a sum is sent to the stage where the sum goes on.
+// The addend of a microbatch is sent to the stage that continues the sum.
 // CHECK-LABEL: @sum_on_its_way
 module attributes {dist.mesh = #dist.mesh<mb = 2>} {
   graph.parameter @sum : tensor<4xf32> trained

@@ -36,7 +36,7 @@ module attributes {dist.mesh = #dist.mesh<mb = 2, dp = 2>, graph.reproducible} {
 !ids = tensor<8x1xi64>
 !rows = tensor<8x4xf32>
 
-// What a lookup's gradient adds has no tree: all ranks get all rows and add them alike.
+// The sum in a lookup's gradient has no tree: all ranks get all rows and add them in one order.
 // CHECK-LABEL: @gradient_of_a_table
 module attributes {dist.mesh = #dist.mesh<dp = 2>, graph.reproducible} {
   graph.parameter @t : tensor<16x4xf32> trained

@@ -1,6 +1,6 @@
 // RUN: pcc-opt --decide-shardings --split-input-file %s | %python %source/test/inline-aliases.py | FileCheck %s
 
-// Of a weight that every rank of dp would hold, each stores a part; what reads it gets all of it. A bias stays whole.
+// Each rank of dp stores a part of a weight that all would hold; its readers get the whole weight. A bias stays whole.
 // CHECK-LABEL: @fsdp
 module attributes {dist.mesh = #dist.mesh<dp = 4>, dist.presets = ["fsdp"]} {
   graph.parameter @w : tensor<16x6xf32>
@@ -80,7 +80,7 @@ module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.presets = ["megatron", "
 
 // -----
 
-// What the user pins stays as it is.
+// A value that the user pins keeps its sharding.
 // CHECK-LABEL: @pinned
 module attributes {dist.mesh = #dist.mesh<dp = 2>, dist.presets = ["zero3"], dist.seeds = ["w=[-,-]"]} {
   graph.parameter @w : tensor<16x6xf32>

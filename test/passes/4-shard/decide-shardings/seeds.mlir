@@ -77,7 +77,7 @@ module attributes {dist.mesh = #dist.mesh<a = 4, b = 2, c = 6>, dist.seeds = ["x
 
 // -----
 
-// What an op cannot make is made from what it makes.
+// A sharding that an op cannot produce is made from its result.
 // CHECK-LABEL: @inner_value
 module attributes {dist.mesh = #dist.mesh<a = 2>, dist.seeds = ["v=[a,-]", "x=[-,a]"]} {
   func.func @inner_value(%x: tensor<1x8xf32> {graph.name = "x"}) -> tensor<1x8xf32> {

@@ -34,7 +34,7 @@ module attributes {dist.mesh = #dist.mesh<cp = 2>} {
 !h = tensor<2x8x32x8xf32>
 !m = tensor<2x1x1x32xi1>
 
-// What inputs alone decide, here which keys are padding, lies as it is wanted: whole.
+// Values that depend on inputs alone, here the padding of keys, have the wanted sharding: whole.
 // CHECK-LABEL: @masks_are_free
 module attributes {dist.mesh = #dist.mesh<cp = 4>} {
   graph.parameter @w : tensor<8x8xf32>
@@ -72,7 +72,7 @@ module attributes {dist.mesh = #dist.mesh<cp = 2>} {
 
 !x = tensor<8x32x64xf32>
 
-// What the user pins is as he pins it; the rest is divided.
+// A value that the user pins keeps that sharding; all others are divided.
 // CHECK-LABEL: @pins_win
 module attributes {dist.mesh = #dist.mesh<cp = 2>, dist.seeds = ["h=[-,-,-]"]} {
   graph.parameter @w : tensor<64x64xf32>
@@ -95,7 +95,7 @@ module attributes {dist.mesh = #dist.mesh<cp = 2>, dist.seeds = ["h=[-,-,-]"]} {
 !h = tensor<2x8x32x8xf32>
 !w = tensor<64x64xf32>
 
-// As many key heads as query heads: each rank attends with some heads to all tokens.
+// Equally many key and query heads: each rank computes some heads for all tokens.
 // CHECK-LABEL: @heads_change_places
 module attributes {dist.mesh = #dist.mesh<cp = 4>} {
   graph.parameter @q : !w
@@ -153,7 +153,7 @@ module attributes {dist.mesh = #dist.mesh<cp = 4>} {
 !h = tensor<2x8x32x8xf32>
 !w = tensor<8x8xf32>
 
-// The same where attention is in single ops: its heads, and nothing before or behind.
+// Here attention consists of single ops: its heads are split, and no value before or after.
 // CHECK-LABEL: @heads_of_products_change_places
 module attributes {dist.mesh = #dist.mesh<cp = 4>} {
   graph.parameter @q : !w
