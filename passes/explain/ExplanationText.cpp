@@ -71,22 +71,23 @@ static std::string stepsText(const std::vector<dist::PricedStep> &steps) {
 //===----------------------------------------------------------------------===//
 
 /// Returns why `loser` was rejected in favor of `chosen`, in a few words. It
-/// may be cheaper by itself, but make other ops more expensive ("dearer
-/// elsewhere").
+/// may be cheaper by itself, but make other ops more expensive ("costs
+/// more elsewhere").
 static std::string verdictOn(const dist::Choice &loser,
                              const dist::Choice &chosen) {
   const auto compare = [](int64_t own, int64_t other, const char *what) {
-    return own > other ? std::string("more ") + what : "dearer elsewhere";
+    return own > other ? std::string("costs more ") + what
+                       : "costs more elsewhere";
   };
   if (!loser.refused.empty())
-    return "refused";
+    return "not allowed";
   if (loser.picoseconds != chosen.picoseconds)
     return compare(loser.picoseconds, chosen.picoseconds, "time");
   if (loser.receivedBytes() != chosen.receivedBytes())
     return compare(loser.receivedBytes(), chosen.receivedBytes(), "bytes");
   if (loser.calls() != chosen.calls())
     return compare(loser.calls(), chosen.calls(), "calls");
-  return loser.memoryBytes > chosen.memoryBytes ? "more memory" : "as good";
+  return loser.memoryBytes > chosen.memoryBytes ? "costs more memory" : "tie";
 }
 
 /// Formats one choice as a line: verdict, bytes, seconds, description and
@@ -95,7 +96,7 @@ static std::string choiceText(const std::string &verdict,
                               const dist::Choice &choice,
                               const plan::Cluster &cluster) {
   std::string text =
-      formatv("      {0,-16} {1,10} {2,9}  {3}", verdict,
+      formatv("      {0,-20} {1,10} {2,9}  {3}", verdict,
               bytesText(static_cast<double>(choice.receivedBytes())),
               secondsText(secondsOf(choice, cluster)), choice.what)
           .str();
@@ -109,7 +110,7 @@ static std::string choiceText(const std::string &verdict,
 static std::string decisionText(const dist::Decision &decision,
                                 size_t numOthers,
                                 const plan::Cluster &cluster) {
-  std::string text = choiceText("taken", decision.chosen, cluster);
+  std::string text = choiceText("chosen", decision.chosen, cluster);
   for (const dist::Choice &other : decision.others)
     if (numOthers > 0) {
       --numOthers;
@@ -123,9 +124,9 @@ static std::string decisionText(const dist::Decision &decision,
 static std::string decidedText(const EndpointDecision &at, size_t numOthers,
                                const plan::Cluster &cluster) {
   if (!at.decision)
-    return "    asked for  " + at.place->pin + "\n";
-  return "    over " + at.decision->axis + " the " + at.decision->op +
-         " could, with its neighbours as they are\n" +
+    return "    requested  " + at.place->pin + "\n";
+  return "    choices on " + at.decision->axis + " for this " +
+         at.decision->op + " (everything else unchanged):\n" +
          decisionText(*at.decision, numOthers, cluster);
 }
 
@@ -226,9 +227,10 @@ static std::string totalsText(const Explanation &explanation) {
   std::string text;
   for (size_t position = 0; position < positions; ++position) {
     CommunicationTotal all{0, "all", ""};
-    text += "\nreceived in one step by " +
-            (positions > 1 ? "a rank of position " + std::to_string(position)
-                           : "a rank") +
+    text += "\nreceived per step by " +
+            (positions > 1
+                 ? "each rank of pipeline position " + std::to_string(position)
+                 : "each rank") +
             "\n";
     for (const CommunicationTotal &total : explanation.totals)
       if (total.position == static_cast<int>(position)) {
@@ -303,7 +305,7 @@ static std::string valueText(const ValueExplanation &story, bool hasStages,
       (namesItself(story.maker) ? "" : "made by ") + placeText(story.maker);
   if (hasStages)
     text += ", stage " + std::to_string(story.stage);
-  text += "\n  lies as " + story.sharding + ": a rank has " +
+  text += "\n  sharding " + story.sharding + "; each rank holds " +
           listText(story.localShape) + ", " +
           bytesText(static_cast<double>(story.localBytes)) + "\n";
   for (const Origin &origin : story.origins)

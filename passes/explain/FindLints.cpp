@@ -114,7 +114,7 @@ private:
       auto type = graph::tensorType(gather.getResult());
       const double bytes = graph::numBytes(type);
       if (bytes >= dist::largeGatherBytes)
-        found.add("every rank gathers all of a tensor of " +
+        found.add("every rank gathers a whole tensor of " +
                       runtime::bytesText(bytes),
                   op);
     });
@@ -154,7 +154,7 @@ private:
       if (!isNew)
         found.add((first->second.empty()
                        ? "the same elements"
-                       : "the elements that '" + first->second + "' makes") +
+                       : "the elements of '" + first->second + "'") +
                       " are gathered over " + axes + " again",
                   op);
     });
@@ -287,12 +287,12 @@ private:
     const auto all = static_cast<double>(parts * factor.localSize());
     const double share = 1 - static_cast<double>(factor.size) / all;
     if (parts > 1 && share >= dist::largePaddingShare)
-      found.add(llvm::formatv("{0} in {1} over {2}: {3} of what ranks hold is "
-                              "padding",
-                              factor.size, parts, dist::axisNames(factor.axes),
-                              percent(share))
-                    .str(),
-                op);
+      found.add(
+          llvm::formatv("{0} in {1} over {2}: {3} of the elements are padding",
+                        factor.size, parts, dist::axisNames(factor.axes),
+                        percent(share))
+              .str(),
+          op);
   }
 
   /// Returns whether `axis` splits an operand or a result of `op`, or whether
@@ -344,7 +344,7 @@ private:
   /// flops.
   static std::string unusedText(const dist::Axis &axis, double share,
                                 Operation *largest) {
-    return llvm::formatv("{0} of what a rank computes is repeated by the {1} "
+    return llvm::formatv("{0} of a rank's computation is repeated by the {1} "
                          "ranks of {2}, most of it by {3}",
                          share >= 1 ? "all" : percent(share), axis.size,
                          axis.name, largest->getName().stripDialect())

@@ -215,7 +215,7 @@ private:
       return;
     case ByRole:
       origin.reason = shard::roleOf(axis.name) == AxisRole::Batch
-                          ? axis.name + " splits the batch, and nothing else"
+                          ? axis.name + " splits the batch only"
                           : axis.name + " splits the sequence";
       return;
     case Priced:
@@ -225,12 +225,11 @@ private:
         return;
       }
       origin.decisions = decisionsAlong(best.op, axis);
-      origin.reason = "decided there, with its neighbours as they are";
+      origin.reason = "decided there (everything else unchanged)";
       return;
     case Weight:
     case Nothing:
-      origin.reason = "nothing is communicated for it, and each rank has less "
-                      "to keep";
+      origin.reason = "this needs no communication, and each rank stores less";
     }
   }
 
@@ -267,7 +266,7 @@ static void explainWhole(Value start, const dist::Axis &axis, Origin &origin) {
       if (cameFrom.try_emplace(operand, order[i]).second)
         order.push_back(operand);
   }
-  origin.reason = "nothing that it is made of is split over " + axis.name;
+  origin.reason = "no value that it depends on is split over " + axis.name;
 }
 
 Origin explain::originOf(Value value, const dist::Axis &axis) {
