@@ -44,7 +44,7 @@ static Status checkBundle(fs::path path) {
       fs::is_directory(status) &&
       (fs::exists(path / "bundle.json", error) || fs::is_empty(path, error));
   if (fs::exists(status) && !isReplaceable)
-    return refuse(path, "it is there already and no bundle");
+    return refuse(path, "it exists and is not a bundle");
   return checkFolder(path, path.parent_path());
 }
 
@@ -56,7 +56,7 @@ Status pcc::checkModelOutput(const std::string &name,
     return refuse(path, "it is the model itself");
   if (fs::exists(path, error) &&
       (!fs::is_regular_file(path, error) || path.extension() != ".onnx"))
-    return refuse(path, "it is there already and no .onnx file");
+    return refuse(path, "it exists and is not an .onnx file");
   return checkFolder(path, path.parent_path());
 }
 

@@ -85,7 +85,7 @@ static std::optional<std::string> checkDim(const AttributeSite &site,
   RankedTensorType type = site.tensorType();
   const int64_t dim = cast<IntegerAttr>(attribute).getInt();
   if (!type)
-    return std::string("needs a tensor, whose dim it names");
+    return std::string("must be on a tensor, because it names a dim");
   if (dim >= type.getRank())
     return "needs the index of one of " + std::to_string(type.getRank()) +
            " dims, got " + std::to_string(dim);
@@ -96,7 +96,7 @@ static std::optional<std::string> checkDimNames(const AttributeSite &site,
                                                 Attribute attribute) {
   RankedTensorType type = site.tensorType();
   if (!type)
-    return std::string("needs a tensor, whose dims it names");
+    return std::string("must be on a tensor, because it names its dims");
   return countError(type.getRank(), "dim",
                     static_cast<int64_t>(cast<ArrayAttr>(attribute).size()));
 }

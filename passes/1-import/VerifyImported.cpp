@@ -30,8 +30,8 @@ static LogicalResult checkOp(Operation *op) {
       isa_and_present<graph::GraphDialect, func::FuncDialect>(dialect) ||
       isa<dist::PinOp>(op);
   if (!known || isa<func::CallOp>(op))
-    return op->emitOpError("is no op of the graph; '1-import' must end with "
-                           "graph ops only");
+    return op->emitOpError(
+        "is not a graph op; '1-import' must end with graph ops only");
   for (Value value : op->getResults())
     if (!isStatic(value.getType()))
       return op->emitOpError("gives ")

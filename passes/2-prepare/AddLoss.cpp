@@ -43,7 +43,7 @@ public:
       return refuse("no loss is called '" + expression->name +
                     "'; there are: " + lossNames());
     if (expression->values.size() != 2)
-      return refuse("'" + expression->name + "' is of an output and labels, " +
+      return refuse("'" + expression->name + "' takes an output and labels, " +
                     "got " + Twine(expression->values.size()) + " values");
     for (auto &[name, value] : expression->settings)
       if (!llvm::is_contained(loss->settings, name))
@@ -77,7 +77,7 @@ private:
     RankedTensorType wanted = loss.labelsOf(graph::tensorType(output));
     if (!wanted)
       return refuse("output '" + expression.values[0] + "' is " +
-                    textOf(output.getType()) + ", of which there is no '" +
+                    textOf(output.getType()) + ", which is not supported by '" +
                     loss.name + "'");
     BlockArgument labels = labelsNamed(expression.values[1], wanted);
     if (labels)

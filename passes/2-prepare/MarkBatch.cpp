@@ -212,8 +212,8 @@ private:
     if (count == 1)
       return success();
     if (batch.dims.empty())
-      return module.emitError("the model has no batch that ")
-             << count << " microbatches could divide";
+      return module.emitError("the model has no batch to split into ")
+             << count << " microbatches";
     int64_t size = batch.size(batch.dims.begin()->first);
     if (count > 0 && size % count == 0)
       return success();

@@ -129,8 +129,7 @@ private:
       if (!cut || *cut == 0)
         return emitError(nowhere)
                << "cannot cut before '" << name.getValue() << "': "
-               << (cut ? "nothing lies before it"
-                       : "no node or value has that name");
+               << (cut ? "it comes first" : "no node or value has that name");
       request.pinned.push_back(*cut);
     }
     llvm::sort(request.pinned);
@@ -172,8 +171,7 @@ private:
       if (isEmpty || *begins[stage] == 0)
         return emitError(UnknownLoc::get(function.getContext()))
                << "cannot cut the model into " << numStages
-               << " stages as its nodes ask for: no node that carries work is "
-                  "on stage "
+               << " stages as annotated: no node with work is on stage "
                << (isEmpty ? stage : stage - 1);
       request.pinned.push_back(*begins[stage]);
     }

@@ -25,7 +25,7 @@ static LogicalResult checkTransfer(pipe::TransferOp transfer, int64_t numStages,
   if (!producer ||
       pipe::stageOf(producer) != static_cast<int64_t>(transfer.getFrom()))
     return transfer.emitOpError("sends from stage ")
-           << transfer.getFrom() << " what was not made there";
+           << transfer.getFrom() << " a value that is not computed there";
   const bool isBack = transfer.getFrom() > transfer.getTo();
   if ((isBack && parts.of(producer) == graph::StepPart::Forward) ||
       static_cast<int64_t>(transfer.getTo()) >= numStages)

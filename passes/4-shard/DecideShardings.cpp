@@ -110,8 +110,7 @@ static FailureOr<dist::SubAxes> takeExperts(ShardedGraph &graph,
   if (!tagExperts(graph))
     return emitError(UnknownLoc::get(module.getContext()))
            << "no experts can be divided by --ep " << numParts.getInt()
-           << ": no dim of the model batches weights and is routed by a "
-              "softmax or a selection";
+           << ": pcc finds no mixture-of-experts layer in this model";
   return expertAxes(mesh, numParts.getInt());
 }
 

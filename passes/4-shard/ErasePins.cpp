@@ -21,8 +21,8 @@ static LogicalResult erase(dist::PinOp pin) {
   dist::ShardingAttr to = dist::shardingOf(pin.getResult());
   if (!from || !to ||
       !dist::samePlacement(from.getSharding(), to.getSharding()))
-    return pin.emitOpError(
-        "lies otherwise than its operand; insert-reshards must run before");
+    return pin.emitOpError("has another sharding than its operand; "
+                           "insert-reshards must run before");
   pin.replaceAllUsesWith(pin.getInput());
   pin.erase();
   return success();

@@ -57,9 +57,8 @@ struct ExpandSplitOps : pcc::shard::impl::ExpandSplitOpsBase<ExpandSplitOps> {
   LogicalResult expand(const ShardedOp &op) {
     Expansion expansion = expansions.find(op.op);
     if (!expansion)
-      return op.op->emitOpError(
-          "has a dim split that its parts exchange values "
-          "for, but no expansion into other ops");
+      return op.op->emitOpError("splits a dim whose parts exchange values, but "
+                                "has no expansion into other ops");
     LDBG() << "expanding " << *op.op;
     ShardedBuilder builder(op);
     auto values = expansion(op, builder);

@@ -47,7 +47,8 @@ static LogicalResult checkOp(Operation *op, const dist::Mesh &mesh) {
   if (dist::SubAxes inner = recorded->innerAxes(); !inner.empty())
     return op->emitOpError("is split over ")
            << dist::toString(inner.front(), &mesh)
-           << " along its own dim; expand-split-ops must make other ops of it";
+           << " along a dim whose parts exchange values; expand-split-ops must "
+              "replace it";
   for (OpOperand &operand : op->getOpOperands()) {
     dist::ShardingAttr actual = dist::shardingOf(operand.get());
     dist::Sharding wanted =

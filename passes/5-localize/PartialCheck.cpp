@@ -60,7 +60,7 @@ static std::string textOf(const Partials &partials) {
     text += (text.empty() ? "" : " ") +
             std::string(dist::toString(partial.kind)) + "(" +
             dist::toString(partial.axis) + ")";
-  return text.empty() ? "nothing" : text;
+  return text.empty() ? "none" : text;
 }
 
 //===----------------------------------------------------------------------===//
@@ -90,9 +90,9 @@ static FailureOr<Partials> flowOf(Operation *op, const ShardingRule &rule) {
     for (const dist::Partial &partial : *type)
       if (partial.kind != dist::ReductionKind::Sum ||
           !lets(op, rule, operand.getOperandNumber()))
-        return op->emitOpError("takes operand ")
-                   << operand.getOperandNumber() << " while " << textOf(*type)
-                   << " is still to be made of it",
+        return op->emitOpError("reads operand ")
+                   << operand.getOperandNumber() << ", which is partial "
+                   << textOf(*type) << ", before it is reduced",
                failure();
     if (flow && *flow != *type)
       return op->emitOpError("mixes ")
@@ -103,15 +103,15 @@ static FailureOr<Partials> flowOf(Operation *op, const ShardingRule &rule) {
   }
   const auto isKnown = [](Value value) { return typeOf(value).has_value(); };
   if (numPartial > 1 && !rule.partialTogether)
-    return op->emitOpError("takes ")
-               << numPartial << " operands of which " << textOf(*flow)
-               << " is still to be made; it is linear in one",
+    return op->emitOpError("reads ")
+               << numPartial << " operands that are partial " << textOf(*flow)
+               << "; it is linear in one only",
            failure();
   if (numPartial > 0 && rule.partialTogether &&
       numPartial != static_cast<int>(op->getNumOperands()) &&
       llvm::all_of(op->getOperands(), isKnown))
-    return op->emitOpError("adds what is whole to ")
-               << textOf(*flow) << ", on every rank",
+    return op->emitOpError("adds a complete value to partial ")
+               << textOf(*flow) << " on every rank",
            failure();
   return flow.value_or(Partials());
 }
@@ -210,13 +210,13 @@ static LogicalResult checkResult(Operation *op, const ShardingRule &rule,
     return success();
   for (const dist::Partial &partial : flow)
     if (!holds(*type, partial))
-      return op->emitOpError("loses that ")
-             << textOf({partial}) << " is still to be made of it";
+      return op->emitOpError("reads partial ")
+             << textOf({partial}) << ", but its result does not record it";
   const StartedReductions begun = startedReductionsOf(op, rule);
   for (const dist::Partial &partial : begun.certain)
     if (!holds(*type, partial))
       return op->emitOpError("reduces a dim that ranks divide, but its result "
-                             "does not say ")
+                             "is not partial ")
              << textOf({partial});
   Partials expected = flow;
   llvm::append_range(expected, begun.certain);
@@ -226,8 +226,8 @@ static LogicalResult checkResult(Operation *op, const ShardingRule &rule,
         llvm::none_of(begun.possible, [&](const dist::SubAxis &axis) {
           return dist::overlaps(axis, partial.axis);
         }))
-      return op->emitOpError("is said to give ")
-             << textOf({partial}) << ", which nothing begins";
+      return op->emitOpError("is marked partial ")
+             << textOf({partial}) << ", but no reduction causes it";
   return success();
 }
 
@@ -267,8 +267,8 @@ static LogicalResult checkCollective(dist::CollectiveOp op) {
   const auto type = typeOf(op.getInput());
   const Partials from = normal(op.getFrom().getSharding().partials);
   if (type && *type != from)
-    return op.emitOpError("starts from ")
-           << textOf(from) << " to be made, but of its operand it is "
+    return op.emitOpError("starts from partial ")
+           << textOf(from) << ", but the partial of its operand is "
            << textOf(*type);
   return success();
 }
@@ -279,9 +279,9 @@ static LogicalResult checkCollective(dist::CollectiveOp op) {
 static LogicalResult checkTransfer(pipe::TransferOp op) {
   const auto sent = typeOf(op.getInput()), received = typeOf(op.getResult());
   if (sent && received && *sent != *received)
-    return op.emitOpError("sends a value of which ")
-           << textOf(*sent) << " is still to be made, as one of which "
-           << textOf(*received) << " is";
+    return op.emitOpError("sends a value with partial ")
+           << textOf(*sent) << ", which arrives with partial "
+           << textOf(*received) << " instead";
   return success();
 }
 
@@ -296,8 +296,8 @@ static LogicalResult checkOp(Operation *op) {
   if (!ruled) {
     for (Value operand : op->getOperands())
       if (auto type = typeOf(operand); type && !type->empty())
-        return op->emitOpError("takes a value of which ")
-               << textOf(*type) << " is still to be made";
+        return op->emitOpError("reads a value that is partial ")
+               << textOf(*type) << ", but has no sharding rule";
     return success();
   }
   const ShardingRule rule = ruled.getShardingRule();

@@ -124,9 +124,9 @@ struct OrderBackward : pcc::schedule::impl::OrderBackwardBase<OrderBackward> {
   LogicalResult checkHeld(func::FuncOp stage) {
     for (BlockArgument argument : stage.getArguments())
       if (auto held = pipe::heldOf(argument); held && !pipe::heldBy(argument))
-        return stage.emitError()
-               << "argument " << argument.getArgNumber() << " takes result "
-               << held->result << " of '" << held->by << "', which has none";
+        return stage.emitError() << "argument " << argument.getArgNumber()
+                                 << " takes result " << held->result << " of '"
+                                 << held->by << "', which does not exist";
     return success();
   }
 

@@ -52,8 +52,9 @@ struct VerifyScheduled
       for (StringAttr text : op.getTable().getAsRange<StringAttr>()) {
         auto action = plan::parseAction(text.getValue().str());
         if (!action)
-          return op.emitOpError("has an action '")
-                     << text.getValue() << "' that is none",
+          return op.emitOpError("has '")
+                     << text.getValue()
+                     << "' in its table, which is not an action",
                  failure();
         actions.push_back(*action);
       }
@@ -92,7 +93,7 @@ struct VerifyScheduled
         if (it == sent.end() || it->second != receive.getType())
           return receive.emitOpError("waits for '")
                      << receive.getValue() << "', which stage "
-                     << receive.getFrom() << " does not send like this",
+                     << receive.getFrom() << " does not send with this type",
                  failure();
         sent.erase(it);
       }
@@ -118,10 +119,10 @@ struct VerifyScheduled
                  << plan::printKind(action) << " more than once";
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (!run.erase({pipe::stageOf(function), pipe::actionOf(function).str()}))
-        return function.emitOpError("is what stage ")
-               << pipe::stageOf(function) << " runs as "
+        return function.emitOpError("is the function of stage ")
+               << pipe::stageOf(function) << " for action "
                << pipe::actionOf(function)
-               << ", which the table does not have, or another function is";
+               << ", which is not in the table or has another function";
       for (BlockArgument argument : function.getArguments())
         if (failed(checkHeld(argument)))
           return failure();
@@ -150,7 +151,7 @@ struct VerifyScheduled
     return function.emitOpError("takes result ")
            << held->result << " of @" << held->by << " as "
            << argument.getType() << ", which stage " << pipe::stageOf(function)
-           << " does not make";
+           << " does not compute";
   }
 
   /// Runs all checks. The simulated run of all ranks comes last, because it

@@ -130,7 +130,7 @@ private:
         assemble(gpuCode->ptx, gpuCode->arch, runtime::cudaFolders(), cubin));
     if (!cubin)
       emitRemark(UnknownLoc::get(module.getContext()))
-          << "libnvJitLink.so.13 is not there: kernels stay PTX, which a "
+          << "libnvJitLink.so.13 was not found: kernels stay PTX, which the "
              "driver assembles when it loads them";
     gpuCode->cubin = cubin.value_or(std::vector<char>());
     for (const auto &code :

@@ -236,8 +236,8 @@ Status pcc::writeAnnotatedModel(ModuleOp module, const std::string &path,
       findPrefix(*model, root.str(), path, all.annotation.locationPrefix));
   if (all.numUnsaid() > 0)
     listener.onNote(std::to_string(all.numUnsaid()) +
-                    " values carry no annotation: partial sums that are read "
-                    "as they are, and weights that lie otherwise on another "
-                    "stage, cannot be said");
+                    " values carry no annotation: annotations cannot express "
+                    "partial sums that are read directly, or weights whose "
+                    "sharding differs between stages");
   return writeFile(*model, all.annotation, path);
 }

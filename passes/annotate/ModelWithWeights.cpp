@@ -94,7 +94,8 @@ private:
       if (tensor.dataType != dataTypeOf(weight->type) ||
           tensor.dims != weight->shape)
         return unfit("has initializer " + onnx::quoted(name) + " as " +
-                     textOf(tensor.dataType, tensor.dims) + ", trained was " +
+                     textOf(tensor.dataType, tensor.dims) +
+                     ", but the trained one is " +
                      textOf(dataTypeOf(weight->type), weight->shape));
     }
     return Status::success();
@@ -213,8 +214,7 @@ private:
   Status writeBoth() {
     const std::string path = options.output + ".data";
     if (isOwnData(path))
-      return cannotWrite("its weights would take the place of the model's own "
-                         "in '" +
+      return cannotWrite("its weights would overwrite those of the model in '" +
                          path + "'");
     runtime::ScopedFolder guardOfData, guard;
     PCC_RETURN_IF_ERROR(writeUnfinished(

@@ -70,8 +70,8 @@ private:
     llvm::install_bad_alloc_error_handler(
         [](void *, const char *, bool) { abortWith("out of memory"); });
     newHandler = std::set_new_handler([] { abortWith("out of memory"); });
-    terminate = std::set_terminate(
-        [] { abortWith("an exception that nothing catches"); });
+    terminate =
+        std::set_terminate([] { abortWith("an exception was not caught"); });
     llvm::CrashRecoveryContext::Enable();
   }
 

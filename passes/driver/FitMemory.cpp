@@ -101,8 +101,8 @@ private:
       return false;
     module->setAttr(pipe::maxHeldBytesName,
                     Builder(module.getContext()).getI64IntegerAttr(0));
-    listener.onNote("what all microbatches need is received and computed in "
-                    "each of them, to stay below --memory-limit");
+    listener.onNote("values that all microbatches share are received and "
+                    "computed again in each, to stay below --memory-limit");
     return true;
   }
 

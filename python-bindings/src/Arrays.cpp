@@ -66,11 +66,11 @@ BorrowedArrays::BorrowedArrays(const nb::dict &arrays) {
     const std::string name = nb::str(key).c_str();
     Array array;
     if (!nb::try_cast(value, array))
-      refuse(name, "is no array of NumPy or DLPack on this host, got " +
+      refuse(name, "is not a NumPy or DLPack array on this host, got " +
                        std::string(nb::type_name(value.type()).c_str()));
     const std::optional<ElementType> type = typeOf(array.dtype());
     if (!type)
-      refuse(name, "has a type of elements that no input has");
+      refuse(name, "has an element type that no input can have");
     runtime::InputArray view{*type, {}, array.data()};
     for (size_t dim = 0; dim < array.ndim(); ++dim)
       view.shape.push_back(int64_t(array.shape(dim)));

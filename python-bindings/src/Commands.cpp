@@ -185,11 +185,13 @@ void python::defineCommands(nb::module_ &module) {
   module.def("verify", verifyModel, nb::arg("words"), nb::arg("on_phase"),
              nb::arg("on_note"), "Verifies as `pcc verify WORDS…` does.");
   module.def("inspect", inspect, nb::arg("bundle"),
-             nb::arg("rank") = nb::none(), "What `pcc inspect --json` prints.");
+             nb::arg("rank") = nb::none(),
+             "Returns the JSON that `pcc inspect --json` prints.");
   module.def("options_of", optionsOf, nb::arg("command"),
-             "The options of a command: name, description, whether it is a "
-             "flag, what separates several values in one, the type.");
-  module.def("phases", phases, "What the phases of a compilation are called.");
+             "Returns the options of a command: name, description, whether it "
+             "is a flag, separator of several values, type.");
+  module.def("phases", phases,
+             "Returns the names of the phases of a compilation.");
   module.def("output_file_names", runtime::outputFileNames, nb::arg("outputs"),
-             "What files of outputs are called.");
+             "Returns the file names of outputs.");
 }

@@ -4,7 +4,7 @@
 #include "python-bindings/src/Ranks.h"
 
 NB_MODULE(_pcc, module) {
-  module.doc() = "What the package pcc is made of.";
+  module.doc() = "Implementation of the package pcc.";
   pcc::python::defineCommands(module);
   pcc::python::defineRanks(module);
 }

@@ -171,13 +171,14 @@ void python::defineRanks(nb::module_ &module) {
       .def(nb::init<const std::string &, const CommandWords &>(),
            nb::arg("bundle"), nb::arg("words"))
       .def("run", &Ranks::run, nb::arg("inputs"),
-           "All steps that the options ask for; returns the outputs.")
+           "Runs all steps that the options request; returns the outputs.")
       .def("step", &Ranks::step, nb::arg("inputs"),
-           "One step; returns its metrics.")
-      .def("outputs", &Ranks::outputs, "What the last step has computed.")
-      .def("parameters", &Ranks::parameters, "The trained weights.")
+           "Runs one step; returns its metrics.")
+      .def("outputs", &Ranks::outputs, "Returns the outputs of the last step.")
+      .def("parameters", &Ranks::parameters, "Returns the trained weights.")
       .def("save", &Ranks::save, nb::arg("directory"), "Saves a checkpoint.")
       .def("resume", &Ranks::resume, nb::arg("directory"),
-           "Takes up a checkpoint; returns notes.")
-      .def("abort", &Ranks::abort, "Ends the ranks; from any thread.");
+           "Loads a checkpoint; returns notes.")
+      .def("abort", &Ranks::abort,
+           "Ends the ranks; may be called from any thread.");
 }

@@ -39,11 +39,10 @@ public:
       const bool isDamaged = worst == DamagedBundle || worst == InputOutput;
       if (!isDamaged || folders.size() == 1)
         return end(std::move(status), damages);
-      damages.push_back("checkpoint passed over: " + status.message());
+      damages.push_back("checkpoint skipped: " + status.message());
     }
-    return Status::error(DamagedBundle,
-                         "no checkpoint in \"" + directory + "\" is sound",
-                         damages);
+    return Status::error(
+        DamagedBundle, "no valid checkpoint in \"" + directory + "\"", damages);
   }
 
 private:
@@ -112,12 +111,12 @@ private:
         continue;
       if (tensor.trained && !tensor.isState)
         return unfit("has trained parameter \"" + tensor.name +
-                     "\", which is none of this run's");
+                     "\", which this run does not have");
       unused.push_back(tensor.name);
     }
     if (!unused.empty())
       loaded.notes.push_back(
-          "this run has no use for tensor \"" + unused[0] + "\"" +
+          "this run does not use tensor \"" + unused[0] + "\"" +
           (unused.size() == 1
                ? ""
                : " and " + std::to_string(unused.size() - 1) + " more") +

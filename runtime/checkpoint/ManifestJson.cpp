@@ -140,13 +140,13 @@ static uint64_t fromHex(const std::string &text) {
   const char *end = text.data() + text.size();
   if (text.size() != 16 ||
       std::from_chars(text.data(), end, value, 16).ptr != end)
-    throw Malformed("'" + text + "' is no checksum");
+    throw Malformed("'" + text + "' is not a checksum");
   return value;
 }
 
 static uint64_t sizeFrom(const ordered_json &json) {
   if (!json.is_number_unsigned())
-    throw Malformed("'" + json.dump() + "' is no size");
+    throw Malformed("'" + json.dump() + "' is not a size");
   return json.get<uint64_t>();
 }
 
@@ -155,7 +155,7 @@ static int64_t integerFrom(const ordered_json &json) {
                         ? json.get<uint64_t>() <= uint64_t(INT64_MAX)
                         : json.is_number_integer();
   if (!fits)
-    throw Malformed("'" + json.dump() + "' is no integer");
+    throw Malformed("'" + json.dump() + "' is not an integer");
   return json.get<int64_t>();
 }
 
@@ -304,7 +304,7 @@ Status readManifest(const std::string &path, Manifest &manifest) {
   PCC_RETURN_IF_ERROR(MappedFile::open(path, file));
   const auto unusable = [&](const std::string &why) {
     return Status::error(DamagedBundle,
-                         "\"" + path + "\" is no usable manifest: " + why);
+                         "\"" + path + "\" is not a valid manifest: " + why);
   };
   try {
     manifest = manifestFrom(parse(file.bytes()));
@@ -312,9 +312,9 @@ Status readManifest(const std::string &path, Manifest &manifest) {
   } catch (const Malformed &error) {
     return unusable(error.what());
   } catch (const ordered_json::parse_error &) {
-    return unusable("it is no JSON, or cut off");
+    return unusable("it is not JSON, or is truncated");
   } catch (const ordered_json::exception &) {
-    return unusable("a member is absent or of another kind");
+    return unusable("a member is missing or has another type");
   }
 }
 

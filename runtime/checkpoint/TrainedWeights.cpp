@@ -21,10 +21,10 @@ Status TrainedWeights::open(const std::string &directory,
       return weights.listWeights();
     if (folders.size() == 1)
       return status;
-    weights.passedOver.push_back("checkpoint passed over: " + status.message());
+    weights.passedOver.push_back("checkpoint skipped: " + status.message());
   }
   return Status::error(DamagedBundle,
-                       "no checkpoint in \"" + directory + "\" is sound",
+                       "no valid checkpoint in \"" + directory + "\"",
                        weights.passedOver);
 }
 

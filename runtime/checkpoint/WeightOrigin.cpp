@@ -80,7 +80,7 @@ static int64_t countOf(const std::vector<int64_t> &shape) {
 static const char *advance(const WeightStep &step, Form &form) {
   if (const auto *transpose = std::get_if<program::TransposeT>(&step)) {
     if (!isPermutation(transpose->permutation, form.shape.size()))
-      return "was transposed by what is no permutation";
+      return "was transposed by a list that is not a permutation";
     const std::vector<int64_t> before = form.shape;
     for (size_t dim = 0; dim < before.size(); ++dim)
       form.shape[dim] = before[size_t(transpose->permutation[dim])];
@@ -109,7 +109,7 @@ const char *findOriginFault(const WeightOrigin &origin, ElementType type,
   const bool ends =
       form.type == type && std::equal(form.shape.begin(), form.shape.end(),
                                       shape.begin(), shape.end());
-  return ends ? nullptr : "came by steps that end in another type or shape";
+  return ends ? nullptr : "was made by steps that end in another type or shape";
 }
 
 //===----------------------------------------------------------------------===//

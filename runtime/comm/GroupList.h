@@ -29,7 +29,7 @@ inline Status checkMembers(const std::vector<int> &members, int worldSize) {
   std::string list;
   for (int member : members)
     list += (list.empty() ? "" : ",") + std::to_string(member);
-  return Status::error(DamagedBundle, "no group of a world of " +
+  return Status::error(DamagedBundle, "not a group of a world of " +
                                           std::to_string(worldSize) +
                                           " ranks: {" + list + "}");
 }

@@ -167,7 +167,7 @@ private:
       if (hashes[rank] != hashes[0])
         return Status::error(DamagedBundle,
                              "rank " + std::to_string(rank) +
-                                 " is of another bundle than rank 0");
+                                 " has another bundle than rank 0");
     return Status::success();
   }
 

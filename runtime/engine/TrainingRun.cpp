@@ -257,9 +257,10 @@ Status TrainingRun::agreeToStop(int &signal) {
 void TrainingRun::tellStop(int signal) const {
   if (world.rank() != 0 || options.quiet)
     return;
-  const std::string saved = options.save.empty()
-                                ? "nothing is saved without --save"
-                                : "--resume " + options.save + " goes on there";
+  const std::string saved =
+      options.save.empty()
+          ? "nothing is saved without --save"
+          : "--resume " + options.save + " continues from there";
   std::fprintf(stderr, "note: stopped by signal %d (%s) after step %lld; %s\n",
                signal, strsignal(signal), static_cast<long long>(position.step),
                saved.c_str());

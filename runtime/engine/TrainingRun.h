@@ -24,7 +24,7 @@ bool trains(const program::ProgramT &program);
 /// Returns the error of a rank that ends because RunOptions::isGivenUp returned
 /// true.
 inline Status givenUp() {
-  return Status::error(PeerLost, "the run was given up");
+  return Status::error(PeerLost, "the run was aborted");
 }
 
 /// The training loop of one rank. Executes steps on consecutive samples, and

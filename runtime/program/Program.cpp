@@ -86,7 +86,7 @@ Status openProgram(std::span<const std::byte> bytes, OpenedProgram &opened) {
   Header header;
   std::memcpy(&header, bytes.data(), sizeof header);
   if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
-    return damaged("it does not begin as a program does");
+    return damaged("it does not begin like a program");
   const size_t rest = bytes.size() - sizeof(Header);
   if (header.tableBytes > rest ||
       std::min(padded(header.tableBytes), rest) + header.constantBytes != rest)

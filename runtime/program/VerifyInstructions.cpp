@@ -127,7 +127,7 @@ public:
       return "has an impossible attention";
     for (const auto &[operand, dims] : operands)
       if (!*operand || !isWithin(**operand, dims))
-        return "has an attention of what is in no buffer";
+        return "has an attention with an operand in no buffer";
     return {};
   }
 
@@ -212,7 +212,7 @@ public:
     if (!isForGpus() || (ofA && matmul.b_sums != -1) || matmul.bias != -1 ||
         matmul.activation != program::Activation::None ||
         !matmul.batch.empty() || matmul.m < 1 || matmul.n < 1 || matmul.k < 1)
-      return "has sums that cannot be made along with it";
+      return "has sums that cannot be computed along with it";
     if (!isWritable(sums))
       return noBuffer();
     if (overwrites(sums, {matmul.a, matmul.b, matmul.c, matmul.residual}))
@@ -378,7 +378,7 @@ public:
         (collective.views.size() != collective.shape.size() ||
          collective.kind == program::CollectiveKind::AllGather ||
          collective.kind == program::CollectiveKind::ReduceScatter))
-      return "has views where there can be none";
+      return "has views, which its kind cannot have";
     std::vector<int64_t> viewed = collective.shape;
     for (size_t dim = 0; dim < collective.views.size(); ++dim) {
       const std::optional<View> view = viewOf(*collective.views[dim]);
@@ -398,12 +398,12 @@ public:
     if (!buffer)
       return noBuffer();
     if (isFloat(typeOf(buffer->type)) || indices.low >= indices.high)
-      return "checks what are no indices";
+      return "checks a value that holds no indices";
     const bool isInput = std::any_of(
         program.inputs.begin(), program.inputs.end(),
         [&](const auto &input) { return input->buffer == indices.buffer; });
     if (isForGpus() && !isInput)
-      return "checks what the host does not have";
+      return "checks a value that is not in host memory";
     if (!indices.layout)
       return {};
     if (std::string fault =

@@ -103,7 +103,7 @@ private:
       if (!isHere(stage->stage) || !(stage->flops >= 0) ||
           stage->weight_bytes < 0 || stage->gradient_bytes < 0 ||
           stage->activation_bytes < 0 || stage->input_activation_bytes < 0)
-        return "what it says of stage " + std::to_string(stage->stage) +
+        return "its description of stage " + std::to_string(stage->stage) +
                " is impossible";
     mesh = meshOf(program);
     for (const dist::Axis &axis : mesh.axes)
@@ -198,7 +198,7 @@ private:
         std::sort(sorted.begin(), sorted.end());
         for (size_t i = 0; i < sorted.size(); ++i)
           if (sorted[i] != int64_t(i))
-            return "has a transpose that is no permutation";
+            return "has a transpose that is not a permutation";
         if (sorted.size() != shape.size())
           return "has a transpose of another number of dims";
         for (int32_t from : transpose->permutation)
@@ -392,7 +392,7 @@ private:
       }
       if (started.empty() || !areHalves(*started.front(), *collective))
         return function.name + " finishes the collective of \"" +
-               collective->value + "\", which is not what it has started";
+               collective->value + "\", which it has not started";
       started.pop_front();
     }
     for (const auto &[group, started] : startedOver)

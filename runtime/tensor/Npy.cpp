@@ -38,7 +38,7 @@ static constexpr std::string_view kMagic("\x93NUMPY", 6);
 /// `why`.
 static Status malformed(const std::string &path, const std::string &why) {
   return Status::error(BadInput,
-                       "\"" + path + "\" is no usable .npy file: " + why);
+                       "\"" + path + "\" is not a valid .npy file: " + why);
 }
 
 /// Returns the rest of the header from the value of `key` on; std::nullopt if

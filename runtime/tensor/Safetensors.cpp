@@ -114,7 +114,7 @@ static std::string readEntries(std::string_view text,
   const auto header =
       ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!header.is_object())
-    return "its header is no JSON object";
+    return "its header is not a JSON object";
   for (const auto &[name, value] : header.items()) {
     if (name == "__metadata__")
       continue;
@@ -149,7 +149,7 @@ Status SafetensorsFile::open(const std::string &path, SafetensorsFile &file) {
   const auto malformed = [&](const std::string &why) {
     return Status::error(DamagedBundle,
                          "\"" + path +
-                             "\" is no usable safetensors file: " + why);
+                             "\" is not a valid safetensors file: " + why);
   };
   SafetensorsFile opened;
   PCC_RETURN_IF_ERROR(MappedFile::open(path, opened.file));

@@ -32,7 +32,7 @@ constexpr std::array<BoxStyle, 6> boxStyles{{
     {"#7fb069", "#000", "B backward"},
     {"#9ecfc4", "#000", "I input gradient"},
     {"#e8c547", "#000", "W weight gradient"},
-    {"#8e5ea2", "#fff", "whole stage"},
+    {"#8e5ea2", "#fff", "optimizer step"},
     {"#d1495b", "#fff", "communication"},
 }};
 constexpr std::string_view memoryColour = "#555", idleColour = "#ececec";

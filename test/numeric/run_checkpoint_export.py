@@ -249,7 +249,7 @@ def data_of_the_model_itself(folder):
                 entry.value = "out.onnx.data"
     onnx.save(moved, model)
     os.rename(os.path.join(os.path.dirname(model), data), os.path.join(os.path.dirname(model), "out.onnx.data"))
-    expect_error(7, "would take the place of the model's own", folder, checkpoints, "-o", os.path.join(os.path.dirname(model), "out.onnx"))
+    expect_error(7, "would overwrite those of the model", folder, checkpoints, "-o", os.path.join(os.path.dirname(model), "out.onnx"))
 
 
 @case

@@ -211,8 +211,8 @@ def shown(options, expected):
             raise pcc.Failure("inspect says something else")
 
 
-CASES["--tf32 on processors"] = lambda: refused([], "--tf32 speaks of GPUs")
-CASES["--tf32 of bf16"] = lambda: refused(["--target", "cuda", "--dtype", "bf16"], "--tf32 speaks of products of f32")
+CASES["--tf32 on processors"] = lambda: refused([], "--tf32 needs --target cuda")
+CASES["--tf32 of bf16"] = lambda: refused(["--target", "cuda", "--dtype", "bf16"], "--tf32 applies to products of f32")
 CASES["--tf32 is shown"] = lambda: shown(["--tf32"], True)
 CASES["no --tf32 is shown"] = lambda: shown([], False)
 

@@ -265,7 +265,7 @@ CASES["a rate that is an input"] = feed_rate
 CASES["bf16"] = lambda: narrow("bf16", 3e-2)
 CASES["f16"] = lambda: narrow("f16", 4e-3)
 CASES["a second TrainingInfo"] = lambda: refuse(lambda m: m.training_info.append(m.training_info[0]), "2 TrainingInfos")
-CASES["an option of a loss"] = lambda: refuse(lambda m: None, "option --lr needs a --loss", "--lr", "1")
+CASES["an option of a loss"] = lambda: refuse(lambda m: None, "option --lr needs --loss", "--lr", "1")
 CASES["a binding of another shape"] = lambda: refuse(
     lambda m: setattr(m.training_info[0].update_binding[0], "value", "b1.new"), "of another type or shape")
 CASES["no gradient"] = lambda: refuse(lambda m: m.training_info[0].algorithm.node.pop(3), "w1.grad")

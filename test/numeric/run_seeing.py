@@ -141,7 +141,7 @@ def measured(folder, plan, comm):
     svg, trace = os.path.join(folder, "step.svg"), os.path.join(folder, "step.json")
     train(bundle, data, 3, "--schedule-svg", svg, "--trace", trace, comm=comm)
     rows, all_tables = rows_of(trace), tables(bundle)
-    check_svg(svg, len(all_tables), ["measured step 3", "F forward", "whole stage", "memory"])
+    check_svg(svg, len(all_tables), ["measured step 3", "F forward", "optimizer step", "memory"])
     expect(len(rows) == len(all_tables), f"{len(rows)} rows of {len(all_tables)} ranks")
     for rank, (row, table) in enumerate(zip(rows, all_tables)):
         expect(row["name"] == f"rank {rank}", row["name"])
@@ -323,7 +323,7 @@ def tokens_refused(folder):
             (2, "needs --data FILE.bin", "--tokens", "u16"),
             (10, "has 6 tokens, but a sample takes 7", "--data", short, "--tokens", "u16"),
             (10, "has 3 bytes", "--data", odd, "--tokens", "u16"),
-            (10, "none is left but the labels", "--data", path, "--tokens", "u16", "--input", f"input_ids={path}"),
+            (10, "it has no input for the tokens", "--data", path, "--tokens", "u16", "--input", f"input_ids={path}"),
             (10, "37", "--data", large, "--tokens", "u16"),
             (7, "absent", "--data", os.path.join(folder, "absent"), "--tokens", "u16")):
         got, _, err = pcc.call("run", bundle, "--comm", "thread", *options)
@@ -384,7 +384,7 @@ def step_not_cut(folder):
             np.save(os.path.join(data[batch], name + ".npy"), np.ones((2, *shape), "f4"))
     train(bundles[4], data[4], 1, "--save", saved)
     code, _, err = pcc.call("run", bundles[8], "--comm", "thread", "--data", data[8], "--resume", saved)
-    expect(code == 10 and 'cannot go on at sample 4: input "s"' in err, f"exit code {code}: {err.strip()[-400:]}")
+    expect(code == 10 and 'cannot continue at sample 4: input "s"' in err, f"exit code {code}: {err.strip()[-400:]}")
     train(bundles[4], data[4], 1, "--resume", saved)
 
 

@@ -36,21 +36,20 @@ static std::string checkOutput(const std::string &path) {
 /// Adds the options of `pcc checkpoint export`.
 static void addExport(CLI::App &app, ExportOptions &options) {
   app.add_option("DIR", options.directory,
-                 "a folder of checkpoints, of which the newest is taken, or "
-                 "one checkpoint in it")
+                 "a folder of checkpoints (the newest is used), or one "
+                 "checkpoint in it")
       ->required();
   app.add_option("-o,--output", options.model.output,
                  ".safetensors: the trained weights under their ONNX names; "
-                 ".onnx: the model with them in place of its own")
+                 ".onnx: the model with the trained weights")
       ->check(CLI::Validator(checkOutput, ""))
       ->required();
   app.add_option("--model", options.model.model,
-                 "the model for .onnx (default: the one that was trained, "
-                 "where the checkpoint says that it is)");
+                 "model for .onnx output (default: the trained model, from the "
+                 "path in the checkpoint)");
   app.add_option("--external-data-root", options.model.externalDataRoot,
-                 "a further directory in which the model's external data may "
-                 "lie");
-  app.add_flag("-q,--quiet", options.quiet, "no notes");
+                 "additional directory that external data may lie in");
+  app.add_flag("-q,--quiet", options.quiet, "suppress notes");
   app.footer("examples:\n"
              "  pcc checkpoint export checkpoints -o trained.safetensors\n"
              "  pcc checkpoint export checkpoints/step-00000008 -o model.onnx");
@@ -95,7 +94,8 @@ static Status exportCheckpoint(const ExportOptions &options) {
 /// ends the process.
 int tool::checkpointCommand(int argc, const char *const *argv) {
   ExportOptions options;
-  CLI::App app("handles what 'pcc run --save DIR' has saved", "pcc checkpoint");
+  CLI::App app("works with checkpoints that 'pcc run --save DIR' has written",
+               "pcc checkpoint");
   addExport(*app.add_subcommand("export",
                                 "writes the trained weights for use elsewhere"),
             options);

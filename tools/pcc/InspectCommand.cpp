@@ -11,20 +11,19 @@ using namespace pcc::tool;
 /// it excludes the other forms.
 int tool::inspectCommand(int argc, const char *const *argv) {
   runtime::InspectOptions options;
-  CLI::App app("tells what a bundle holds: weights and their index runs, "
-               "arenas, action tables, collectives with bytes\n\nexamples:\n"
-               "  pcc inspect model.pcc\n"
-               "  pcc inspect model.pcc --rank 3 --json\n"
-               "  pcc inspect model.pcc --schedule > table.csv",
+  CLI::App app("shows the contents of a bundle: weights and their index runs, "
+               "arenas, action tables, collectives with bytes\n\nexamples:\n  "
+               "pcc inspect model.pcc\n  pcc inspect model.pcc --rank 3 "
+               "--json\n  pcc inspect model.pcc --schedule > table.csv",
                "pcc inspect");
   app.add_option("BUNDLE", options.bundle, "a directory that pcc has written")
       ->required();
-  auto *rank =
-      app.add_option("--rank", options.rank, "only what concerns this rank");
-  auto *json = app.add_flag("--json", options.json, "as JSON; sizes in bytes");
+  auto *rank = app.add_option("--rank", options.rank, "show this rank only");
+  auto *json =
+      app.add_flag("--json", options.json, "print JSON; sizes in bytes");
   app.add_flag("--schedule", options.schedule,
-               "only the action table: a line per position, which pcc "
-               "--schedule FILE.csv takes")
+               "print only the action table: a line per pipeline position, as "
+               "pcc --schedule FILE.csv reads it")
       ->excludes(rank)
       ->excludes(json);
   if (auto code = finishEarly(parseArguments(app, argc, argv)))

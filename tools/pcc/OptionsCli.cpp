@@ -145,8 +145,9 @@ public:
             row.help)
         ->check(CLI::Validator(
             [name = name](const std::string &text) {
-              return parseBytes(text) ? std::string()
-                                      : "'" + text + "' is no value of " + name;
+              return parseBytes(text)
+                         ? std::string()
+                         : "'" + text + "' is not a value of " + name;
             },
             ""));
   }
@@ -200,7 +201,7 @@ static void addChecks(CLI::Option &option, const OptionRow &row) {
         [words, name = row.name](const std::string &text) {
           return std::ranges::find(words, text) != words.end()
                      ? std::string()
-                     : "'" + text + "' is no value of " + name;
+                     : "'" + text + "' is not a value of " + name;
         },
         ""));
   if (row.bounds == OptionBounds::Positive)

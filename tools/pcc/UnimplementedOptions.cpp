@@ -41,7 +41,7 @@ static CLI::Validator oneOf(const std::string &name, const char *values) {
       [name, values](const std::string &text) {
         return std::regex_match(text, std::regex(values))
                    ? std::string()
-                   : "'" + text + "' is no value of " + name;
+                   : "'" + text + "' is not a value of " + name;
       },
       "");
 }

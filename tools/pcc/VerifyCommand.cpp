@@ -29,10 +29,10 @@ static Status runHere(const BundleRun &run) {
 /// `--dtype` takes a type to compile for, a type to compare in, or both.
 void tool::declareVerify(CLI::App &app, VerifyRequest &request) {
   app.name("pcc verify");
-  app.description("executes all ranks on simulated ranks and compares with the "
-                  "unpartitioned model, in f64\n\nexample:\n"
-                  "  pcc verify model.onnx --tp 2 --pp 2 --dim batch=8 --input "
-                  "ids=ids.npy --report verify.json");
+  app.description(
+      "simulates all ranks and compares their results with the unpartitioned "
+      "model, in f64\n\nexample:\n  pcc verify model.onnx --tp 2 --pp 2 --dim "
+      "batch=8 --input ids=ids.npy --report verify.json");
   addOptions(app, request.compile, OptionCommands::All);
   app.add_option("--input", request.verify.inputs,
                  "input values: NAME=FILE.npy; other inputs get seeded random "

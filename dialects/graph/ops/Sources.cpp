@@ -10,7 +10,7 @@ using namespace pcc::graph;
 LogicalResult ParameterOp::verify() {
   WeightAttr weight = getWeightAttr();
   if (weight && getFill())
-    return emitOpError("has a weight and is filled as well");
+    return emitOpError("has both a weight and a fill value");
   if (!weight)
     return success();
   RankedTensorType type = weight.getTransformedType();

@@ -114,7 +114,7 @@ static LogicalResult argReduce(Evaluation &e) {
   bool largest = op.getKind() == ReduceKind::Max, last = op.getLast();
   DimView view(e.in(0).shape, op.getDim());
   if (view.size == 0)
-    return e.fail("looks for an extreme element among none");
+    return e.fail("reduces a dim without elements");
   withArithmetic(e.elementType(0), [&](auto zero) {
     const auto *in = e.in(0).data<decltype(zero)>();
     int64_t *out = e.out().data<int64_t>();

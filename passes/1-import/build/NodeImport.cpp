@@ -51,7 +51,7 @@ SmallVector<Value> NodeImport::sequence(size_t i) {
       has(i) ? values.sequence(asRef(node.inputs[i])) : nullptr;
   if (found)
     return *found;
-  unsupported("operand " + Twine(i) + " is no sequence of known length");
+  unsupported("operand " + Twine(i) + " is not a sequence of known length");
   return {};
 }
 

@@ -48,7 +48,7 @@ ParameterOp TrainingInfoImport::parameterOf(StringRef name,
   auto get = value ? value.getDefiningOp<GetParameterOp>() : nullptr;
   if (!get) {
     emitter.invalid("binds '" + name +
-                    "', which is no initializer that training writes");
+                    "', which is not an initializer that training writes");
     return nullptr;
   }
   return SymbolTable::lookupNearestSymbolFrom<ParameterOp>(
@@ -87,7 +87,7 @@ Value TrainingInfoImport::writeInitialValue(const onnx::MetadataEntry &binding,
     return {};
   if (!first)
     return emitter.unsupported("initializes '" + asRef(binding.key) +
-                               "' with what is not the same number everywhere");
+                               "' with a tensor whose elements differ");
   parameter.removeWeightAttr();
   parameter.setFillAttr(
       emitter.getBuilder().getF64FloatAttr(toDoubles(first).front()));

@@ -11,7 +11,7 @@ Value ValueTable::get(StringRef name, Emitter &emitter) {
     return value;
   const onnx::Tensor *tensor = initializers.lookup(name);
   if (!tensor)
-    return emitter.invalid("uses '" + name + "', which nothing defines");
+    return emitter.invalid("uses '" + name + "', which is not defined");
   Value value = weights.make(*tensor, emitter);
   if (value)
     known[name] = value;

@@ -162,9 +162,9 @@ Value Weights::makeFilled(const onnx::Tensor &tensor, RankedTensorType type,
                           Emitter &emitter) {
   DenseElementsAttr value = elementsOf(tensor, emitter);
   if (!value || !value.isSplat())
-    return emitter.unsupported("'" + asRef(tensor.name) +
-                               "' is written by training, but its elements "
-                               "are not where they can be read from");
+    return emitter.unsupported(
+        "'" + asRef(tensor.name) +
+        "' is written by training, but its initial elements cannot be read");
   auto name = StringAttr::get(context, symbolFor(tensor));
   OpBuilder builder(context);
   // Insert the parameter before @main, which is the module's last op.

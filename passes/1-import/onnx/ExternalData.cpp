@@ -241,11 +241,11 @@ StatusOr<DataReference> ExternalData::resolve(const Model &model,
   const std::optional<uint64_t> offset = parseNumber(external.offset, 0);
   if (!offset)
     return refuse("offset " + quoted(external.offset) + " in " + name +
-                  " is no byte count");
+                  " is not a byte count");
   const std::optional<uint64_t> length = parseNumber(external.length, *needed);
   if (!length)
     return refuse("length " + quoted(external.length) + " in " + name +
-                  " is no byte count");
+                  " is not a byte count");
   if (*length != *needed)
     return refuse("length " + std::to_string(*length) + " in " + name +
                   " does not fit the tensor, which has " +

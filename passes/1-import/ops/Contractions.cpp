@@ -40,7 +40,7 @@ static Value gemm(NodeImport &n) {
   double alpha = n.real("alpha", 1), beta = n.real("beta", 1);
   Value lhs = n.operand(0), rhs = n.operand(1);
   if (shapeOf(lhs).size() != 2 || shapeOf(rhs).size() != 2)
-    return n.invalid("multiplies tensors that are no matrices");
+    return n.invalid("multiplies tensors that are not matrices");
   Value result = n.make<MatmulOp>(lhs, rhs, n.integer("transA", 0) != 0,
                                   n.integer("transB", 0) != 0);
   if (alpha != 1)

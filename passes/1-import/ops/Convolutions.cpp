@@ -112,7 +112,7 @@ static Value convTranspose(NodeImport &n) {
     output->erase(output->begin(), output->begin() + 2);
   if (extra.size() != spatial.size() ||
       (output && output->size() != spatial.size()))
-    return n.invalid("output_padding or output_shape has not " +
+    return n.invalid("output_padding or output_shape does not have " +
                      Twine(spatial.size()) + " entries");
   if (isOutOfRange(extra) || (output && isOutOfRange(*output)))
     return n.invalid("output_padding or output_shape is negative or too large");

@@ -108,7 +108,7 @@ static Value dropSome(NodeImport &n, Value input) {
     return n.invalid("drops a share of " + std::to_string(ratio) +
                      ", which is not in [0, 1)");
   if (n.isOutputUsed(1))
-    return n.unsupported("drops elements and says which (its mask is used)");
+    return n.unsupported("drops elements, and its mask is used");
   return drop(n, input, ratio);
 }
 

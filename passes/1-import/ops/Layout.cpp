@@ -79,7 +79,7 @@ static Value squeeze(NodeImport &n) {
     if (dropped && size != 1)
       return n.fail(n.mismatchExitCode, "drops dim " + Twine(i) + " of " +
                                             sizesText(shapeOf(x)) +
-                                            ", which has not size 1");
+                                            ", but its size is not 1");
     if (!dropped)
       shape.push_back(size);
   }
@@ -169,7 +169,7 @@ static Value tile(NodeImport &n) {
   if (n.opset() < 6) {
     SmallVector<int64_t> axis = n.integers(2);
     if (n.failed() || axis.size() != 1 || repeats.size() != 1)
-      return n.invalid("repeats along no single dim");
+      return n.invalid("repeats along several dims, or along none");
     int64_t dim = n.normalizeDim(axis[0], shapeOf(x).size());
     if (n.failed())
       return {};

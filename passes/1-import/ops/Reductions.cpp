@@ -132,7 +132,7 @@ static Value topK(NodeImport &n) {
   if (n.failed())
     return {};
   if (k.size() != 1 || k[0] < 0)
-    return n.invalid("asks for no number of elements");
+    return n.invalid("needs one count of elements that is not negative");
   auto [elements, places] = n.topK(x, k[0], dim, n.integer("largest", 1) != 0);
   n.set(0, elements);
   n.set(1, places);

@@ -23,7 +23,7 @@ static Value sequenceAt(NodeImport &n) {
   if (n.failed())
     return {};
   if (place.size() != 1)
-    return n.invalid("names no single place");
+    return n.invalid("needs exactly one position");
   int64_t at = n.normalizeDim(place[0], elements.size());
   return n.failed() ? Value() : elements[at];
 }

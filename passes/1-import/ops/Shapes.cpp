@@ -86,7 +86,7 @@ static Value range(NodeImport &n) {
   for (size_t i = 0; i < 3; ++i) {
     SmallVector<double> bound = n.doubles(i);
     if (n.failed() || bound.size() != 1 || !std::isfinite(bound[0]))
-      return n.invalid("has a bound that is no number");
+      return n.invalid("has a bound that is not a finite number");
     bounds.push_back(bound[0]);
   }
   if (bounds[2] == 0)

@@ -174,7 +174,7 @@ static Value gradientPlaceholder(NodeImport &n, Value weight, StringRef name) {
   auto get = weight.getDefiningOp<GetParameterOp>();
   if (!get)
     return n.unsupported("differentiates by '" + name +
-                         "', which is no initializer that training writes");
+                         "', which is not an initializer that training writes");
   Value seed = n.makeTyped<LossGradientOp>(tensorType(weight));
   if (n.failed())
     return {};
@@ -197,9 +197,8 @@ static Value gradient(NodeImport &n) {
   for (auto [name, input] : llvm::zip_equal(names, n.node.inputs))
     if (input != name)
       return n.unsupported("gives '" + std::string(input) +
-                           "' to what is "
-                           "differentiated by '" +
-                           std::string(name) + "'");
+                           "' in place of the value '" + std::string(name) +
+                           "'");
   Value y = n.named(n.text("y", ""));
   SmallVector<Value> wanted = n.operands();
   wanted.truncate(numWanted);

@@ -19,7 +19,7 @@ static std::string check(const Schedule &schedule) {
   if (schedule.warmup < 0 || schedule.final < 0)
     return "warmup and final must not be negative";
   if (falls && schedule.steps <= schedule.warmup)
-    return "steps=N, with N above warmup, must say when it has fallen";
+    return "it needs steps=N, the last step of the fall, with N above warmup";
   return {};
 }
 

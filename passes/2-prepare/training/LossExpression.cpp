@@ -20,7 +20,7 @@ static std::string addArgument(StringRef text, LossExpression &loss) {
   }
   double value = 0;
   if (number.trim().getAsDouble(value))
-    return "'" + number.trim().str() + "' is no number for '" + name.str() +
+    return "'" + number.trim().str() + "' is not a number for '" + name.str() +
            "'";
   if (!loss.settings.insert({name.str(), value}).second)
     return "'" + name.str() + "' is given twice";

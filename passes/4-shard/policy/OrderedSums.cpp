@@ -337,8 +337,8 @@ private:
       return success();
     return op->emitError("with --reproducible ")
            << divisions << " ranks cannot divide the " << batch / microbatches
-           << " samples of a microbatch: their number has to be a power of two "
-              "that divides it";
+           << " samples of a microbatch: the number of ranks must be a power "
+              "of two that divides the number of samples";
   }
 
   func::FuncOp function;

@@ -120,8 +120,8 @@ void pcc::shard::remarkOnWholeWeights(const ShardedGraph &graph,
     // it whole.
     std::string why =
         weights.mustSplit(graph.ops[i], i, parts)
-            ? "as was asked for"
-            : "no dim of it can be cut in " + std::to_string(axis.size);
+            ? "as requested"
+            : "none of its dims can be split by " + std::to_string(axis.size);
     whole.push_back("'" + get.getParameter().str() + "' (" + why + ")");
   }
   if (whole.empty())
@@ -151,7 +151,7 @@ void pcc::shard::remarkOnWholeSequence(const ShardedGraph &graph,
         return llvm::is_contained(tags, FactorTag::Sequence);
       })) {
     emitRemark(nowhere) << axis.name
-                        << " divides nothing: the model has no sequence";
+                        << " has no effect: the model has no sequence";
     return;
   }
   SmallVector<std::string> whole;
@@ -169,8 +169,8 @@ void pcc::shard::remarkOnIdlePresets(func::FuncOp function) {
     if (hasPreset(function, {preset}) && !graph::isTraining(function.front()))
       emitRemark(UnknownLoc::get(function.getContext()))
           << "--preset " << preset
-          << " divides what training keeps besides weights, of which there is "
-             "nothing here";
+          << " has no effect without --train: it divides gradients and "
+             "optimizer state";
 }
 
 void pcc::shard::remarkOnExperts(const ShardedGraph &graph,

@@ -39,7 +39,7 @@ Status BundleFolder::create(const std::string &name) {
   while (bundle.size() > 1 && bundle.back() == '/')
     bundle.pop_back();
   if (exists(bundle) && !isReplaceable(bundle))
-    return failure("write", bundle, "it is there already and no bundle");
+    return failure("write", bundle, "it exists and is not a bundle");
   std::string made = bundle + ".part-" + std::to_string(getpid());
   std::error_code error;
   fs::remove_all(made, error);

@@ -168,9 +168,9 @@ private:
 
   std::string readPorts() {
     if (!readPorts(graph::inputsName, facts.inputs))
-      return "the module does not say what the model's inputs are";
+      return "the module does not list the model's inputs";
     if (!readPorts(graph::outputsName, facts.outputs))
-      return "the module does not say what the model's outputs are";
+      return "the module does not list the model's outputs";
     return {};
   }
 
@@ -219,8 +219,8 @@ private:
                 return pipe::actionOf(other) == pipe::actionOf(function);
               }))
         return "stage " + std::to_string(stage) +
-               " is there twice, or one of " + std::to_string(count) +
-               " that do not exist";
+               " is defined twice, or is not one of the " +
+               std::to_string(count) + " stages";
       facts.functions[stage].push_back(function);
     }
     for (int64_t stage = 0; stage < count; ++stage)
@@ -281,7 +281,7 @@ private:
       for (const std::string &text : texts) {
         auto action = plan::parseAction(text);
         if (!action)
-          return "'" + text + "' is no action";
+          return "'" + text + "' is not an action";
         actions.push_back(*action);
       }
     }

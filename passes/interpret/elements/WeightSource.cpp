@@ -124,7 +124,7 @@ Status WeightSource::read(StringRef name, HostTensor &tensor) {
   else if (Status status = readFile(
                weight, *stored, root + "/" + weight.getFile().str(), tensor);
            status.failed())
-    return status.addNote("weight '" + name.str() + "' lies there");
+    return status.addNote("weight '" + name.str() + "' is stored there");
   if (weight)
     for (Attribute transform : weight.getTransforms())
       tensor = transformed(std::move(tensor), transform);

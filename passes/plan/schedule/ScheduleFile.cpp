@@ -78,7 +78,7 @@ bool ScheduleText::readField(std::string_view field, size_t line,
   const std::optional<Action> action = parseAction(field);
   if (!action)
     error = printLocation(line, column) + "'" + std::string(field) +
-            "' is no action (expected for example 0F3, 0B3, 0I3 or 0W3)";
+            "' is not an action (expected for example 0F3, 0B3, 0I3 or 0W3)";
   else if (!isMessage(action->kind))
     rows.back().push_back({*action, line, column});
   return action.has_value();

@@ -66,7 +66,7 @@ Status findNccl(std::string &version) {
 /// state the free space in /dev/shm. NCCL needs tens of megabytes of shared
 /// memory per communicator, and a container often has only 64 MiB in all.
 static std::vector<std::string> notesOfSystem() {
-  std::vector<std::string> notes = {"with NCCL_DEBUG=WARN NCCL says more"};
+  std::vector<std::string> notes = {"set NCCL_DEBUG=WARN for more details"};
   struct statvfs memory = {};
   if (statvfs("/dev/shm", &memory) == 0)
     notes.push_back("/dev/shm has " +

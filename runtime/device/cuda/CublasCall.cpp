@@ -271,8 +271,8 @@ Status CublasCall::open(const MatmulProblem &problem, const CublasTypes &types,
     return Status::error(Defect, "cuBLASLt has no layout for a matrix");
   const auto epilogue = epilogueOf(problem, isByRows);
   if (!epilogue)
-    return Status::error(Defect, "cuBLASLt does not do what is to follow a "
-                                 "product");
+    return Status::error(
+        Defect, "cuBLASLt does not support the ops that follow a product");
   PCC_RETURN_IF_ERROR(makeOperation(types, *shapes, *epilogue));
   const int64_t batch = problem.batch.empty() ? 1 : problem.batch.back();
   const std::pair<Matrix &, const ColumnMatrix &> layouts[] = {

@@ -116,8 +116,8 @@ Status CudaContext::allocate(size_t bytes, void *&data) {
   if (Status status =
           check(functions.cuMemAlloc(&address, bytes), "cuMemAlloc");
       status.failed())
-    return status.addNote(std::to_string(bytes) + " bytes were asked of " +
-                          text);
+    return status.addNote(std::to_string(bytes) +
+                          " bytes were requested from " + text);
   memory.push_back(address);
   data = reinterpret_cast<void *>(address);
   return check(functions.cuMemsetD8Async(address, 0, bytes, computeStream),
@@ -131,8 +131,8 @@ Status CudaContext::allocatePinned(size_t bytes, void *&data) {
   if (Status status =
           check(functions.cuMemHostAlloc(&data, bytes, 0), "cuMemHostAlloc");
       status.failed())
-    return status.addNote(std::to_string(bytes) + " bytes of the host's "
-                                                  "memory were asked for");
+    return status.addNote(std::to_string(bytes) +
+                          " bytes of host memory were requested");
   pinned.push_back(data);
   std::memset(data, 0, bytes);
   return Status::success();

@@ -205,7 +205,7 @@ Status Inputs::checkPosition(int64_t sample) const {
     if (const program::InputT &input = *program.inputs[i];
         sources[i].numSteps > 1 && !isCutInSamples(input))
       return Status::error(
-          BadInput, "training cannot go on at sample " +
+          BadInput, "training cannot continue at sample " +
                         std::to_string(sample) + ": input " + describe(input) +
                         " does not begin with the batch, so its file holds "
                         "whole steps of " +

@@ -34,7 +34,7 @@ static Status refuse(const program::ProgramT &program, const std::string &why) {
   return Status::error(
       BadInput, "--tokens cannot fill the model's inputs: " + why,
       {"its inputs are " + inputs,
-       "what is not of tokens is given by --input NAME=FILE.npy"});
+       "give inputs other than tokens with --input NAME=FILE.npy"});
 }
 
 Status checkData(const RunOptions &options) {
@@ -48,8 +48,8 @@ Status checkData(const RunOptions &options) {
             (isFolder ? ", but \"" + options.data + "\" is a directory" : ""));
   if (options.tokens.empty() && isFile)
     return Status::error(WrongUsage, "--data \"" + options.data +
-                                         "\" is a file: --tokens u16 or u32 "
-                                         "says what it holds");
+                                         "\" is a file; give the type of its "
+                                         "tokens with --tokens u16 or u32");
   return Status::success();
 }
 
@@ -69,15 +69,16 @@ Status TokenStream::findInputs(const RunOptions &options,
     if (input->is_labels || options.inputs.contains(input->name))
       continue;
     if (!isOfTokens(*input) || input->shape != labels->shape)
-      return refuse(program, describe(*input) + " is not like the labels, " +
+      return refuse(program, describe(*input) +
+                                 " does not have the shape of the labels, " +
                                  toString(labels->shape));
     if (ids)
       return refuse(program, "both " + describe(*ids) + " and " +
-                                 describe(*input) + " may be meant");
+                                 describe(*input) + " could be the tokens");
     ids = input.get();
   }
   return ids ? Status::success()
-             : refuse(program, "none is left but the labels");
+             : refuse(program, "it has no input for the tokens");
 }
 
 /// The labels of the last sample need one token after its input tokens, hence

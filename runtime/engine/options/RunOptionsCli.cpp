@@ -26,58 +26,61 @@ static void addData(CLI::App &app, RunOptions &options) {
            for (const std::string &text : texts)
              addInput(options, text);
          },
-         "an input of the model, for instance ids=ids.npy; repeatable")
+         "file of an input of the model: ids=ids.npy; repeatable")
       ->type_name("NAME=FILE.npy")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--output", options.outputDirectory,
-                 "directory for the outputs, one NAME.npy each")
+                 "write each output to NAME.npy in this directory")
       ->type_name("DIR");
   app.add_option_function<uint64_t>(
          "--random-inputs",
          [&options](uint64_t seed) { options.randomInputs = seed; },
-         "seeded stand-ins for inputs that are not given")
+         "random values from this seed for inputs that are not given")
       ->type_name("SEED");
-  app.add_option("--weights", options.weights,
-                 "replaces the recorded root of the weights")
+  app.add_option(
+         "--weights", options.weights,
+         "read the weights from this directory instead of the recorded one")
       ->type_name("DIR");
   app.add_flag("--check-weights", options.checkWeights,
-               "hash whole weight files before running");
+               "hash whole weight files before the run, not samples of them");
 }
 
 /// Adds the flags for training.
 static void addTraining(CLI::App &app, RunOptions &options) {
   app.add_option("--data", options.data,
-                 "what to train on: a directory of NAME.npy with a leading "
-                 "step dimension, or, with --tokens, a file of token numbers")
+                 "training data: a directory of NAME.npy with a leading step "
+                 "dimension, or, with --tokens, a file of token ids")
       ->type_name("DIR|FILE.bin");
-  app.add_option("--tokens", options.tokens,
-                 "how --data FILE.bin has them, little-endian: u16 or u32. A "
-                 "sequence of S tokens gives the input, the same one later its "
-                 "labels; inputs given by --input stay as they are")
+  app.add_option(
+         "--tokens", options.tokens,
+         "type of the token ids in --data FILE.bin: u16 or u32, little-endian. "
+         "S tokens are one input sequence; its labels are the same tokens, one "
+         "position later. Inputs given by --input stay unchanged")
       ->check(CLI::IsMember({"u16", "u32"}));
   app.add_option("--steps", options.steps, "steps to train (default 1)")
       ->check(CLI::Range(int64_t(1), int64_t(1) << 40));
   app.add_option("--save", options.save,
-                 "directory for checkpoints; one after the last step")
+                 "save a checkpoint to this directory after the last step")
       ->type_name("DIR");
   app.add_option("--save-every", options.saveEvery,
-                 "and one after every K steps")
+                 "also save a checkpoint after every K steps")
       ->type_name("K")
       ->check(CLI::Range(int64_t(1), int64_t(1) << 40));
   app.add_flag("--save-in-background", options.saveInBackground,
-               "save while training goes on; takes a copy of what is saved");
+               "save while training continues; needs memory for a copy of the "
+               "saved tensors");
   app.add_option("--resume", options.resume,
-                 "go on where the newest checkpoint in this directory stands; "
-                 "it may be of another plan")
+                 "resume from the newest checkpoint here; the plan may differ")
       ->type_name("DIR");
-  app.add_option("--metrics", options.metrics,
-                 "a line of JSON per step: loss, norm, learning rate, seconds, "
-                 "tokens or samples per second, mfu, live activations")
+  app.add_option(
+         "--metrics", options.metrics,
+         "write a line of JSON per step: loss, gradient norm, learning rate, "
+         "seconds, tokens or samples per second, mfu, live activations")
       ->type_name("FILE.jsonl");
   app.add_option("--peak-flops", options.peakFlops,
-                 "operations per second that a rank can reach at best, for "
-                 "mfu: 1.2e12 (default: what the cluster file said)")
+                 "peak operations per second of a rank, for mfu: 1.2e12 "
+                 "(default: the value in the cluster file)")
       ->check(CLI::PositiveNumber);
 }
 
@@ -93,35 +96,41 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
       ->check(CLI::IsMember({"mpi", "thread", "nccl"}));
   app.add_flag_callback(
       "--no-graph", [&options] { options.recordSteps = false; },
-      "GPUs get every kernel of every step, not a graph of the step");
-  app.add_flag("--share-gpu", options.shareGpu,
-               "several ranks may have one GPU, to test with fewer: slow");
+      "launch every kernel of every step on GPUs, instead of a graph of the "
+      "step");
+  app.add_flag(
+      "--share-gpu", options.shareGpu,
+      "allow several ranks on one GPU, for tests with fewer GPUs; slow");
   app.add_option("--threads", options.threads,
                  "threads of each rank (default: cores / ranks)")
       ->check(CLI::Range(1, 4096));
-  app.add_option("--report", options.report, "times and memory as JSON")
+  app.add_option("--report", options.report, "write times and memory as JSON")
       ->type_name("FILE.json");
   app.add_option("--schedule-svg", options.scheduleSvg,
-                 "draw the last step: what every rank did when, and its memory")
+                 "draw the last step: actions, messages and memory of every "
+                 "rank over time")
       ->type_name("FILE.svg");
-  app.add_option("--trace", options.trace,
-                 "the same for Perfetto and chrome://tracing")
+  app.add_option(
+         "--trace", options.trace,
+         "write the last step as a trace for Perfetto or chrome://tracing")
       ->type_name("FILE.json");
-  app.add_option("--repeat", options.repeat, "steps that are timed")
+  app.add_option("--repeat", options.repeat, "number of timed steps")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000000));
-  app.add_option("--warmup", options.warmup, "steps before them")
+  app.add_option("--warmup", options.warmup,
+                 "number of steps before the timed ones")
       ->capture_default_str()
       ->check(CLI::Range(0, 1000000000));
-  app.add_option("--timeout", options.timeout,
-                 "seconds that any wait may last once the first step has begun")
+  app.add_option(
+         "--timeout", options.timeout,
+         "timeout of any wait after the first step has begun, in seconds")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   app.add_option("--load-timeout", options.loadTimeout,
-                 "seconds that any wait may last before")
+                 "timeout while loading, in seconds")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  app.add_flag("-q,--quiet", options.quiet, "no summary lines");
+  app.add_flag("-q,--quiet", options.quiet, "suppress summary lines");
 }
 
 } // namespace pcc::runtime

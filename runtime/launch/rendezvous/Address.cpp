@@ -58,7 +58,7 @@ static std::optional<int> portIn(std::string_view text) {
 static int portOfJob(uint64_t job) { return 61440 + int(job % 4096); }
 
 static Status notAnAddress(const std::string &text) {
-  return Status::error(WrongWorld, "\"" + text + "\" is no address to meet at",
+  return Status::error(WrongWorld, "\"" + text + "\" is not an address",
                        {"ranks meet at tcp://HOST:PORT or unix:PATH"});
 }
 

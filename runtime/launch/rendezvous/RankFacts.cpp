@@ -119,16 +119,15 @@ Status checkGpus(const std::vector<GpuFacts> &ranks, bool mayShare) {
                            "rank " + std::to_string(rank) + " has " +
                                versionsOf(mine) + ", rank 0 has " +
                                versionsOf(ranks[0]),
-                           {"ranks only understand each other with the same "
-                            "version of NCCL"});
+                           {"all ranks need the same version of NCCL"});
     const auto [entry, isFree] =
         taken.emplace(std::pair(mine.machine, mine.gpu), rank);
     if (!isFree && !mayShare)
-      return Status::error(NoDevice,
-                           "ranks " + std::to_string(entry->second) + " and " +
-                               std::to_string(rank) + " both have GPU " +
-                               mine.gpu + " of " + mine.host +
-                               "; to test with fewer, --share-gpu lets them");
+      return Status::error(
+          NoDevice, "ranks " + std::to_string(entry->second) + " and " +
+                        std::to_string(rank) + " both have GPU " + mine.gpu +
+                        " of " + mine.host +
+                        "; --share-gpu allows this, for tests with fewer GPUs");
   }
   return Status::success();
 }

@@ -24,7 +24,7 @@ void RendezvousClient::connect() {
   if (connection.isOpen())
     state = ClientState::Connecting;
   else
-    retryLater("nobody listens there");
+    retryLater("no process listens there");
 }
 
 /// The process at the address may be another program, or rank 0 may not listen
@@ -44,14 +44,15 @@ void RendezvousClient::advance(std::span<const pollfd> watched) {
   if (state == ClientState::Apart)
     return connect();
   if (state != ClientState::Welcome && Clock::now() - since > kHandshakeTimeout)
-    return retryLater("who listens there does not answer");
+    return retryLater("the process that listens there does not answer");
   if (watched[0].revents == 0)
     return;
   if (state == ClientState::Connecting) {
     if (!isConnected(connection.fd()))
-      return retryLater("nobody listens there");
+      return retryLater("no process listens there");
     if (!isOfThisUser(connection.fd()))
-      return retryLater("it is another user's process that listens there");
+      return retryLater(
+          "the process that listens there belongs to another user");
     state = ClientState::Greeting;
     return;
   }
@@ -62,11 +63,12 @@ void RendezvousClient::advance(std::span<const pollfd> watched) {
          (parsed = connection.take(frame)) == Parsed::Whole)
     hear(frame);
   if (parsed == Parsed::OtherVersion)
-    conclude(Status::error(DamagedBundle,
-                           "rank 0 at " + terms.address.text() +
-                               " is of another build of pcc than rank " +
-                               std::to_string(terms.self.rank)),
-             {});
+    conclude(
+        Status::error(DamagedBundle,
+                      "rank 0 at " + terms.address.text() +
+                          " comes from a different build of pcc than rank " +
+                          std::to_string(terms.self.rank)),
+        {});
   if (!isOpen || parsed == Parsed::Garbage)
     loseServer();
 }
@@ -75,7 +77,8 @@ void RendezvousClient::loseServer() {
   if (verdict().failed())
     return;
   if (state != ClientState::Welcome)
-    return retryLater("who listens there does not speak as pcc does");
+    return retryLater(
+        "the process that listens there does not speak pcc's protocol");
   connection.close();
   conclude(Status::error(PeerLost, "rank 0 was lost: its process has ended"),
            0);
@@ -97,7 +100,7 @@ void RendezvousClient::hear(const Frame &frame) {
              state == ClientState::Proving) {
     checkWelcome(frame);
   } else if (state != ClientState::Welcome) {
-    retryLater("who listens there does not speak as pcc does");
+    retryLater("the process that listens there does not speak pcc's protocol");
   } else if (frame.kind == FrameKind::Ready) {
     ready = true;
   } else if (frame.kind == FrameKind::Data) {
@@ -114,7 +117,8 @@ void RendezvousClient::answer(const Frame &challenge) {
   serverChallenge = fromHex(decodeFields(challenge.payload)["challenge"]);
   ownChallenge = JobToken::challenge();
   if (serverChallenge.size() != ownChallenge.size())
-    return retryLater("who listens there does not speak as pcc does");
+    return retryLater(
+        "the process that listens there does not speak pcc's protocol");
   Fields fields = terms.self.toFields();
   const std::string proof =
       terms.token.proof(JobToken::Role::Client, serverChallenge, ownChallenge,
@@ -130,7 +134,8 @@ void RendezvousClient::checkWelcome(const Frame &welcome) {
   if (!JobToken::areEqual(proof,
                           terms.token.proof(JobToken::Role::Server,
                                             serverChallenge, ownChallenge, "")))
-    return retryLater("who listens there does not know PCC_JOB_TOKEN");
+    return retryLater(
+        "the process that listens there does not know PCC_JOB_TOKEN");
   state = ClientState::Welcome;
   if (terms.address.kind == Address::Kind::Tcp)
     watchHost(connection.fd());

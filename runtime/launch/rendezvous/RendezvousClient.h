@@ -78,7 +78,7 @@ private:
   /// Time at which the current attempt started.
   Clock::time_point since;
   /// Reason why the last attempt failed.
-  std::string trouble = "nobody listens there";
+  std::string trouble = "no process listens there";
   ClientState state = ClientState::Apart;
   Connection connection;
   /// Random bytes that both ends contribute to the current handshake: those of

@@ -108,17 +108,18 @@ void RendezvousServer::greet(UnknownPeer &stranger, bool isReadable) {
   case Parsed::Whole:
     return answer(stranger, frame);
   case Parsed::Garbage:
-    return reject(stranger, "it spoke something else than pcc does");
+    return reject(stranger, "it did not speak pcc's protocol");
   case Parsed::OtherVersion:
-    return refuse(stranger, Status::error(DamagedBundle,
-                                          "rank 0 is of another build of pcc"));
+    return refuse(stranger,
+                  Status::error(DamagedBundle,
+                                "rank 0 comes from a different build of pcc"));
   case Parsed::Partial:
     break;
   }
   if (!isOpen)
-    reject(stranger, "it ended before it said who it was");
+    reject(stranger, "it ended before it identified itself");
   else if (Clock::now() - stranger.since > kHandshakeTimeout)
-    reject(stranger, "it did not say who it was");
+    reject(stranger, "it did not identify itself");
 }
 
 /// Closes the connection of a peer that is of another job or build, after
@@ -142,7 +143,7 @@ void RendezvousServer::answer(UnknownPeer &stranger, const Frame &hello) {
   const auto facts = RankFacts::fromFields(fields);
   if (hello.kind != FrameKind::Hello || !facts ||
       challenge.size() != stranger.challenge.size())
-    return reject(stranger, "it did not say who it was");
+    return reject(stranger, "it did not identify itself");
   const std::string expected =
       terms.token.proof(JobToken::Role::Client, stranger.challenge, challenge,
                         encodeFields(fields));
@@ -169,7 +170,7 @@ void RendezvousServer::admit(UnknownPeer &stranger, const RankFacts &facts) {
   Peer *const peer = isOfWorld ? &peers[size_t(facts.rank)] : nullptr;
   if (status.ok() && peer->hasCome)
     status = Status::error(
-        WrongWorld, facts.text() + " is there twice: as " + peer->facts.text(),
+        WrongWorld, facts.text() + " appears twice: as " + peer->facts.text(),
         {"two jobs meet at one address, or the launcher "
          "has given two processes one rank"});
   if (status.failed() && ready)
@@ -201,7 +202,7 @@ void RendezvousServer::readFrom(Peer &peer) {
          (parsed = peer.connection.take(frame)) == Parsed::Whole)
     hear(peer, frame);
   if (parsed == Parsed::Garbage || parsed == Parsed::OtherVersion)
-    lose(peer, "it has sent what is no message");
+    lose(peer, "it has sent an invalid message");
   else if (!isOpen)
     lose(peer, "its process has ended");
 }
@@ -242,7 +243,7 @@ std::string RendezvousServer::missing() const {
       listRanks(ranks) + " did not come to " + terms.address.text();
   if (numRejected > 0)
     text += "; " + std::to_string(numRejected) +
-            " connections were turned away, the last because " + lastRejection;
+            " connections were rejected, the last because " + lastRejection;
   return text;
 }
 

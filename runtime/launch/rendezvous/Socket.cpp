@@ -158,7 +158,7 @@ static Status cannotListen(const Address &address, int reason) {
   if (reason == EADDRINUSE)
     return Status::error(WrongWorld,
                          "rank 0 cannot listen at " + text +
-                             ": somebody else does, perhaps another job",
+                             ": the address is in use, perhaps by another job",
                          {"PCC_RENDEZVOUS names another address"});
   if (reason == EADDRNOTAVAIL)
     return Status::error(WrongWorld,

@@ -90,7 +90,7 @@ Status SocketRendezvous::gather(const std::string &mine, double seconds,
   all.push_back(mine);
   return await(
       seconds, [&] { return peers->take(all); },
-      [] { return "not every rank has told what it runs on"; });
+      [] { return "not every rank has reported its GPU"; });
 }
 
 /// Rank 0 only sends. Other ranks block until its message has arrived.
@@ -109,10 +109,10 @@ Status SocketRendezvous::broadcast(std::span<std::byte> data, double seconds) {
     return status;
   if (messages.front().size() != data.size())
     return Status::error(DamagedBundle,
-                         "rank 0 tells " +
+                         "rank 0 sent " +
                              std::to_string(messages.front().size()) +
                              " bytes, rank " + std::to_string(rank) +
-                             " waits for " + std::to_string(data.size()));
+                             " expected " + std::to_string(data.size()));
   std::memcpy(data.data(), messages.front().data(), data.size());
   return status;
 }
@@ -144,7 +144,7 @@ Status SocketRendezvous::leave() {
   }
   Status status = await(
       deadline, [this] { return peers->haveAllLeft(); },
-      [] { return "not every rank has come to its end"; });
+      [] { return "not every rank has finished"; });
   isOver = true;
   return status;
 }

@@ -26,9 +26,10 @@ void writeFlights(const std::vector<FlightLog> &flights,
     return;
   const Status written =
       writeFileAtomically(path, flightsToJson(flights, failure.message()));
-  failure.addNote(written.ok() ? "what every rank did last is in " + path
-                               : "what every rank did last is lost: " +
-                                     written.message());
+  failure.addNote(
+      written.ok() ? "the last actions of every rank are in " + path
+                   : "the last actions of every rank could not be written: " +
+                         written.message());
 }
 
 } // namespace pcc::runtime

@@ -185,7 +185,7 @@ Status spawnRanks(const SpawnRequest &request) {
     const std::string launcher = findInPath(request.launcher);
     if (launcher.empty())
       return Status::error(
-          NoDevice, "the launcher " + request.launcher + " is not there",
+          NoDevice, "the launcher " + request.launcher + " was not found",
           {"install Open MPI 4.1, or run all ranks in one process with "
            "--comm thread"});
     command = launchCommand(launcher, worldSize, folder.path(), memory.path());

@@ -28,7 +28,7 @@ func.func @index_along_a_dim_that_is_not_there() -> tensor<4xi64> {
 
 // -----
 
-// expected-error @below {{has a weight and is filled as well}}
+// expected-error @below {{has both a weight and a fill value}}
 graph.parameter @weight_that_is_filled : tensor<4xf32>
     = #graph.weight<"model.bin", 0, 16, tensor<4xf32>> fill 0.0
 

@@ -14,7 +14,7 @@ module attributes {graph.training = {loss = "mse(z, labels)"}} {
 
 // -----
 
-// expected-error @unknown {{cannot train on --loss 'mse(y)': 'mse' is of an output and labels, got 1 values}}
+// expected-error @unknown {{cannot train on --loss 'mse(y)': 'mse' takes an output and labels, got 1 values}}
 module attributes {graph.training = {loss = "mse(y)"}} {
   func.func @main(%y: tensor<8x4xf32> {graph.name = "x"}) -> (tensor<8x4xf32> {graph.name = "y"}) { return %y : tensor<8x4xf32> }
 }
@@ -28,7 +28,7 @@ module attributes {graph.training = {loss = "mse(y, labels, ignore_index=1)"}} {
 
 // -----
 
-// expected-error @unknown {{'many' is no number for 'ignore_index'}}
+// expected-error @unknown {{'many' is not a number for 'ignore_index'}}
 module attributes {graph.training = {loss = "cross_entropy(y, labels, ignore_index=many)"}} {
   func.func @main(%y: tensor<8x4xf32> {graph.name = "x"}) -> (tensor<8x4xf32> {graph.name = "y"}) { return %y : tensor<8x4xf32> }
 }
@@ -42,7 +42,7 @@ module attributes {graph.training = {loss = "mse(y, labels"}} {
 
 // -----
 
-// expected-error @unknown {{output 'y' is tensor<8x4xi64>, of which there is no 'mse'}}
+// expected-error @unknown {{output 'y' is tensor<8x4xi64>, which is not supported by 'mse'}}
 module attributes {graph.training = {loss = "mse(y, labels)"}} {
   func.func @main(%y: tensor<8x4xi64> {graph.name = "x"}) -> (tensor<8x4xi64> {graph.name = "y"}) { return %y : tensor<8x4xi64> }
 }

@@ -12,7 +12,7 @@ module attributes {graph.training = {loss = "loss", freeze = ["*"]}} {
 
 // -----
 
-// expected-error @below {{cannot follow --loss-scale 'dynamic(rate=2)': it has no setting 'rate'}}
+// expected-error @below {{invalid --loss-scale 'dynamic(rate=2)': it has no setting 'rate'}}
 module attributes {graph.training = {loss = "loss", loss_scale = "dynamic(rate=2)"}} {
   graph.parameter @w : tensor<4xf32>
   func.func @main() -> (tensor<f32> {graph.name = "loss"}) {
@@ -24,7 +24,7 @@ module attributes {graph.training = {loss = "loss", loss_scale = "dynamic(rate=2
 
 // -----
 
-// expected-error @below {{cannot follow --loss-scale '-1': it must be positive}}
+// expected-error @below {{invalid --loss-scale '-1': it must be positive}}
 module attributes {graph.training = {loss = "loss", loss_scale = "-1"}} {
   graph.parameter @w : tensor<4xf32>
   func.func @main() -> (tensor<f32> {graph.name = "loss"}) {

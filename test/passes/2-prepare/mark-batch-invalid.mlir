@@ -18,7 +18,7 @@ module attributes {pipe.microbatches = 16 : i64} {
 
 // -----
 
-// expected-error@+1 {{the model has no batch that 2 microbatches could divide}}
+// expected-error@+1 {{the model has no batch to split into 2 microbatches}}
 module attributes {pipe.microbatches = 2 : i64} {
   func.func @no_batch() { return }
 }

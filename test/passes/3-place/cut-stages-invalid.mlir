@@ -26,7 +26,7 @@ module attributes {pipe.stages = 2 : i64, pipe.stage_at = ["z"]} {
 
 !x = tensor<8x8xf32>
 
-// expected-error @unknown {{cannot cut before 'a': nothing lies before it}}
+// expected-error @unknown {{cannot cut before 'a': it comes first}}
 module attributes {pipe.stages = 2 : i64, pipe.stage_at = ["a"]} {
   func.func @cut_before_the_first(%x: !x) -> !x {
     %0 = graph.matmul %x, %x {graph.name = "a"} : !x, !x
@@ -63,7 +63,7 @@ module attributes {pipe.stages = 2 : i64, pipe.stage_of_nodes = {a = 1 : i64, b 
 
 !x = tensor<8x8xf32>
 
-// expected-error @unknown {{cannot cut the model into 2 stages as its nodes ask for: no node that carries work is on stage 0}}
+// expected-error @unknown {{cannot cut the model into 2 stages as annotated: no node with work is on stage 0}}
 module attributes {pipe.stages = 2 : i64, pipe.stage_of_nodes = {a = 1 : i64}} {
   func.func @nothing_on_the_first_stage(%x: !x) -> !x {
     %0 = graph.matmul %x, %x : !x, !x loc("a")

@@ -19,7 +19,7 @@ func.func @missing_transfer(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 func.func @sent_by_another(%x: tensor<8xf32>) -> tensor<8xf32> {
   %0 = graph.relu %x {pipe.stage = 0 : i64} : tensor<8xf32>
-  // expected-error @below {{sends from stage 1 what was not made there}}
+  // expected-error @below {{sends from stage 1 a value that is not computed there}}
   %1 = pipe.transfer %0 from 1 to 2 {pipe.stage = 2 : i64} : tensor<8xf32>
   return %1 : tensor<8xf32>
 }

@@ -120,7 +120,7 @@ module attributes {dist.mesh = #dist.mesh<tp = 2>} {
 
 // -----
 
-// expected-error @unknown {{no experts can be divided by --ep 2: no dim of the model batches weights and is routed by a softmax or a selection}}
+// expected-error @unknown {{no experts can be divided by --ep 2: pcc finds no mixture-of-experts layer in this model}}
 module attributes {dist.mesh = #dist.mesh<dp = 2>, dist.experts = 2} {
   graph.parameter @w : tensor<16x16xf32>
   func.func @no_experts(%x: tensor<8x16xf32> {graph.batch_dim = 0 : i64}) -> tensor<8x16xf32> {
@@ -148,7 +148,7 @@ module attributes {dist.mesh = #dist.mesh<dp = 4>, dist.experts = 4} {
 
 // -----
 
-// expected-remark @unknown {{cp divides nothing: the model has no sequence}}
+// expected-remark @unknown {{cp has no effect: the model has no sequence}}
 module attributes {dist.mesh = #dist.mesh<cp = 2>} {
   func.func @no_sequence(%x: tensor<8x32xf32> {graph.batch_dim = 0 : i64}) -> tensor<8x32xf32> {
     %y = graph.exp %x : tensor<8x32xf32>
@@ -172,7 +172,7 @@ module attributes {dist.mesh = #dist.mesh<cp = 2>, dist.seeds = ["x=[-,-]"]} {
 module attributes {dist.mesh = #dist.mesh<mb = 2, dp = 2>, graph.reproducible} {
   graph.parameter @w : tensor<4xf32> trained
   func.func @no_branch(%x: tensor<6x4xf32> {graph.batch_dim = 0 : i64}) {
-    // expected-error @below {{with --reproducible 2 ranks cannot divide the 3 samples of a microbatch: their number has to be a power of two that divides it}}
+    // expected-error @below {{with --reproducible 2 ranks cannot divide the 3 samples of a microbatch: the number of ranks must be a power of two that divides the number of samples}}
     %g = graph.reduce sum %x over [0] : tensor<6x4xf32>
     %s = graph.accumulate %g : tensor<4xf32>
     graph.set_parameter @w, %s : tensor<4xf32>

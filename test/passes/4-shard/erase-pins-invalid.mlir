@@ -4,7 +4,7 @@
 #whole = #dist.sharding<"[-]">
 
 func.func @not_resharded(%x: tensor<8xf32> {dist.sharding = #half}) -> tensor<8xf32> {
-  // expected-error @below {{lies otherwise than its operand; insert-reshards must run before}}
+  // expected-error @below {{has another sharding than its operand; insert-reshards must run before}}
   %0 = dist.pin %x to #whole value "x" {dist.shardings = [#whole], dist.split = #whole} : tensor<8xf32>
   return %0 : tensor<8xf32>
 }

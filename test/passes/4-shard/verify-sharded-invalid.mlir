@@ -67,7 +67,7 @@ func.func @partial_output(%x: tensor<8xf32> {dist.sharding = #partial}) -> tenso
 #columns = #dist.sharding<"[-, 8@t:2]">
 module attributes {dist.mesh = #dist.mesh<t = 2>} {
 func.func @hidden_communication(%x: tensor<4x8xf32> {dist.sharding = #columns}) -> tensor<4x8xf32> {
-  // expected-error @below {{is split over t along its own dim; expand-split-ops must make other}}
+  // expected-error @below {{is split over t along a dim whose parts exchange values; expand-split-ops must replace it}}
   %y = graph.softmax %x over 1 {dist.shardings = [#columns], dist.split = #columns} : tensor<4x8xf32>
   return %y : tensor<4x8xf32>
 }

@@ -33,7 +33,7 @@ func.func @weight_without_sharding() -> tensor<8xf32> {
 #sum = #dist.sharding<"[-] partial sum(tp:2)">
 
 func.func @not_linear(%x: tensor<8xf32> {dist.sharding = #sum}) -> tensor<8xf32> {
-  // expected-error @below {{takes operand 0 while sum(tp:2) is still to be made of it}}
+  // expected-error @below {{reads operand 0, which is partial sum(tp:2), before it is reduced}}
   %0 = graph.relu %x {dist.shardings = [#sum]} : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
@@ -43,7 +43,7 @@ func.func @not_linear(%x: tensor<8xf32> {dist.sharding = #sum}) -> tensor<8xf32>
 #max = #dist.sharding<"[-] partial max(tp:2)">
 
 func.func @linear_but_no_sum(%x: tensor<8xf32> {dist.sharding = #max}) -> tensor<8xf32> {
-  // expected-error @below {{takes operand 0 while max(tp:2) is still to be made of it}}
+  // expected-error @below {{reads operand 0, which is partial max(tp:2), before it is reduced}}
   %0 = graph.neg %x {dist.shardings = [#max]} : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
@@ -54,7 +54,7 @@ func.func @linear_but_no_sum(%x: tensor<8xf32> {dist.sharding = #max}) -> tensor
 #whole = #dist.sharding<"[-]">
 
 func.func @added_on_every_rank(%x: tensor<8xf32> {dist.sharding = #sum}, %b: tensor<8xf32> {dist.sharding = #whole}) -> tensor<8xf32> {
-  // expected-error @below {{adds what is whole to sum(tp:2), on every rank}}
+  // expected-error @below {{adds a complete value to partial sum(tp:2) on every rank}}
   %0 = graph.add %x, %b {dist.shardings = [#sum]} : tensor<8xf32>, tensor<8xf32>
   return %0 : tensor<8xf32>
 }
@@ -75,7 +75,7 @@ func.func @of_two_axes(%x: tensor<8xf32> {dist.sharding = #tp}, %y: tensor<8xf32
 #sum = #dist.sharding<"[-] partial sum(tp:2)">
 
 func.func @squared(%x: tensor<8xf32> {dist.sharding = #sum}) -> tensor<8xf32> {
-  // expected-error @below {{takes 2 operands of which sum(tp:2) is still to be made; it is linear in one}}
+  // expected-error @below {{reads 2 operands that are partial sum(tp:2); it is linear in one only}}
   %0 = graph.mul %x, %x {dist.shardings = [#sum]} : tensor<8xf32>, tensor<8xf32>
   return %0 : tensor<8xf32>
 }
@@ -86,7 +86,7 @@ func.func @squared(%x: tensor<8xf32> {dist.sharding = #sum}) -> tensor<8xf32> {
 #whole = #dist.sharding<"[-]">
 
 func.func @forgotten(%x: tensor<8xf32> {dist.sharding = #sum}) -> tensor<8xf32> {
-  // expected-error @below {{loses that sum(tp:2) is still to be made of it}}
+  // expected-error @below {{reads partial sum(tp:2), but its result does not record it}}
   %0 = graph.neg %x {dist.shardings = [#whole]} : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
@@ -98,7 +98,7 @@ func.func @forgotten(%x: tensor<8xf32> {dist.sharding = #sum}) -> tensor<8xf32> 
 #whole = #dist.sharding<"[-, -]">
 
 func.func @never_reduced(%x: tensor<4x4xf32> {dist.sharding = #columns}, %w: tensor<4x6xf32> {dist.sharding = #rows}) -> tensor<4x6xf32> {
-  // expected-error @below {{reduces a dim that ranks divide, but its result does not say sum(tp:2)}}
+  // expected-error @below {{reduces a dim that ranks divide, but its result is not partial sum(tp:2)}}
   %0 = graph.matmul %x, %w {dist.shardings = [#whole]} : tensor<4x4xf32>, tensor<4x6xf32>
   return %0 : tensor<4x6xf32>
 }
@@ -109,7 +109,7 @@ func.func @never_reduced(%x: tensor<4x4xf32> {dist.sharding = #columns}, %w: ten
 #max = #dist.sharding<"[-] partial max(tp:2)">
 
 func.func @of_another_kind(%x: tensor<4x4xf32> {dist.sharding = #columns}) -> tensor<4xf32> {
-  // expected-error @below {{but its result does not say sum(tp:2)}}
+  // expected-error @below {{but its result is not partial sum(tp:2)}}
   %0 = graph.reduce sum %x over [1] {dist.shardings = [#max]} : tensor<4x4xf32>
   return %0 : tensor<4xf32>
 }
@@ -120,7 +120,7 @@ func.func @of_another_kind(%x: tensor<4x4xf32> {dist.sharding = #columns}) -> te
 #sum = #dist.sharding<"[-] partial sum(tp:2)">
 
 func.func @out_of_nothing(%x: tensor<8xf32> {dist.sharding = #whole}) -> tensor<8xf32> {
-  // expected-error @below {{is said to give sum(tp:2), which nothing begins}}
+  // expected-error @below {{is marked partial sum(tp:2), but no reduction causes it}}
   %0 = graph.neg %x {dist.shardings = [#sum]} : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
@@ -133,7 +133,7 @@ func.func @out_of_nothing(%x: tensor<8xf32> {dist.sharding = #whole}) -> tensor<
 func.func @reduced_twice(%x: tensor<8xf32> {dist.sharding = #sum}) -> tensor<8xf32> {
   %0 = dist.collective all_reduce %x from #sum to #whole shape [8] received 32 value "y" {dist.shardings = [#whole]}
       : tensor<8xf32> to tensor<8xf32>
-  // expected-error @below {{starts from sum(tp:2) to be made, but of its operand it is nothing}}
+  // expected-error @below {{starts from partial sum(tp:2), but the partial of its operand is none}}
   %1 = dist.collective all_reduce %0 from #sum to #whole shape [8] received 32 value "y" {dist.shardings = [#whole]}
       : tensor<8xf32> to tensor<8xf32>
   return %1 : tensor<8xf32>
@@ -144,7 +144,7 @@ func.func @reduced_twice(%x: tensor<8xf32> {dist.sharding = #sum}) -> tensor<8xf
 #sum = #dist.sharding<"[-] partial sum(tp:2)">
 
 func.func @partial_result(%x: tensor<8xf32> {dist.sharding = #sum}) -> tensor<8xf32> {
-  // expected-error @below {{takes a value of which sum(tp:2) is still to be made}}
+  // expected-error @below {{reads a value that is partial sum(tp:2), but has no sharding rule}}
   return %x : tensor<8xf32>
 }
 
@@ -154,7 +154,7 @@ func.func @partial_result(%x: tensor<8xf32> {dist.sharding = #sum}) -> tensor<8x
 #sum = #dist.sharding<"[-] partial sum(tp:2)">
 
 func.func @sum_is_lost_on_its_way(%x: tensor<8xf32> {dist.sharding = #sum}) -> tensor<8xf32> {
-  // expected-error @below {{sends a value of which sum(tp:2) is still to be made, as one of which nothing is}}
+  // expected-error @below {{sends a value with partial sum(tp:2), which arrives with partial none instead}}
   %0 = pipe.transfer %x from 0 to 1 {dist.shardings = [#whole]} : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
@@ -178,7 +178,7 @@ func.func @mean_of_a_part(%x: tensor<4x4xf32> {dist.sharding = #columns}) -> ten
 
 func.func @channels_of_one_group(%x: tensor<1x3x4xf32> {dist.sharding = #channels},
                                  %w: tensor<3x2x1xf32> {dist.sharding = #filters}) -> tensor<1x2x4xf32> {
-  // expected-error @below {{reduces a dim that ranks divide, but its result does not say sum(tp:2)}}
+  // expected-error @below {{reduces a dim that ranks divide, but its result is not partial sum(tp:2)}}
   %0 = graph.conv_transpose %x, %w {dist.shardings = [#whole], strides = array<i64: 1>, pads = array<i64: 0, 0>,
       dilations = array<i64: 1>, output_pads = array<i64: 0>} : tensor<1x3x4xf32>, tensor<3x2x1xf32>
   return %0 : tensor<1x2x4xf32>

@@ -2,7 +2,7 @@
 
 module attributes {pipe.stages = 2 : i64} {
   func.func @stage_1() attributes {pipe.stage = 1 : i64} {
-    // expected-error @below {{waits for 'h', which stage 0 does not send like this}}
+    // expected-error @below {{waits for 'h', which stage 0 does not send with this type}}
     %h = pipe.receive from 0 value "h" : tensor<8xf32>
     return
   }
@@ -28,7 +28,7 @@ module attributes {pipe.stages = 2 : i64} {
 // -----
 
 module attributes {pipe.stages = 1 : i64} {
-  // expected-error @below {{has an action '0X0' that is none}}
+  // expected-error @below {{has '0X0' in its table, which is not an action}}
   pipe.actions 0 stages [0] ["0X0"]
 }
 
@@ -50,7 +50,7 @@ module attributes {pipe.stages = 1 : i64} {
 // -----
 
 module attributes {pipe.stages = 1 : i64} {
-  // expected-error @below {{is what stage 0 runs as U0, which the table does not have, or another function is}}
+  // expected-error @below {{is the function of stage 0 for action U0, which is not in the table or has another function}}
   func.func @stage_0_update_0() attributes {pipe.stage = 0 : i64, pipe.action = "U0"} { return }
   func.func @stage_0() attributes {pipe.stage = 0 : i64} { return }
   pipe.actions 0 stages [0] ["0F0"]
@@ -78,7 +78,7 @@ module attributes {pipe.stages = 1 : i64} {
   func.func @stage_0_shared(%t: tensor<8xf32>) -> tensor<8xf32> attributes {pipe.stage = 0 : i64, pipe.action = "UNSHARD"} {
     return %t : tensor<8xf32>
   }
-  // expected-error @below {{takes result 0 of @stage_0_shared as 'tensor<4xf32>', which stage 0 does not make}}
+  // expected-error @below {{takes result 0 of @stage_0_shared as 'tensor<4xf32>', which stage 0 does not compute}}
   func.func @stage_0(%t: tensor<4xf32> {pipe.held = {by = @stage_0_shared, result = 0 : i64}}) attributes {pipe.stage = 0 : i64} { return }
   pipe.actions 0 stages [0] ["0UNSHARD", "0F0"]
 }

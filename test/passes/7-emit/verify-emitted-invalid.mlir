@@ -1,6 +1,6 @@
 // RUN: pcc-opt --verify-emitted --split-input-file --verify-diagnostics %s
 
-// expected-error @below {{phase '7-emit' cannot read the module: the module does not say what the model's inputs are}}
+// expected-error @below {{phase '7-emit' cannot read the module: the module does not list the model's inputs}}
 module {
 }
 

@@ -60,7 +60,7 @@ protected:
       EXPECT_TRUE(result.holdsWhatItSays);
       EXPECT_EQ(result.loaded.position.step, 1);
       ASSERT_EQ(result.loaded.notes.size(), 1u);
-      EXPECT_EQ(result.loaded.notes[0].find("checkpoint passed over: "), 0u);
+      EXPECT_EQ(result.loaded.notes[0].find("checkpoint skipped: "), 0u);
       // With two ranks, the other one may report it.
       if (!isDivided)
         EXPECT_NE(result.loaded.notes[0].find(why), std::string::npos)
@@ -106,7 +106,7 @@ TEST_F(Damage, MissingManifest) {
 
 TEST_F(Damage, TruncatedManifest) {
   overwrite(manifest, contentOf(manifest).substr(0, 200));
-  expectFallback("it is no JSON, or cut off");
+  expectFallback("it is not JSON, or is truncated");
 }
 
 TEST_F(Damage, OtherVersion) {
@@ -129,7 +129,7 @@ TEST_F(Damage, AbsurdHeaderLengths) {
     std::string content = sound;
     std::memcpy(content.data(), &length, sizeof length);
     overwrite(part, content);
-    expectFallback("is no usable safetensors file: its header");
+    expectFallback("is not a valid safetensors file: its header");
   }
 }
 
@@ -292,9 +292,8 @@ TEST_F(Damage, TensorsWithoutAPlace) {
   EXPECT_TRUE(stateless.holdsWhatItSays);
   ASSERT_EQ(stateless.loaded.notes.size(), 1u);
   EXPECT_EQ(stateless.loaded.notes[0],
-            "this run has no use for tensor \"m\" of "
-            "checkpoint \"" +
-                newest + "\"");
+            "this run does not use tensor \"m\" of checkpoint \"" + newest +
+                "\"");
   less = {whole()[1]};
   const Status status = load(less, single, folder.path).status;
   EXPECT_EQ(status.code(), CannotMeet);

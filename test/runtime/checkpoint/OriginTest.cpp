@@ -210,7 +210,8 @@ TEST(Origin, FaultsAreNamed) {
   };
   program::TransposeT twice;
   twice.permutation = {0, 0};
-  EXPECT_STREQ(faultOf(twice), "was transposed by what is no permutation");
+  EXPECT_STREQ(faultOf(twice),
+               "was transposed by a list that is not a permutation");
   program::SliceT outside;
   outside.dim = 1;
   outside.start = 2;
@@ -220,5 +221,5 @@ TEST(Origin, FaultsAreNamed) {
   more.shape = {7};
   EXPECT_STREQ(faultOf(more), "was reshaped to another number of elements");
   EXPECT_STREQ(faultOf(castTo(ElementType::F64)),
-               "came by steps that end in another type or shape");
+               "was made by steps that end in another type or shape");
 }

@@ -220,5 +220,5 @@ TEST(Pipeline, MixedBundlesAreRefused) {
   options.timeout = options.loadTimeout = 5;
   const Status status = run.run(options);
   EXPECT_EQ(status.code(), DamagedBundle);
-  EXPECT_EQ(status.message(), "rank 1 is of another bundle than rank 0");
+  EXPECT_EQ(status.message(), "rank 1 has another bundle than rank 0");
 }

@@ -84,7 +84,7 @@ TEST_F(Session, ARankThatIsGivenUpTakesNoStep) {
     return status.ok() ? rank.step(report) : status;
   });
   EXPECT_EQ(status.code(), PeerLost);
-  EXPECT_EQ(status.message(), "the run was given up");
+  EXPECT_EQ(status.message(), "the run was aborted");
 }
 
 TEST_F(Session, AProgramThatDoesNotTrainHasNoCheckpoints) {

@@ -184,7 +184,7 @@ TEST(Verify, SumsOfAFactorOnGpus) {
       sum(p, buffer);
     });
   };
-  EXPECT_NE(fault(0, false).find("sums that cannot be made"),
+  EXPECT_NE(fault(0, false).find("sums that cannot be computed"),
             std::string::npos);
   EXPECT_NE(fault(2, true).find("writes where it reads"), std::string::npos);
   EXPECT_NE(fault(1, true).find("cannot be written"), std::string::npos);
@@ -231,7 +231,7 @@ TEST(Verify, PartsOfCollectives) {
   EXPECT_EQ(faultOfParts({start, finish, start, start, finish, finish}), "");
   EXPECT_NE(faultOfParts({start}).find("does not finish the collective"),
             std::string::npos);
-  EXPECT_NE(faultOfParts({finish, start}).find("not what it has started"),
+  EXPECT_NE(faultOfParts({finish, start}).find("which it has not started"),
             std::string::npos);
   EXPECT_NE(faultOfParts({whole, start, finish}).find("in one part and in two"),
             std::string::npos);
@@ -297,7 +297,8 @@ TEST(Verify, WhatIsSaidOfStages) {
            [](program::StageT &stage) { stage.stage = 1; },
            [](program::StageT &stage) { stage.flops = -1; },
            [](program::StageT &stage) { stage.activation_bytes = -1; }})
-    EXPECT_NE(faultOf(change).find("what it says of stage"), std::string::npos);
+    EXPECT_NE(faultOf(change).find("its description of stage"),
+              std::string::npos);
 }
 
 TEST(Verify, SamplesAndTheirDim) {

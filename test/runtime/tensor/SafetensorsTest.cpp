@@ -59,8 +59,8 @@ TEST(Safetensors, MetadataAndAnyOrder) {
 TEST(Safetensors, FaultsAreNamed) {
   const Folder folder;
   const std::vector<std::pair<std::string, std::string>> faults = {
-      {"[]", "its header is no JSON object"},
-      {"{", "its header is no JSON object"},
+      {"[]", "its header is not a JSON object"},
+      {"{", "its header is not a JSON object"},
       {R"({"a":3})", "tensor \"a\" is not described"},
       {R"({"a":{"dtype":"F4","shape":[1],"data_offsets":[0,4]}})",
        "tensor \"a\" is of an unknown type"},

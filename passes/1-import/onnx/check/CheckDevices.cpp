@@ -118,7 +118,7 @@ void DeviceCheck::check(const Node &node) {
       return fail("the model has no device configuration " +
                   quoted(own.configurationId));
     if (!seen.insert(own.configurationId).second)
-      return fail("speaks of device configuration " +
+      return fail("refers to device configuration " +
                   quoted(own.configurationId) + " twice");
     if (own.pipelineStage.value_or(0) < 0)
       return fail("is on pipeline stage " + std::to_string(*own.pipelineStage));
@@ -128,7 +128,7 @@ void DeviceCheck::check(const Node &node) {
       if (!contains(node.inputs, spec.tensorName) &&
           !contains(node.outputs, spec.tensorName))
         return fail("shards " + quoted(spec.tensorName) +
-                    ", which is none of its inputs and outputs");
+                    ", which is neither an input nor an output of it");
       if (!tensors.insert(spec.tensorName).second)
         return fail("shards " + quoted(spec.tensorName) + " twice");
       tensor = spec.tensorName;
@@ -157,10 +157,10 @@ void DeviceCheck::checkDims(const ShardingSpec &spec) {
     if (!axes.insert(dim.axis).second)
       return fail("splits " + axis + " twice");
     if (dim.simpleShardings.empty())
-      return fail("does not say in how many shards it splits " + axis);
+      return fail("does not say into how many shards it splits " + axis);
     for (const SimpleShardedDim &simple : dim.simpleShardings)
       if (simple.numShards < 1)
-        return fail("splits " + axis + " in " +
+        return fail("splits " + axis + " into " +
                     std::to_string(simple.numShards) + " shards");
   }
 }

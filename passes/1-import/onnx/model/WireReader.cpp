@@ -108,7 +108,7 @@ void WireReader::appendReals(std::vector<float> &values) const {
   if (content.size() % sizeof(float) != 0)
     throw WireError{"field " + std::to_string(number) + " has " +
                     std::to_string(content.size()) +
-                    " bytes, which are no 32-bit values"};
+                    " bytes, which is not a multiple of 4"};
   const size_t before = values.size();
   values.resize(before + content.size() / sizeof(float));
   if (!content.empty())

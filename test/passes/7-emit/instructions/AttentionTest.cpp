@@ -205,12 +205,12 @@ TEST_F(AttentionTest, LoadersRefuseWhatCannotBe) {
         .message();
   };
   attention.batch = 3;
-  EXPECT_NE(fault().find("attention of what is in no buffer"),
+  EXPECT_NE(fault().find("attention with an operand in no buffer"),
             std::string::npos);
   attention.batch = 2;
   EXPECT_EQ(fault(), "");
   attention.result = nullptr;
-  EXPECT_NE(fault().find("attention of what is in no buffer"),
+  EXPECT_NE(fault().find("attention with an operand in no buffer"),
             std::string::npos);
   attention.key_heads = 3;
   EXPECT_NE(fault().find("impossible attention"), std::string::npos);

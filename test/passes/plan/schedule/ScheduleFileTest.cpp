@@ -165,12 +165,12 @@ TEST(ScheduleFile, MistakesAreFoundWhereTheyAre) {
   for (const Mistake &mistake : {
            Mistake{"0F0,0B0\n1F0, 1G0\n",
                    {2, 1, 1},
-                   "line 2, column 6: '1G0' is no action (expected for example "
-                   "0F3, 0B3, 0I3 or 0W3)"},
+                   "line 2, column 6: '1G0' is not an action (expected for "
+                   "example 0F3, 0B3, 0I3 or 0W3)"},
            {"0F0,0B0\n\n1F0,(1F1;1Q0)OVERLAP_F_B\n",
             {2, 1, 2},
-            "line 3, column 10: '1Q0' is no action (expected for example 0F3, "
-            "0B3, 0I3 or 0W3)"},
+            "line 3, column 10: '1Q0' is not an action (expected for example "
+            "0F3, 0B3, 0I3 or 0W3)"},
            {"0F0,0F8\n",
             {1, 1, 8},
             "line 1, column 5: 0F8 is of microbatch 8, but there are 8 (0 to "

@@ -87,7 +87,7 @@ TEST(SocketRendezvous, RankThatIsThereTwiceEndsTheJob) {
     job.start(rank);
   job.wait();
   job.expectAll(WrongWorld, "rank 1 (process ");
-  EXPECT_NE(job.results[0].message().find("is there twice: as rank 1"),
+  EXPECT_NE(job.results[0].message().find("appears twice: as rank 1"),
             std::string::npos);
 }
 
@@ -199,7 +199,7 @@ TEST(SocketRendezvous, RankThatDoesNotComeToItsEndIsMissed) {
   });
   job.start(1, TestJob::watch);
   job.wait();
-  job.expectAll(PeerLost, "waited 0.2 s: not every rank has come to its end");
+  job.expectAll(PeerLost, "waited 0.2 s: not every rank has finished");
 }
 
 TEST(SocketRendezvous, RankThatDoesNotHearIsGivenUp) {

@@ -58,8 +58,8 @@ TEST(CheckDevices, WhatIsThereMayBeAnnotated) {
 
 TEST(CheckDevices, Names) {
   EXPECT_EQ(errorOf({spec("ghost", {})}),
-            "node 'n' (Relu): shards 'ghost', which is none of its inputs and "
-            "outputs");
+            "node 'n' (Relu): shards 'ghost', which is neither an input nor an "
+            "output of it");
   EXPECT_EQ(errorOf({spec("x", {}), spec("x", {})}),
             "node 'n' (Relu): shards 'x' twice");
   EXPECT_EQ(errorOf({}, "nowhere"),
@@ -85,7 +85,7 @@ TEST(CheckDevices, Shards) {
   EXPECT_EQ(errorOf({spec("x", {}).text(4, sharded(0, {0}))}),
             of + "splits axis 0 in 0 shards");
   EXPECT_EQ(errorOf({spec("x", {}).text(4, sharded(0, {}))}),
-            of + "does not say in how many shards it splits axis 0");
+            of + "does not say into how many shards it splits axis 0");
   EXPECT_EQ(
       errorOf(
           {spec("x", {}).text(4, sharded(1, {2})).text(4, sharded(1, {2}))}),
