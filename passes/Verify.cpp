@@ -58,11 +58,10 @@ static Status findWhole(Compilation &parts, CompileOptions &options) {
   if (passed < Phase::Localize)
     return Status::success();
   if (passed > Phase::Schedule)
-    return Status::error(
-        WrongUsage,
-        "'" + options.model +
-            "' is a dump of 7-emit, behind which nothing is interpreted; "
-            "verify the dump of 6-schedule");
+    return Status::error(WrongUsage,
+                         "'" + options.model +
+                             "' is a dump of 7-emit, which cannot be "
+                             "interpreted; verify the dump of 6-schedule");
   return restoreImportOptions(parts.getModule(), options);
 }
 

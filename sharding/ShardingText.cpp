@@ -284,7 +284,8 @@ StatusOr<Sharding> parseSharding(std::string_view text, const Mesh &mesh,
                                  const Shape &shape) {
   PCC_ASSIGN_OR_RETURN(Sharding sharding, parseAsWritten(text, &mesh, &shape));
   if (hasView(sharding))
-    return Status::error(CannotMeet, "no value lies as a view");
+    return Status::error(CannotMeet,
+                         "no value can have a view as its sharding");
   if (std::optional<std::string> problem = findError(sharding, mesh, shape))
     return Status::error(CannotMeet, *problem);
   return canonical(std::move(sharding));

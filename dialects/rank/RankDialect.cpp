@@ -148,7 +148,8 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   auto kernel =
       symbolTable.lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
   if (!kernel)
-    return emitOpError("launches @") << getKernel() << ", which is no kernel";
+    return emitOpError("launches @")
+           << getKernel() << ", which is not a kernel";
   auto type =
       FunctionType::get(getContext(), getOperandTypes(), getResultTypes());
   if (type != kernel.getFunctionType())
@@ -193,7 +194,7 @@ LaunchPartsOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
       symbolTable.lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
   if (!kernel || !kernel.getInParts())
     return emitOpError("launches @")
-           << getKernel() << ", which is no kernel in parts";
+           << getKernel() << ", which is not a kernel in parts";
   const size_t parts = getResults().size() / kernel.getResultTypes().size();
   SmallVector<int64_t> elements;
   for (Value result : getResults().take_front(parts))

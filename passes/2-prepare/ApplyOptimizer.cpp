@@ -394,7 +394,7 @@ struct ApplyOptimizer : pcc::prepare::impl::ApplyOptimizerBase<ApplyOptimizer> {
     StringRef text = request->text("lr_schedule");
     auto schedule = parseLearningRateSchedule(text.empty() ? "constant" : text);
     if (!schedule) {
-      getOperation().emitError() << "cannot follow --lr-schedule '" << text
+      getOperation().emitError() << "invalid --lr-schedule '" << text
                                  << "': " << schedule.status().message();
       return signalPassFailure();
     }

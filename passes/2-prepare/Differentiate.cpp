@@ -124,7 +124,7 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
     auto scale = LossScale::of(getOperation());
     if (!scale) {
       getOperation().emitError()
-          << "cannot follow --loss-scale '" << request->text("loss_scale")
+          << "invalid --loss-scale '" << request->text("loss_scale")
           << "': " << scale.status().message();
       return signalPassFailure();
     }

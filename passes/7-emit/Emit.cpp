@@ -68,9 +68,9 @@ private:
     if (target == "cuda")
       gpuCode = GpuCode{rank::gpuArchOf(module).str(), "", {}};
     if (gpuCode && !isGpuArch(gpuCode->arch))
-      return Status::error(WrongUsage,
-                           "no GPU is called '" + gpuCode->arch + "'",
-                           {"use sm_80, sm_90 or a later one"});
+      return Status::error(
+          WrongUsage, "there is no GPU architecture '" + gpuCode->arch + "'",
+          {"use sm_80, sm_90 or a later one"});
     return instructionSetsOf(module, cpus);
   }
 
@@ -122,8 +122,8 @@ private:
     FailureOr<std::string> ptx =
         makePtx(module, gpuCode->arch, support + "/libdevice.10.bc");
     if (failed(ptx))
-      return Status::error(Defect,
-                           "phase '7-emit' cannot make PTX of its kernels");
+      return Status::error(
+          Defect, "phase '7-emit' cannot translate its kernels to PTX");
     gpuCode->ptx = *ptx;
     std::optional<std::vector<char>> cubin;
     PCC_RETURN_IF_ERROR(
@@ -172,10 +172,9 @@ private:
       if (Status status = runtime::verifyProgram(
               program.tables, static_cast<int64_t>(program.constants.size()));
           status.failed())
-        return Status::error(Defect,
-                             "phase '7-emit' made a program that the loader "
-                             "refuses: " +
-                                 status.message());
+        return Status::error(
+            Defect, "phase '7-emit' made a program that the loader rejects: " +
+                        status.message());
     }
     return Status::success();
   }

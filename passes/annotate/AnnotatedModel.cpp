@@ -223,10 +223,8 @@ Status pcc::writeAnnotatedModel(ModuleOp module, const std::string &path,
   auto file = module->getAttrOfType<StringAttr>(graph::modelName);
   auto root = module->getAttrOfType<StringAttr>(graph::rootName);
   if (!file || !root)
-    return Status::error(
-        CannotMeet,
-        "cannot write an annotated model: this one was not made of an "
-        ".onnx file");
+    return Status::error(CannotMeet, "cannot write an annotated model: this "
+                                     "one was not made from an .onnx file");
   auto model =
       onnx::readModelAsWritten((root.getValue() + "/" + file.getValue()).str());
   if (!model)

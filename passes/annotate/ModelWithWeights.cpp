@@ -69,7 +69,7 @@ public:
       return Status::error(
           CannotMeet,
           "cannot export model '" + options.model +
-              "': constants inside of its nodes lie in other files");
+              "': constants inside its nodes are stored in other files");
     placeInside();
     const bool isBeside =
         std::any_of(model.graph.initializers.begin(),

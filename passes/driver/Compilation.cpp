@@ -116,8 +116,7 @@ Status Compilation::writeOnnx(const std::string &path) {
   if (phaseOf(*module) > Phase::Shard)
     return Status::error(
         WrongUsage,
-        "--emit onnx needs a model, or a dump of no later phase than "
-        "4-shard");
+        "--emit onnx needs a model, or a dump of phase 4-shard or earlier");
   return runGuarded(
       [&] { return writeAnnotatedModel(*module, path, listener); });
 }

@@ -31,6 +31,6 @@ LogicalResult Diagnostics::take(Diagnostic &diagnostic) {
 
 Status Diagnostics::status(ExitCode code) const {
   if (message.empty())
-    return Status::error(Defect, "a pass failed without saying why");
+    return Status::error(Defect, "a pass failed without a message");
   return Status::error(code, message, notes);
 }

@@ -235,10 +235,8 @@ private:
   /// `positions` is the smallest memory that any attempt has reached.
   Status refuse(const Positions &positions) const {
     Status status = emit::checkMemory(module, positions);
-    status.addNote(
-        "no choice of weights that are stored in parts takes less; more ranks "
-        "of "
-        "--tp or --pp, more microbatches or a smaller batch do");
+    status.addNote("storing other weights in parts does not help; use more "
+                   "ranks (--tp, --pp), more microbatches or a smaller batch");
     return status;
   }
 

@@ -136,8 +136,8 @@ private:
     Status status = emit::checkMemory(module, least);
     if (!status.ok())
       status.addNote(
-          "that is the least: all that can be is recomputed; more ranks of "
-          "--tp or --pp, more microbatches or a smaller batch take less");
+          "this is the minimum, with all possible recomputation; use more "
+          "ranks (--tp, --pp), more microbatches or a smaller batch");
     return status;
   }
 

@@ -70,7 +70,7 @@ Status Verification::simulate(ModuleOp parts, ArrayRef<std::string> files) {
   for (auto [output, held] : llvm::zip_equal(found.outputs, shards))
     if (held.empty())
       return Status::error(Defect,
-                           "no stage makes output '" + output.name + "'");
+                           "no stage computes output '" + output.name + "'");
   if (found.simulatedDifference())
     found.first = findFirstDifference(whole, parts, inputs, found.numerics);
   return Status::success();

@@ -43,10 +43,9 @@ static Status checkExperts(const CompileOptions &options) {
   int64_t experts = options.axis("ep");
   int64_t lanes = options.axis("dp") * options.axis("cp");
   if (options.hasPreset("expert") && !options.mesh.empty())
-    return Status::error(
-        WrongUsage,
-        "--preset expert and --mesh exclude each other: experts lie on dp "
-        "and cp");
+    return Status::error(WrongUsage,
+                         "--preset expert and --mesh exclude each other: "
+                         "experts are divided over dp and cp");
   if (options.hasPreset("expert") && experts == 1)
     return Status::error(
         CannotMeet, "--preset expert needs ranks: give --ep, --dp or --cp");
@@ -61,15 +60,13 @@ static Status checkExperts(const CompileOptions &options) {
 /// Checks that options for GPUs come with --target cuda.
 static Status checkTarget(const CompileOptions &options) {
   if (options.target == "cpu" && !options.gpuArch.empty())
-    return Status::error(WrongUsage,
-                         "--gpu-arch speaks of GPUs: give --target cuda");
+    return Status::error(WrongUsage, "--gpu-arch needs --target cuda");
   if (options.target == "cpu" && options.tf32)
-    return Status::error(WrongUsage,
-                         "--tf32 speaks of GPUs: give --target cuda");
+    return Status::error(WrongUsage, "--tf32 needs --target cuda");
   if (options.tf32 && !options.dtype.empty() && options.dtype != "f32")
     return Status::error(WrongUsage,
-                         "--tf32 speaks of products of f32, which --dtype " +
-                             options.dtype + " leaves none of");
+                         "--tf32 applies to products of f32, but --dtype " +
+                             options.dtype + " leaves none");
   return Status::success();
 }
 
@@ -97,10 +94,10 @@ Status pcc::checkOptions(const CompileOptions &options) {
       return Status::error(WrongUsage,
                            "--mesh names axis '" + name + "' twice");
     if (name == "pp" || name == "mb")
-      return Status::error(WrongUsage,
-                           "--mesh names axis '" + name +
-                               "', which is taken: --pp gives " +
-                               "stages and --microbatches parts of the batch");
+      return Status::error(
+          WrongUsage, "--mesh names axis '" + name +
+                          "', which is reserved: --pp sets the " +
+                          "stages, and --microbatches the parts of the batch");
   }
   if (!options.mesh.empty())
     for (const char *axis : {"tp", "dp", "cp", "ep"})
@@ -208,10 +205,8 @@ static Status checkTf32(ModuleOp module, const CompileOptions &options) {
   });
   return computes.wasInterrupted()
              ? Status::success()
-             : Status::error(
-                   WrongUsage,
-                   "--tf32 speaks of products of f32, and the model has no "
-                   "f32");
+             : Status::error(WrongUsage, "--tf32 applies to products of f32, "
+                                         "but the model has no f32");
 }
 
 /// Records the numbers of stages and microbatches and the schedule. Stages that
@@ -223,10 +218,8 @@ static Status recordPipeline(ModuleOp module, const CompileOptions &options) {
     module->setAttr(pipe::stagesName, builder.getI64IntegerAttr(
                                           options.axis("pp") * virtualStages));
   else if (!options.stageAt.empty())
-    return Status::error(
-        CannotMeet,
-        "the model's annotations say which nodes are on which stage, so "
-        "--stage-at cannot");
+    return Status::error(CannotMeet, "the model's annotations assign its nodes "
+                                     "to stages, so --stage-at is not allowed");
   module->setAttr(pipe::virtualStagesName,
                   builder.getI64IntegerAttr(virtualStages));
   module->setAttr(pipe::microbatchesName,
@@ -366,8 +359,8 @@ Status pcc::restoreImportOptions(ModuleOp module, CompileOptions &options) {
   auto file = module->getAttrOfType<StringAttr>(graph::modelName);
   auto root = module->getAttrOfType<StringAttr>(graph::rootName);
   if (!file || !root)
-    return Status::error(CannotRead,
-                         "the dump does not say which model it was made of");
+    return Status::error(
+        CannotRead, "the dump does not name the model that it was made from");
   options.model = (root.getValue() + "/" + file.getValue()).str();
   // Without annotations, the model is imported for one device.
   options.configuration = "none";

@@ -35,7 +35,7 @@ Status pcc::checkTraining(const CompileOptions &options) {
   if (!kind)
     return Status::error(WrongUsage, "no schedule is called '" +
                                          options.schedule +
-                                         "', and it is no .csv file");
+                                         "', and it is not a .csv file");
   std::string error =
       plan::scheduleError({*kind, static_cast<int>(options.axis("pp")),
                            static_cast<int>(numVirtualStages(options)),
@@ -52,11 +52,9 @@ static Status checkOwnTraining(const CompileOptions &options) {
     given.erase(option);
   if (given.empty())
     return Status::success();
-  return Status::error(
-      WrongUsage,
-      "option " + given.begin()->first +
-          " needs a --loss: without one the model is trained as its "
-          "TrainingInfo says");
+  return Status::error(WrongUsage, "option " + given.begin()->first +
+                                       " needs --loss: without it the model is "
+                                       "trained as its TrainingInfo says");
 }
 
 Status pcc::checkLoss(ModuleOp module, const CompileOptions &options) {
@@ -65,10 +63,9 @@ Status pcc::checkLoss(ModuleOp module, const CompileOptions &options) {
   auto model = module.lookupSymbol<func::FuncOp>("main");
   if (model && graph::isTraining(model.front()))
     return checkOwnTraining(options);
-  return Status::error(
-      WrongUsage, "--train needs a --loss",
-      {"for instance --loss 'cross_entropy(logits, labels)', or the name "
-       "of an output of one number"});
+  return Status::error(WrongUsage, "--train needs --loss",
+                       {"for instance --loss 'cross_entropy(logits, labels)', "
+                        "or the name of a scalar output"});
 }
 
 void pcc::recordTraining(ModuleOp module, const CompileOptions &options) {

@@ -25,7 +25,7 @@ class Session:
     def __init__(self, bundle: Bundle, resume: str | os.PathLike[str] | None, options: Mapping[str, object]) -> None:
         for keyword in options:
             if keyword in TOLD:
-                raise Error(f"a session has no option {keyword}", ["it steps and saves when it is told to; Bundle.run has the option"], 2)
+                raise Error(f"a session has no option {keyword}", ["a session has methods for this; Bundle.run has the option"], 2)
         self._bundle = bundle
         self._ranks: _pcc.Ranks | None = _pcc.Ranks(bundle.path, words_of("run", options))
         self.notes: list[str] = []

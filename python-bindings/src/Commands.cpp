@@ -47,8 +47,9 @@ private:
 static void check(const tool::ParsedArguments &reading) {
   check(reading.status);
   if (!reading.text.empty())
-    check(Status::error(WrongUsage,
-                        "options that print and end are for the command line"));
+    check(Status::error(
+        WrongUsage,
+        "options that print and exit are for the command line only"));
 }
 
 /// Embedded ranks neither listen for signals nor print to stdout.

@@ -118,8 +118,9 @@ private:
     if (access(mark.c_str(), F_OK) != 0)
       status = Status::error(
           InputOutput,
-          "rank " + std::to_string(rank) + " does not see what rank 0 writes " +
-              "to \"" + options.directory +
+          "rank " + std::to_string(rank) +
+              " does not see the files that rank 0 writes " + "to \"" +
+              options.directory +
               "\"; checkpoints need a folder that all ranks share");
     status =
         agree(world, status, action,

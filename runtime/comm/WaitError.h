@@ -79,11 +79,12 @@ inline Status missedDeadline(const CallSite &site, double seconds,
 /// than this rank, or the same call with another size. `peer` is the world rank
 /// of that member.
 inline Status mismatchedCalls(const CallSite &site, int peer) {
-  return Status::error(DamagedBundle,
-                       "rank " + std::to_string(site.rank) + ": " +
-                           describeCall(site.call, site.action) +
-                           " does not match what rank " + std::to_string(peer) +
-                           " does; the ranks run different programs");
+  return Status::error(DamagedBundle, "rank " + std::to_string(site.rank) +
+                                          ": " +
+                                          describeCall(site.call, site.action) +
+                                          " does not match the call of rank " +
+                                          std::to_string(peer) +
+                                          "; the ranks run different programs");
 }
 
 } // namespace pcc::runtime

@@ -64,7 +64,7 @@ static std::string rankText(const Json &rank) {
          pairsText(rank.at("coordinates")) + "): stages " +
          rank.at("stages").dump() + ", weights " +
          bytesOf(rank, "weight_bytes") + ", arena " +
-         bytesOf(rank, "arena_bytes") + " (bound " +
+         bytesOf(rank, "arena_bytes") + " (lower bound " +
          bytesOf(rank, "arena_lower_bound_bytes") + "), receives " +
          bytesOf(rank, "received_bytes") + " per step, " +
          rank.at("instructions").dump() + " instructions\n";

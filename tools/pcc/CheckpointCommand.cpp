@@ -64,7 +64,7 @@ static Status writeModel(runtime::TrainedWeights &trained,
   if (options.model.empty())
     return Status::error(CannotMeet,
                          "checkpoint '" + trained.folder() +
-                             "' does not say which model was trained",
+                             "' does not name the trained model",
                          {"--model FILE.onnx does"});
   std::vector<ReplacedWeight> weights;
   for (const runtime::TrainedWeight &weight : trained.list())

@@ -31,7 +31,7 @@ static constexpr UnimplementedOption laterOptions[] = {
 
 /// Throws the error that an option is unsupported.
 static void refuse(const std::string &name) {
-  throw CLI::ParseError("option " + name + " is unsupported in this build",
+  throw CLI::ParseError("option " + name + " is not available yet",
                         Unsupported);
 }
 

@@ -42,7 +42,6 @@ int main(int argc, char **argv) {
     return command(argc - 1, argv + 1);
   if (isLater(first))
     return pcc::tool::reportStatus(pcc::Status::error(
-        pcc::Unsupported,
-        "command " + first + " is unsupported in this build"));
+        pcc::Unsupported, "command " + first + " is not available yet"));
   return pcc::tool::compileCommand(argc, argv);
 }

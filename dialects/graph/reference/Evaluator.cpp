@@ -38,7 +38,7 @@ Status pcc::graph::evaluate(Operation *op,
                             Numerics numerics) {
   Evaluator meaning = evaluators().lookup(op->getName().getStringRef());
   if (!meaning)
-    return Status::error(Unsupported, "has no meaning that can be evaluated");
+    return Status::error(Unsupported, "cannot be evaluated");
   Evaluation evaluation{op, operands, numerics, {}, {}};
   for (Value result : op->getResults())
     evaluation.results.push_back(HostTensor::zeros(tensorType(result)));

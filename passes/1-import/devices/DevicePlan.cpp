@@ -96,7 +96,7 @@ Status DevicePlan::chooseConfiguration(const ImportOptions &options) {
   std::string names;
   for (std::string_view other : used)
     names += (names.empty() ? "" : " and ") + onnx::quoted(other);
-  return refuse("nodes speak of the device configurations " + names +
+  return refuse("nodes refer to the device configurations " + names +
                 "; --configuration NAME chooses one");
 }
 

@@ -31,8 +31,7 @@ StatusOr<Schedule> pcc::prepare::parseLearningRateSchedule(StringRef text) {
                        .Case("cosine", Schedule::Cosine)
                        .Default(-1);
   if (kind < 0 || !form.values.empty())
-    return Status::error(CannotMeet,
-                         "it is none of constant, linear and cosine");
+    return Status::error(CannotMeet, "it is not constant, linear or cosine");
   Schedule schedule{static_cast<Schedule::Kind>(kind)};
   for (auto &[name, value] : form.settings) {
     double *field = llvm::StringSwitch<double *>(name)

@@ -57,7 +57,8 @@ static Status drawInput(BlockArgument argument, StringRef name,
   RankedTensorType type = graph::tensorType(argument);
   auto stored = interpret::fileTypeOf(type.getElementType());
   if (!stored)
-    return Status::error(Unsupported, "no file holds elements of its type");
+    return Status::error(Unsupported,
+                         ".npy files cannot hold elements of its type");
   tensor = interpret::randomElements(
       runtime::randomInput(inputSeed, name.str(), *stored,
                            interpret::tableSize(argument).value_or(2)),

@@ -20,7 +20,8 @@ static std::string describe(ElementType type, ArrayRef<int64_t> shape) {
 static Status npyTypeOf(Type type, ElementType &npyType) {
   std::optional<ElementType> stored = interpret::fileTypeOf(type);
   if (!stored)
-    return Status::error(Unsupported, "no file holds elements of this type");
+    return Status::error(Unsupported,
+                         ".npy files cannot hold elements of this type");
   npyType = runtime::npyTypeOf(*stored);
   return Status::success();
 }

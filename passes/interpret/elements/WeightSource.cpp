@@ -84,7 +84,7 @@ static Status readFile(WeightAttr weight, ElementType type,
     return Status::error(InputOutput, "cannot read '" + path +
                                           "': " + buffer.getError().message());
   if (static_cast<int64_t>((*buffer)->getBufferSize()) < size)
-    return Status::error(CannotRead, "'" + path + "' ends within it");
+    return Status::error(CannotRead, "'" + path + "' ends within the weight");
   tensor = readElements(stored.getShape(), type, (*buffer)->getBufferStart());
   return Status::success();
 }
@@ -116,8 +116,9 @@ Status WeightSource::read(StringRef name, HostTensor &tensor) {
       weight ? weight.getStored() : cast<RankedTensorType>(parameter.getType());
   auto stored = fileTypeOf(type.getElementType());
   if (!stored)
-    return Status::error(Unsupported, "weight '" + name.str() +
-                                          "' has elements that no file holds");
+    return Status::error(Unsupported,
+                         "weight '" + name.str() +
+                             "' has elements of a type that files cannot hold");
   if (!weight || weight.isAbsent())
     tensor = randomElements(runtime::randomWeight(seed, name.str(), *stored),
                             type.getShape());

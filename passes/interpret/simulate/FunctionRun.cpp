@@ -234,5 +234,5 @@ FunctionRun::Results FunctionRun::receive(Operation *op) {
 FunctionRun::Results FunctionRun::passThrough(Operation *op) {
   if (ranks.size() == 1)
     return Results({values[op->getOperand(0)]});
-  return Status::error(Defect, "is no op of local shapes");
+  return Status::error(Defect, "is not an op of local shapes");
 }

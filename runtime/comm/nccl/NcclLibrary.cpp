@@ -71,7 +71,7 @@ static std::vector<std::string> notesOfSystem() {
   if (statvfs("/dev/shm", &memory) == 0)
     notes.push_back("/dev/shm has " +
                     std::to_string(memory.f_bavail * memory.f_frsize >> 20) +
-                    " MiB left, of which communicators may need more");
+                    " MiB left; communicators may need more");
   return notes;
 }
 

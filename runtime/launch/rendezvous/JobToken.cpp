@@ -52,7 +52,7 @@ Status findToken(const Environment &environment, const Address &address,
         "ranks that meet at " + address.text() +
             " need a secret that only they know, and PCC_JOB_TOKEN is not set",
         {"set PCC_JOB_TOKEN to the same 32 hexadecimal digits for all ranks, "
-         "for instance to what `openssl rand -hex 16` prints"});
+         "for instance the output of `openssl rand -hex 16`"});
   }
   token.bytes = fromHex(found->second);
   if (token.bytes.size() != 16)

@@ -1,7 +1,7 @@
 // RUN: pcc-opt %s --split-input-file --verify-diagnostics
 
 func.func @unknown_kernel(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @below {{launches @missing, which is no kernel}}
+  // expected-error @below {{launches @missing, which is not a kernel}}
   %y = rank.launch @missing(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
@@ -68,7 +68,7 @@ rank.kernel @whole(%x: tensor<8xf32>) -> tensor<8xf32> {
 }
 
 func.func @parts_of_a_kernel_that_has_none(%x: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error @below {{launches @whole, which is no kernel in parts}}
+  // expected-error @below {{launches @whole, which is not a kernel in parts}}
   %z = rank.launch_parts @whole shared() over(%x : tensor<8xf32>) -> tensor<8xf32>
   return %z : tensor<8xf32>
 }

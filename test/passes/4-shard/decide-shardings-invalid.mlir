@@ -9,7 +9,7 @@ module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["v=[tp]"]} {
 
 // -----
 
-// expected-error @unknown {{cannot shard 'x' as [8@tp view(1x8 by 0 of 8: 0..8 from 1)]: no value lies as a view}}
+// expected-error @unknown {{cannot shard 'x' as [8@tp view(1x8 by 0 of 8: 0..8 from 1)]: no value can have a view as its sharding}}
 module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["x=[8@tp view(1x8 by 0 of 8: 0..8 from 1)]"]} {
   func.func @view(%x: tensor<8xf32> {graph.name = "x"}) -> tensor<8xf32> {
     return %x : tensor<8xf32>

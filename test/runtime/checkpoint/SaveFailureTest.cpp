@@ -191,7 +191,8 @@ TEST(SaveFailure, FoldersThatAreNotOne) {
     return state.save(options, world, 1);
   });
   EXPECT_EQ(results[0].code(), InputOutput);
-  EXPECT_NE(results[1].message().find("rank 1 does not see what rank 0 writes"),
+  EXPECT_NE(results[1].message().find(
+                "rank 1 does not see the files that rank 0 writes"),
             std::string::npos);
 }
 

@@ -41,7 +41,7 @@ Status pcc::onnx::mergeTrainingInfo(Model &model) {
   if (model.training.size() > 1)
     return Status::error(
         Unsupported, "the model has " + std::to_string(model.training.size()) +
-                         " TrainingInfos, of which only one can be followed");
+                         " TrainingInfos, but at most one is supported");
   Graph first = model.training[0].initialization;
   if (!first.inputs.empty())
     return Status::error(

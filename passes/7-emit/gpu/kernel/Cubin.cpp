@@ -105,7 +105,7 @@ Status emit::assemble(const std::string &ptx, const std::string &arch,
     return Status::success();
   cubin.reset();
   Status status =
-      Status::error(Defect, "NVIDIA's assembler refuses kernels for " + arch);
+      Status::error(Defect, "NVIDIA's assembler rejects kernels for " + arch);
   if (std::string said = assembly.said(); !said.empty())
     status.addNote(std::move(said));
   return status;

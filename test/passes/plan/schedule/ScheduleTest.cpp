@@ -240,8 +240,8 @@ TEST(Schedule, CsvFilesMayHaveIdleSlotsFusedActionsAndMessages) {
   EXPECT_EQ(parsed.status().message(), "");
   EXPECT_EQ(printCsv(*parsed), "0F0,0F1,0F2,0B0\n1F0,1B0\n");
   EXPECT_EQ(parseCsv("0F0\n1F0,1G0\n").status().message(),
-            "line 2, column 5: '1G0' is no action (expected for example 0F3, "
-            "0B3, 0I3 or 0W3)");
+            "line 2, column 5: '1G0' is not an action (expected for example "
+            "0F3, 0B3, 0I3 or 0W3)");
   EXPECT_EQ(parseCsv("0F0,2F0").status().message(),
             "the schedule has no action of stage 1, but one of stage 2");
   EXPECT_EQ(parseCsv("\n").status().message(), "the schedule has no actions");
