@@ -139,11 +139,6 @@ bool isPadded(const DimSharding &dim) {
       [](const Factor &f) { return f.size % f.numParts() != 0; });
 }
 
-bool isPadded(const Sharding &sharding) {
-  return std::any_of(sharding.dims.begin(), sharding.dims.end(),
-                     [](const DimSharding &dim) { return isPadded(dim); });
-}
-
 bool hasView(const Sharding &sharding) {
   return std::any_of(sharding.dims.begin(), sharding.dims.end(),
                      [](const DimSharding &dim) { return !!dim.view; });

@@ -145,10 +145,9 @@ Shape localShape(const Sharding &sharding, const Shape &shape);
 /// Returns the product of the sizes in `shape`.
 int64_t numElements(const Shape &shape);
 
-/// Returns whether the local buffer of some rank has padding: elements that are
-/// not part of the tensor.
+/// Returns whether some rank pads its part of the dim: its local buffer has
+/// elements that are not part of the tensor.
 bool isPadded(const DimSharding &dim);
-bool isPadded(const Sharding &sharding);
 
 /// Returns whether some dim has a view.
 bool hasView(const Sharding &sharding);

@@ -44,24 +44,12 @@ bool canCoexist(const SubAxis &a, const SubAxis &b) {
   return true;
 }
 
-bool isPrefix(const SubAxis &a, const SubAxis &b) {
-  return contains(b, a) && a.pre == b.pre;
-}
-
-bool isSuffix(const SubAxis &a, const SubAxis &b) {
-  return contains(b, a) && a.end() == b.end();
-}
-
 bool canMerge(const SubAxis &a, const SubAxis &b) {
   return a.axis == b.axis && a.end() == b.pre;
 }
 
 SubAxis merge(const SubAxis &a, const SubAxis &b) {
   return {a.axis, a.pre, a.size * b.size};
-}
-
-std::pair<SubAxis, SubAxis> split(const SubAxis &a, int64_t parts) {
-  return {{a.axis, a.pre, parts}, {a.axis, a.pre * parts, a.size / parts}};
 }
 
 SubAxes without(const SubAxis &a, const SubAxis &b) {

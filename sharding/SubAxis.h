@@ -60,14 +60,6 @@ bool contains(const SubAxis &a, const SubAxis &b);
 /// 6, tp:(1)2 and tp:(1)3 cannot.
 bool canCoexist(const SubAxis &a, const SubAxis &b);
 
-/// Returns whether the digits of `a` are the most major ones of `b`, or all of
-/// them: isPrefix(a, ab).
-bool isPrefix(const SubAxis &a, const SubAxis &b);
-
-/// Returns whether the digits of `a` are the most minor ones of `b`, or all of
-/// them: isSuffix(b, ab).
-bool isSuffix(const SubAxis &a, const SubAxis &b);
-
 /// Returns whether `b` begins at the digit after the last one of `a`:
 /// canMerge(a, bc).
 bool canMerge(const SubAxis &a, const SubAxis &b);
@@ -75,10 +67,6 @@ bool canMerge(const SubAxis &a, const SubAxis &b);
 /// Returns the union of two adjacent sub-axes: merge(a, bc) = abc. Requires
 /// canMerge(a, b).
 SubAxis merge(const SubAxis &a, const SubAxis &b);
-
-/// Splits `a` into the major sub-axis of size `parts` and the rest:
-/// split(abc, 2) = {a, bc}. Requires that `parts` divides the size of `a`.
-std::pair<SubAxis, SubAxis> split(const SubAxis &a, int64_t parts);
 
 /// Returns the digits of `a` that `b` does not have, as up to two sub-axes:
 /// without(abc, b) = {a, c}. Requires canCoexist(a, b).

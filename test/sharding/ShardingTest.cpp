@@ -145,8 +145,8 @@ TEST(Canonical, OnlyEqualPlacementsAreTheSame) {
 TEST(Sharding, LocalShapesAreCeilings) {
   EXPECT_EQ(localShape(parsed("[tp, x]", {10, 7}), {10, 7}), (Shape{3, 4}));
   EXPECT_EQ(localShape(parsed("[30@tp|64]", {1920}), {1920}), (Shape{512}));
-  EXPECT_TRUE(isPadded(parsed("[tp, -]", {10, 7})));
-  EXPECT_FALSE(isPadded(parsed("[tp, -]", {12, 7})));
+  EXPECT_TRUE(isPadded(parsed("[tp, -]", {10, 7}).dims[0]));
+  EXPECT_FALSE(isPadded(parsed("[tp, -]", {12, 7}).dims[0]));
   EXPECT_EQ(numParts(parsed("[tp, x]", {10, 7})), 8);
   EXPECT_TRUE(isReplicated(parsed("[-, ?]", {10, 7})));
   EXPECT_FALSE(isReplicated(parsed("[-] partial sum(x)", {10})));

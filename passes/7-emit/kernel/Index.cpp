@@ -7,13 +7,6 @@
 using namespace mlir;
 using namespace pcc::emit;
 
-int64_t Index::coefficientOf(const IndexLeaf *leaf) const {
-  for (const AffineTerm &term : terms)
-    if (term.leaf == leaf)
-      return term.coefficient;
-  return 0;
-}
-
 IndexRange pcc::emit::rangeOf(const Index &index) {
   IndexRange range{index.constant, index.constant};
   for (auto [coefficient, leaf] : index.terms) {

@@ -39,8 +39,6 @@ struct Index {
   bool operator==(const Index &other) const {
     return constant == other.constant && terms == other.terms;
   }
-  /// Returns the coefficient of the term with `leaf`, or 0 if there is none.
-  int64_t coefficientOf(const IndexLeaf *leaf) const;
 };
 
 /// Index of an element of a tensor: one affine index per dim.

@@ -418,10 +418,6 @@ ArenaPlan planArena(const std::vector<ArenaBuffer> &buffers, uint64_t effort) {
   return ArenaPlanner(buffers, effort).run();
 }
 
-uint64_t liveBound(const std::vector<ArenaBuffer> &buffers) {
-  return LiveProfile(buffers).most();
-}
-
 std::string verifyArena(const std::vector<ArenaBuffer> &buffers,
                         const ArenaPlan &plan) {
   if (plan.offsets.size() != buffers.size())

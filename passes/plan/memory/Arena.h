@@ -78,10 +78,6 @@ struct ArenaPlan {
 ArenaPlan planArena(const std::vector<ArenaBuffer> &buffers,
                     uint64_t effort = 100'000'000);
 
-/// Returns the largest number of bytes that are alive at one instruction. No
-/// arena for `buffers` can be smaller.
-uint64_t liveBound(const std::vector<ArenaBuffer> &buffers);
-
 /// Checks a plan by a sweep over the instructions that shares no code with the
 /// planner. Returns an empty string if every buffer is aligned, lies inside of
 /// `plan.total` bytes and shares no live byte with another buffer. Otherwise

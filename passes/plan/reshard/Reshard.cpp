@@ -24,25 +24,6 @@ double Prices::seconds(const SubAxes &over, int64_t bytes) const {
   return slowest.alpha + slowest.beta * static_cast<double>(bytes);
 }
 
-int64_t movementLowerBound(const Sharding &from, const Sharding &to,
-                           const Shape &shape, const Mesh &mesh) {
-  Movement movement(placement(from), placement(to), shape);
-  if (movement.aligned())
-    return movement.lowerBound();
-  // The sub-axes of the two shardings do not align (such as halves and thirds
-  // of an axis of 6), so `movement` cannot answer: enumerate all ranks.
-  int64_t worst = 0;
-  for (int64_t rank = 0; rank < mesh.size(); ++rank) {
-    std::vector<Runs> in = runsOf(from, shape, mesh, mesh.coordinates(rank));
-    std::vector<Runs> out = runsOf(to, shape, mesh, mesh.coordinates(rank));
-    int64_t have = 1;
-    for (size_t d = 0; d < shape.size(); ++d)
-      have *= countIntersection(in[d], out[d]);
-    worst = std::max(worst, count(out) - have);
-  }
-  return worst;
-}
-
 ReshardPlan planReshard(const Sharding &from, const Sharding &to,
                         const Shape &shape, int64_t elementBytes,
                         const Mesh &mesh, const Prices &prices) {

@@ -105,13 +105,6 @@ ReshardPlan planReshard(const dist::Sharding &from, const dist::Sharding &to,
                         const dist::Shape &shape, int64_t elementBytes,
                         const dist::Mesh &mesh, const Prices &prices = {});
 
-/// Returns the largest number of elements, over all ranks, that belong to the
-/// shard of a rank under `to` but not to its shard under `from`. Without a
-/// reduction, no plan receives fewer elements. Neither sharding may have
-/// partial axes.
-int64_t movementLowerBound(const dist::Sharding &from, const dist::Sharding &to,
-                           const dist::Shape &shape, const dist::Mesh &mesh);
-
 /// Plans reshards for one mesh and one set of prices, and stores the plans in a
 /// cache. Not thread-safe.
 class ReshardPlanner {
@@ -137,28 +130,6 @@ private:
   Prices prices;
   std::unique_ptr<Cache> cache;
 };
-
-/// The elements that one rank gets from rank `fromRank` in a step without a
-/// reduction. They form a box: `box[d]` holds the global indices along dim d as
-/// ranges [lo, hi). If `to` reads dim d through a view (a window, such as a
-/// halo), `box[d]` holds indices of the view.
-struct ReshardPiece {
-  int64_t fromRank = 0;
-  std::vector<dist::Runs> box;
-};
-
-/// Returns the pieces that together form the shard of the rank at `where` after
-/// `step`. The pieces are disjoint and cover the shard. The piece that the rank
-/// holds before the step is one of them.
-///
-/// `where` has one coordinate per axis of `mesh`, including the time axis
-/// (microbatches) if the mesh has one. `fromRank` of a piece numbers the ranks
-/// of the mesh without the time axis. If several ranks hold a piece, it comes
-/// from the one that differs from the receiver along the fewest axes.
-std::vector<ReshardPiece> piecesOf(const ReshardStep &step,
-                                   const dist::Shape &shape,
-                                   const dist::Mesh &mesh,
-                                   const dist::Coordinates &where);
 
 } // namespace pcc::plan
 

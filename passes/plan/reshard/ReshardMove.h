@@ -76,12 +76,6 @@ public:
   dist::SubAxes groupAxes(dist::CollectiveKind kind,
                           const std::vector<int> &group) const;
 
-  /// Returns the pieces of which the rank at `where` assembles its part of `to`
-  /// in a step of `kind`; see piecesOf.
-  std::vector<ReshardPiece> pieces(dist::CollectiveKind kind,
-                                   const dist::Mesh &mesh,
-                                   const dist::Coordinates &where);
-
 private:
   /// The split of one dim under `from` or under `to`. The digits that split the
   /// dim number its parts: the values of these digits, major first, form the

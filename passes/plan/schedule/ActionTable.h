@@ -46,7 +46,7 @@ struct ActionTable {
 ///     0F0,0F1,0B0,0B1
 ///     1F0,1B0,1F1,1B1
 ///
-/// parseCsv (ScheduleFile.h) is the inverse.
+/// readSchedule (ScheduleFile.h) reads it.
 std::string printCsv(const ActionTable &table);
 
 } // namespace pcc::plan

@@ -322,25 +322,4 @@ std::string nameOf(const PipelineProgram &program, const Message &message) {
                 transfer.fromStage, message.microbatch});
 }
 
-std::string print(const PipelineProgram &program, int position) {
-  std::string line;
-  for (const ProgramStep &step : program.positions[position]) {
-    line += line.empty() ? "" : " ";
-    if (step.kind == ProgramStep::Compute) {
-      line += print(step.action);
-      continue;
-    }
-    const std::string mark = step.kind == ProgramStep::Post ? " +" : " ?";
-    std::string messages;
-    for (const Message &message : step.sends)
-      messages += mark + "s" + nameOf(program, message) + ">" +
-                  std::to_string(message.peer);
-    for (const Message &message : step.receives)
-      messages += mark + "r" + nameOf(program, message) + "<" +
-                  std::to_string(message.peer);
-    line += "{" + messages.substr(1) + "}";
-  }
-  return line;
-}
-
 } // namespace pcc::plan

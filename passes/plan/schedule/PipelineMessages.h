@@ -142,14 +142,6 @@ StatusOr<PipelineProgram> insertMessages(const ActionTable &table,
                                          const std::vector<Transfer> &transfers,
                                          int early = 1);
 
-/// Returns the program of `position` as one line of text, such as
-///
-///     0F0 {+s0F0>1 +r1B0<1} {?r1B0<1} 0B0
-///
-/// Here, stage 0 runs F; it posts a send to position 1 and a receive from
-/// position 1; it waits for the receive; it runs B.
-std::string print(const PipelineProgram &program, int position);
-
 /// Returns the name of the value that a message carries: 0F3 is the activation
 /// of stage 0 in microbatch 3, 1B3 is a gradient of stage 1 in microbatch 3,
 /// and 2U0 is a value from part 0 of the update of stage 2.

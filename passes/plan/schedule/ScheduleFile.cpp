@@ -128,11 +128,9 @@ ActionTable tableOf(const std::vector<ParsedRow> &rows) {
   return table;
 }
 
-/// Returns an error if the table has no actions, or if it lacks a stage below
-/// the largest one. Otherwise returns an empty string.
+/// Returns an error if the table lacks a stage below the largest one. Otherwise
+/// returns an empty string.
 std::string missingStage(const ActionTable &table) {
-  if (table.numStages == 0)
-    return "the schedule has no actions";
   for (int stage = 0; stage < table.numStages; ++stage)
     if (table.positionOfStage[stage] < 0)
       return "the schedule has no action of stage " + std::to_string(stage) +
@@ -295,16 +293,6 @@ void dropDerived(std::vector<ParsedRow> &rows) {
 }
 
 } // namespace
-
-StatusOr<ActionTable> parseCsv(std::string_view text) {
-  ScheduleText file;
-  if (!file.read(text))
-    return Status::error(CannotMeet, file.error);
-  ActionTable table = tableOf(file.rows);
-  if (std::string error = missingStage(table); !error.empty())
-    return Status::error(CannotMeet, error);
-  return table;
-}
 
 StatusOr<ActionTable> readSchedule(std::string_view text,
                                    const ScheduleShape &shape) {

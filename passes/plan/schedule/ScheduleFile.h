@@ -8,18 +8,6 @@
 
 namespace pcc::plan {
 
-/// Parses the CSV form of PyTorch's pipeline schedules: one line per position,
-/// actions separated by commas. It is the inverse of `printCsv`.
-///  - Empty fields (idle slots) and empty lines are skipped.
-///  - A fused `(0F1;3B0)OVERLAP_F_B` becomes its actions, one after another.
-///  - Sends and receives are dropped, because messages follow from the
-///    transfers of the model.
-///  - A stage belongs to the first line that mentions it.
-/// The number of stages is the largest stage in the text plus one, and likewise
-/// for microbatches. The rules of a schedule are not checked; see
-/// `checkSchedule`.
-StatusOr<ActionTable> parseCsv(std::string_view text);
-
 /// Sizes that the schedule in a file must have.
 struct ScheduleShape {
   int numPositions = 1;
@@ -32,8 +20,12 @@ struct ScheduleShape {
   bool trains = true;
 };
 
-/// Parses the file of `--schedule FILE.csv`. Checks its sizes against `shape`
-/// and its actions with `checkSchedule`.
+/// Parses the file of `--schedule FILE.csv`: the CSV form of PyTorch's pipeline
+/// schedules, one line per position, actions separated by commas. Checks its
+/// sizes against `shape` and its actions with `checkSchedule`.
+///  - Empty fields (idle slots) and empty lines are skipped.
+///  - A fused `(0F1;3B0)OVERLAP_F_B` becomes its actions, one after another.
+///  - A stage belongs to the first line that mentions it.
 ///
 /// The table has the F, B, I and W of the file; each line is one position. All
 /// other actions of the file are dropped, because pcc derives them:

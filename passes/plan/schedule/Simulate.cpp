@@ -187,23 +187,6 @@ bool hasBackward(const ActionTable &table) {
   return false;
 }
 
-/// Returns, for each of `count` groups of actions, the largest number of
-/// forwards in flight (F has run, and B or W has not). The function `group`
-/// returns the index of the group that an action of a position belongs to.
-template <typename Group>
-std::vector<int> peaks(const ActionTable &table, size_t count, Group &&group) {
-  std::vector<int> live(count, 0), peak(count, 0);
-  if (!hasBackward(table))
-    return peak;
-  for (int position = 0; position < table.numPositions(); ++position)
-    for (const Action &action : table.positions[position]) {
-      const int index = group(position, action);
-      live[index] += change(action.kind);
-      peak[index] = std::max(peak[index], live[index]);
-    }
-  return peak;
-}
-
 } // namespace
 
 double ActionCosts::secondsOf(const Action &action, int numPositions,
@@ -221,13 +204,17 @@ Timeline simulate(const ActionTable &table, const ActionCosts &costs) {
 }
 
 std::vector<int> peakLive(const ActionTable &table) {
-  return peaks(table, table.positions.size(),
-               [](int position, const Action &) { return position; });
-}
-
-std::vector<int> peakLiveOfStages(const ActionTable &table) {
-  return peaks(table, table.numStages,
-               [](int, const Action &action) { return action.stage; });
+  std::vector<int> peak(table.positions.size(), 0);
+  if (!hasBackward(table))
+    return peak;
+  for (int position = 0; position < table.numPositions(); ++position) {
+    int live = 0;
+    for (const Action &action : table.positions[position]) {
+      live += change(action.kind);
+      peak[position] = std::max(peak[position], live);
+    }
+  }
+  return peak;
 }
 
 } // namespace pcc::plan

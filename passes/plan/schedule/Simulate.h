@@ -46,11 +46,6 @@ Timeline simulate(const ActionTable &table, const ActionCosts &costs = {});
 /// pass.
 std::vector<int> peakLive(const ActionTable &table);
 
-/// Returns, by stage, the largest number of microbatches whose activations the
-/// stage keeps at once, from F to B or W. All are 0 if the table has no
-/// backward pass.
-std::vector<int> peakLiveOfStages(const ActionTable &table);
-
 } // namespace pcc::plan
 
 #endif // PCC_PASSES_PLAN_SCHEDULE_SIMULATE_H

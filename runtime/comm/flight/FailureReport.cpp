@@ -168,21 +168,14 @@ static double patienceOf(const JobSnapshot &snapshot,
   return std::max(shortest, (place.moved - place.wait->begin) / 4);
 }
 
-/// Implements findCulprit() on a snapshot. Returns the index of the culprit in
-/// the list of logs.
+/// Returns the index, in the list of logs, of the rank that keeps `waiter`
+/// waiting.
 static std::optional<size_t> endOfChain(const JobSnapshot &snapshot,
                                         int waiter) {
   const auto index = snapshot.find(waiter);
   if (!index || !snapshot.place(*index).wait)
     return std::nullopt;
   return WaitChain(snapshot, patienceOf(snapshot, index)).endFrom(*index);
-}
-
-std::optional<int> findCulprit(const std::vector<FlightLog> &flights,
-                               int waiter, double time) {
-  const JobSnapshot snapshot(flights, time);
-  const auto end = endOfChain(snapshot, waiter);
-  return end ? std::optional(snapshot.log(*end).rank) : std::nullopt;
 }
 
 /// Returns text that is appended to the message about the lost rank `lost`:

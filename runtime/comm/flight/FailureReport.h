@@ -26,23 +26,17 @@ struct LossClues {
 
 /// Returns `status` with a longer message and more notes. For a lost rank the
 /// message adds where that rank was and which rank waits for it. For a missed
-/// deadline the message adds the culprit (see findCulprit). One note per rank,
-/// for at most 16 ranks, tells where the rank was. An example of a message:
+/// deadline the message adds the culprit and where it was. The culprit is found
+/// from the ranks that the waiter waits for, the ranks for which those wait,
+/// and so on: it is the first rank that does not wait or shows no sign of life.
+/// There is none if the ranks wait for each other in a cycle, or if the logs do
+/// not tell. One note per rank, for at most 16 ranks, tells where the rank was.
+/// An example of a message:
 ///
 ///   rank 2 was lost: it was ended by signal 9 (Killed); step 12, action 1B0;
 ///   rank 3 waits for it: step 12, action 1B0, all_reduce of h
 Status explainLoss(const Status &status, const std::vector<FlightLog> &flights,
                    const LossClues &clues);
-
-/// Returns the rank that keeps `waiter` waiting at `time`. Follows the ranks
-/// that `waiter` waits for, the ranks for which those wait, and so on, up to a
-/// rank that does not wait or that shows no sign of life. Returns std::nullopt
-/// if `waiter` does not wait, if the ranks wait for each other in a cycle, or
-/// if the logs do not tell.
-///
-///   rank 0 waits for 1, rank 1 waits for 2, rank 2 computes:  returns 2
-std::optional<int> findCulprit(const std::vector<FlightLog> &flights,
-                               int waiter, double time = kAtTheEnd);
 
 } // namespace pcc::runtime
 

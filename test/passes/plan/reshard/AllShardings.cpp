@@ -63,6 +63,22 @@ std::vector<Sharding> allShardings(const SubAxes &digits, const Shape &shape,
   return std::move(dealer.found);
 }
 
+int64_t movementLowerBound(const Sharding &from, const Sharding &to,
+                           const Shape &shape, const Mesh &mesh) {
+  int64_t worst = 0;
+  for (int64_t rank = 0; rank < mesh.size(); ++rank) {
+    const std::vector<Runs> in =
+        runsOf(from, shape, mesh, mesh.coordinates(rank));
+    const std::vector<Runs> out =
+        runsOf(to, shape, mesh, mesh.coordinates(rank));
+    int64_t have = 1;
+    for (size_t d = 0; d < shape.size(); ++d)
+      have *= countIntersection(in[d], out[d]);
+    worst = std::max(worst, count(out) - have);
+  }
+  return worst;
+}
+
 int64_t gatherThenSlice(const Sharding &from, const Shape &shape,
                         int64_t elementBytes, const Mesh &mesh) {
   Sharding reduced = from;

@@ -19,6 +19,13 @@ std::vector<dist::Sharding> allShardings(const dist::SubAxes &digits,
 int64_t gatherThenSlice(const dist::Sharding &from, const dist::Shape &shape,
                         int64_t elementBytes, const dist::Mesh &mesh);
 
+/// Returns the largest number of elements, over all ranks, that belong to the
+/// shard of a rank under `to` but not to its shard under `from`. Without a
+/// reduction, no plan receives fewer elements. Counts rank by rank. Neither
+/// sharding may have partial axes.
+int64_t movementLowerBound(const dist::Sharding &from, const dist::Sharding &to,
+                           const dist::Shape &shape, const dist::Mesh &mesh);
+
 /// Returns a lower bound on the elements that the rank with the most receives,
 /// if `from` is partial over n ranks and `to` is not.
 ///

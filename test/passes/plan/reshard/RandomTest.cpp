@@ -1,5 +1,6 @@
 //===- RandomTest.cpp - Random strided, uneven and partial shardings ------===//
 #include "sharding/ShardingText.h"
+#include "test/passes/plan/reshard/AllShardings.h"
 #include "test/passes/plan/reshard/Simulation.h"
 
 #include <gtest/gtest.h>

@@ -3,6 +3,7 @@
 #include "sharding/ShardingText.h"
 
 #include <algorithm>
+#include <set>
 
 using namespace pcc::dist;
 
@@ -34,31 +35,38 @@ Simulation::Simulation(const Mesh &mesh, const Shape &shape,
   }
 }
 
-std::vector<int64_t> Simulation::groupNumbers(const SubAxes &axes) const {
-  std::vector<int64_t> number(mesh.size());
-  std::vector<std::vector<int64_t>> groups = groupsOf(mesh, axes);
-  for (size_t g = 0; g < groups.size(); ++g)
-    for (int64_t rank : groups[g])
-      number[rank] = static_cast<int64_t>(g);
-  return number;
+bool Simulation::permutes(const ReshardStep &step,
+                          const std::vector<int64_t> &group) const {
+  std::multiset<std::vector<int64_t>> before, after;
+  for (int64_t rank : group) {
+    const Coordinates where = mesh.coordinates(rank);
+    before.insert(elementsOf(runsOf(step.before, shape, mesh, where)));
+    after.insert(elementsOf(runsOf(step.after, shape, mesh, where)));
+  }
+  return before == after;
 }
 
 std::string Simulation::move(const ReshardStep &step) {
-  std::vector<int64_t> group = groupNumbers(step.axes);
   std::vector<Elements> next(held.size(), Elements(numElements(shape), absent));
-  for (int64_t rank = 0; rank < mesh.size(); ++rank)
-    for (const ReshardPiece &piece :
-         piecesOf(step, shape, mesh, mesh.coordinates(rank))) {
-      if (group[piece.fromRank] != group[rank])
-        return "takes from outside its group";
-      for (int64_t element : elementsOf(piece.box)) {
-        if (held[piece.fromRank][element] == absent)
-          return "takes what the sender does not hold";
-        if (next[rank][element] != absent)
-          return "takes an element twice";
-        next[rank][element] = held[piece.fromRank][element];
+  for (const std::vector<int64_t> &group : groupsOf(mesh, step.axes)) {
+    if (step.kind == CollectiveKind::Permute && !permutes(step, group))
+      return "hands on other shards than those of its group";
+    for (int64_t rank : group) {
+      int64_t received = 0;
+      for (int64_t element : elementsOf(
+               runsOf(step.after, shape, mesh, mesh.coordinates(rank)))) {
+        const auto holds = [&](int64_t peer) {
+          return held[peer][element] != absent;
+        };
+        const auto holder = std::find_if(group.begin(), group.end(), holds);
+        if (holder == group.end())
+          return "needs an element that nobody in its group holds";
+        received += !holds(rank);
+        next[rank][element] = held[holds(rank) ? rank : *holder][element];
       }
+      mostReceived = std::max(mostReceived, received);
     }
+  }
   held = std::move(next);
   return "";
 }
@@ -89,6 +97,7 @@ void Simulation::mask(const ReshardStep &step) {
 }
 
 std::string Simulation::execute(const ReshardStep &step) {
+  mostReceived = 0;
   if (step.kind == CollectiveKind::Mask)
     return mask(step), "";
   bool reduces = step.kind == CollectiveKind::AllReduce ||
@@ -131,21 +140,6 @@ std::string Simulation::check(const Sharding &end) const {
   return "";
 }
 
-/// Returns the largest number of elements that a rank receives in a step that
-/// moves elements.
-static int64_t receivedElements(const ReshardStep &step, const Shape &shape,
-                                const Mesh &mesh) {
-  int64_t most = 0;
-  for (int64_t rank = 0; rank < mesh.size(); ++rank) {
-    int64_t sum = 0;
-    for (const ReshardPiece &piece :
-         piecesOf(step, shape, mesh, mesh.coordinates(rank)))
-      sum += piece.fromRank == rank ? 0 : count(piece.box);
-    most = std::max(most, sum);
-  }
-  return most;
-}
-
 std::string simulate(const ReshardPlan &plan, const Sharding &from,
                      const Sharding &to, const Shape &shape,
                      int64_t elementBytes, const Mesh &mesh) {
@@ -168,8 +162,7 @@ std::string simulate(const ReshardPlan &plan, const Sharding &from,
     bool reduces = step.kind == CollectiveKind::AllReduce ||
                    step.kind == CollectiveKind::ReduceScatter;
     if (!reduces && step.kind != CollectiveKind::Mask &&
-        receivedElements(step, shape, mesh) * elementBytes !=
-            step.receivedBytes)
+        ranks.received() * elementBytes != step.receivedBytes)
       return name + "receives other bytes than it says";
     bytes += step.receivedBytes;
     current = step.after;

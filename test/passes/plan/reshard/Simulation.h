@@ -24,6 +24,10 @@ public:
   /// contributions that it should have.
   std::string check(const dist::Sharding &end) const;
 
+  /// Returns the most elements that a rank received in the last step, which
+  /// was a movement.
+  int64_t received() const { return mostReceived; }
+
 private:
   using Elements = std::vector<uint64_t>;
   static constexpr uint64_t absent = ~uint64_t{0};
@@ -32,12 +36,16 @@ private:
   std::string move(const ReshardStep &step);
   std::string reduce(const ReshardStep &step);
   void mask(const ReshardStep &step);
-  std::vector<int64_t> groupNumbers(const dist::SubAxes &axes) const;
+  /// Returns whether the shards of the ranks in `group` after a step are those
+  /// before it in another order.
+  bool permutes(const ReshardStep &step,
+                const std::vector<int64_t> &group) const;
 
   const dist::Mesh &mesh;
   const dist::Shape &shape;
   dist::SubAxes startPartial;
   std::vector<Elements> held;
+  int64_t mostReceived = 0;
 };
 
 /// Executes a plan from start to end and checks the result and the sum of

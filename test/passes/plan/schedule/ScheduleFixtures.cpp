@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 namespace pcc::plan {
 
@@ -44,6 +45,48 @@ PipelineProgram withBlockingCalls(const PipelineProgram &program) {
     }
   }
   return single;
+}
+
+std::string print(const PipelineProgram &program, int position) {
+  std::string line;
+  for (const ProgramStep &step : program.positions[position]) {
+    line += line.empty() ? "" : " ";
+    if (step.kind == ProgramStep::Compute) {
+      line += print(step.action);
+      continue;
+    }
+    const std::string mark = step.kind == ProgramStep::Post ? " +" : " ?";
+    std::string messages;
+    for (const Message &message : step.sends)
+      messages += mark + "s" + nameOf(program, message) + ">" +
+                  std::to_string(message.peer);
+    for (const Message &message : step.receives)
+      messages += mark + "r" + nameOf(program, message) + "<" +
+                  std::to_string(message.peer);
+    line += "{" + messages.substr(1) + "}";
+  }
+  return line;
+}
+
+ActionTable parseTable(std::string_view csv) {
+  ActionTable table;
+  std::istringstream lines{std::string(csv)};
+  for (std::string line; std::getline(lines, line);) {
+    std::vector<Action> &row = table.positions.emplace_back();
+    std::istringstream fields(line);
+    for (std::string field; std::getline(fields, field, ',');)
+      row.push_back(parseAction(field).value());
+  }
+  for (int position = 0; position < table.numPositions(); ++position)
+    for (const Action &action : table.positions[position]) {
+      table.numStages = std::max(table.numStages, action.stage + 1);
+      table.numMicrobatches =
+          std::max(table.numMicrobatches, action.microbatch + 1);
+      table.positionOfStage.resize(table.numStages, -1);
+      int &owner = table.positionOfStage[action.stage];
+      owner = owner < 0 ? position : owner;
+    }
+  return table;
 }
 
 std::string drawTimeline(const Timeline &timeline, int width) {

@@ -21,6 +21,18 @@ std::vector<Transfer> chainTransfers(int numStages, bool trains);
 /// of `program` are dropped.
 PipelineProgram withBlockingCalls(const PipelineProgram &program);
 
+/// Returns the program of `position` as one line of text, such as
+///
+///     0F0 {+s0F0>1 +r1B0<1} {?r1B0<1} 0B0
+///
+/// Here, stage 0 runs F; it posts a send to position 1 and a receive from
+/// position 1; it waits for the receive; it runs B.
+std::string print(const PipelineProgram &program, int position);
+
+/// Returns the table of actions in the form of printCsv, which may break the
+/// rules of a schedule. A stage belongs to the first line that mentions it.
+ActionTable parseTable(std::string_view csv);
+
 /// Draws a timeline as text: a row per position with `width` columns, which
 /// show the first letter of the running action (F, B, I, W, U), or a dot if the
 /// position is idle.

@@ -151,7 +151,7 @@ TEST(Schedule, PeaksOfLiveActivations) {
             (std::vector<int>{8, 8, 8, 8}));
   EXPECT_EQ(peakLive(make(ScheduleKind::ForwardOnly, 4, 8)),
             (std::vector<int>{0, 0, 0, 0}));
-  EXPECT_EQ(peakLiveOfStages(make(ScheduleKind::OneFOneB, 4, 2)),
+  EXPECT_EQ(peakLive(make(ScheduleKind::OneFOneB, 4, 2)),
             (std::vector<int>{2, 2, 2, 1}));
 }
 
@@ -228,23 +228,25 @@ TEST(Schedule, ActionsAreWrittenAsInPyTorchsFiles) {
 TEST(Schedule, TablesSurviveTheCsvForm) {
   for (ScheduleKind kind : {ScheduleKind::Interleaved, ScheduleKind::ZbV}) {
     ActionTable table = make(kind, 4, 8);
-    auto parsed = parseCsv(printCsv(table));
+    auto parsed = readSchedule(printCsv(table), {.numPositions = 4});
     EXPECT_EQ(parsed.status().message(), "");
     EXPECT_EQ(*parsed, table);
   }
 }
 
 TEST(Schedule, CsvFilesMayHaveIdleSlotsFusedActionsAndMessages) {
-  auto parsed = parseCsv("0F0,0SEND_F0,,0F1,0RECV_B0,(0F2;0B0)OVERLAP_F_B\r\n"
-                         ",1RECV_F0,1F0,1B0\n");
+  const ScheduleShape shape{.numPositions = 2};
+  auto parsed =
+      readSchedule("0F0,0SEND_F0,,0RECV_B0,(0F1;0B0)OVERLAP_F_B,0B1\r\n"
+                   ",1RECV_F0,1F0,1B0,1F1,1B1\n",
+                   shape);
   EXPECT_EQ(parsed.status().message(), "");
-  EXPECT_EQ(printCsv(*parsed), "0F0,0F1,0F2,0B0\n1F0,1B0\n");
-  EXPECT_EQ(parseCsv("0F0\n1F0,1G0\n").status().message(),
+  EXPECT_EQ(printCsv(*parsed), "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n");
+  EXPECT_EQ(readSchedule("0F0\n1F0,1G0\n", shape).status().message(),
             "line 2, column 5: '1G0' is not an action (expected for example "
             "0F3, 0B3, 0I3 or 0W3)");
-  EXPECT_EQ(parseCsv("0F0,2F0").status().message(),
+  EXPECT_EQ(readSchedule("0F0,2F0", {.numPositions = 1}).status().message(),
             "the schedule has no action of stage 1, but one of stage 2");
-  EXPECT_EQ(parseCsv("\n").status().message(), "the schedule has no actions");
 }
 
 TEST(Schedule, TheChartShowsWorkAndBubbles) {
@@ -254,9 +256,7 @@ TEST(Schedule, TheChartShowsWorkAndBubbles) {
 
 /// Returns the first violation in a table in its file form.
 std::string claimOf(std::string_view csv, const std::vector<int> &bound = {}) {
-  auto parsed = parseCsv(csv);
-  EXPECT_EQ(parsed.status().message(), "");
-  auto claims = checkSchedule(*parsed, bound);
+  auto claims = checkSchedule(parseTable(csv), bound);
   return claims.empty() ? "" : claims.front();
 }
 

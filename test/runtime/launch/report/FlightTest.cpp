@@ -103,6 +103,17 @@ TEST(FailureReport, LostRankIsMissedBySomebody) {
   EXPECT_TRUE(status.notes()[1].starts_with("rank 1: action 0F2, for "));
 }
 
+/// Returns the rank that the report on a deadline of `waiter` names.
+static std::optional<int> findCulprit(const std::vector<FlightLog> &flights,
+                                      int waiter, double time = kAtTheEnd) {
+  const Status status = explainLoss(Status::error(PeerLost, "late"), flights,
+                                    {.waiter = waiter, .time = time});
+  int culprit = 0;
+  const int found = std::sscanf(status.message().c_str(),
+                                "late; rank %d has not moved for", &culprit);
+  return found == 1 ? std::optional(culprit) : std::nullopt;
+}
+
 /// 0 waits for 1, which waits for 2, which waits for no rank.
 TEST(FailureReport, CulpritIsAtTheEndOfTheChain) {
   FlightRecorder a(0), b(1), c(2);
