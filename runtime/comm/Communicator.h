@@ -128,6 +128,7 @@ public:
 };
 
 class FlightRecorder;
+class QueuedWorld;
 
 /// One rank's view of all ranks of a run, and the factory of groups. Only the
 /// rank's thread may call, except where a function says otherwise.
@@ -171,28 +172,10 @@ public:
     return createGroups(groups, created);
   }
 
-  /// Tells the queued groups (QueuedGroup.h) that the device captures the calls
-  /// that follow as a CUDA graph instead of executing them. The capture ends at
-  /// the first beginReplay().
-  virtual void beginRecording() {}
-  /// Tells the queued groups that the device is about to execute the captured
-  /// CUDA graph once. No other queued call may be in flight.
-  virtual void beginReplay() {}
-  /// Returns the error of any queued call, or the error with which another rank
-  /// ended the run, since the run began. Returns success if there is none. Does
-  /// not block.
-  virtual Status poll() { return Status::success(); }
-  /// Returns a counter that changes whenever a queued call of this rank
-  /// completes. A caller that sees the same value twice knows that no call has
-  /// completed in between.
-  virtual uint64_t progress() const { return 0; }
-  /// Returns the error (exit code 14) for a wait of `seconds` during which no
-  /// queued call has completed. The error names the oldest incomplete call, if
-  /// there is one.
-  virtual Status missed(double seconds) {
-    return Status::error(PeerLost, "rank " + std::to_string(rank()) +
-                                       " was not done in time");
-  }
+  /// Returns the functions for queued groups (QueuedGroup.h), or null if the
+  /// groups of this world are not queued. Every group of a queued world is a
+  /// QueuedGroup, except for all().
+  virtual QueuedWorld *queued() { return nullptr; }
 
   /// Sets the longest time that one wait may last, in seconds. Applies to all
   /// waits that begin after this call.

@@ -18,7 +18,7 @@ namespace pcc::runtime {
 ///   the operation. wait() for the ticket makes the work after it wait. Each
 ///   ticket must be passed to wait() exactly once.
 ///
-/// World::poll() reports errors of the operation itself.
+/// QueuedWorld::poll() reports errors of the operation itself.
 class QueuedGroup : public Group {
 public:
   /// Enqueues an all-reduce like allReduce(), and sets `ticket`, by which

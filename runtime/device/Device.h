@@ -86,6 +86,7 @@ public:
 };
 
 class Device;
+class QueuedDevice;
 
 /// Input of Device::prepare(). The objects to which the members refer must
 /// outlive the prepared operations, which keep copies of this struct.
@@ -140,7 +141,7 @@ public:
     return Status::success();
   }
   /// Returns whether the work is complete on the host when run() returns, even
-  /// if the device has a queue. A recording of a step (beginRecording()) does
+  /// if the device has a queue. A recording of a step (QueuedDevice) does
   /// not contain such an operation; the engine calls run() in each replayed
   /// step instead.
   virtual bool runsOnHost() const { return false; }
@@ -182,40 +183,12 @@ public:
   /// executed after all work that was begun earlier. Blocks until the copy is
   /// complete.
   virtual Status download(void *to, const void *from, size_t bytes) = 0;
-  /// Begins to copy from memory of allocatePinned() to device memory. The copy
-  /// may run concurrently with earlier work, but not before the last
-  /// copyWithin() is complete. The host must not write to `from` until a later
-  /// copyWithin() is complete. Devices that share the host's memory do not
-  /// support this.
-  virtual Status beginUpload(void * /*to*/, const void * /*from*/,
-                             size_t /*bytes*/) {
-    return Status::error(Defect, "the device shares the host's memory");
-  }
-  /// Begins copies within the device's memory. They are executed after all work
-  /// and all uploads that were begun earlier, and before all that are begun
-  /// later. Devices that share the host's memory do not support this.
-  virtual Status copyWithin(std::span<const DeviceCopy> /*copies*/) {
-    return Status::error(Defect, "the device shares the host's memory");
-  }
   /// Begins to set `bytes` bytes of device memory to 0.
   virtual Status clear(void *data, size_t bytes) = 0;
   /// Begins strided copies from `from` to `to`, two ranges of device memory
   /// that do not overlap. `size` is the size of an element in bytes.
   virtual Status copy(std::span<const StridedCopy> copies, const void *from,
                       void *to, size_t size) = 0;
-
-  /// Begins to generate elements of a random tensor with a kernel. `kernel` is
-  /// the index in `image` of a generator kernel (PccGpuCode), and `key` is
-  /// RandomTensor::key. Each element's value depends on `key` and on its index
-  /// in the whole tensor. The source offsets of `copies` are these indices; the
-  /// target offsets say at which elements of `to` the values are stored.
-  /// Devices that share the host's memory do not support this.
-  virtual Status generate(const ProgramImage & /*image*/, int32_t /*kernel*/,
-                          uint64_t /*key*/,
-                          std::span<const StridedCopy> /*copies*/,
-                          void * /*to*/) {
-    return Status::error(Defect, "the device makes no weights");
-  }
 
   /// Sets `operation` to a new operation that executes `instruction`, which
   /// must not be a collective. Called once per instruction, in program order.
@@ -227,23 +200,14 @@ public:
   virtual Status finishLoading() = 0;
 
   /// Sets `isDone` to whether all work that was begun is complete. Does not
-  /// block. An upload counts only after a later copyWithin(). Returns an error
+  /// block. An upload of a QueuedDevice counts only after a later copyWithin().
+  /// Returns an error
   /// if any of the work has failed.
   virtual Status poll(bool &isDone) = 0;
 
-  /// Returns whether the device can record the work of one step and execute the
-  /// recording in later steps (as a CUDA graph).
-  virtual bool canRecord() const { return false; }
-  /// Begins a recording. Until endRecording(), work that is begun is added to
-  /// the recording and not executed.
-  virtual Status beginRecording() { return Status::success(); }
-  /// Ends the recording, which the device keeps until dropRecording().
-  virtual Status endRecording() { return Status::success(); }
-  /// Begins to execute the recorded work. May be called any number of times.
-  virtual Status replay() { return Status::success(); }
-  /// Destroys the recording, if there is one. Must be called before the
-  /// destruction of the communicators that the recorded work uses.
-  virtual void dropRecording() {}
+  /// Returns the functions of a device with a queue and memory of its own, or
+  /// null if the device has none. Not null if sharesHostMemory() is false.
+  virtual QueuedDevice *queued() { return nullptr; }
 };
 
 } // namespace pcc::runtime

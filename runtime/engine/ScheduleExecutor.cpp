@@ -2,6 +2,7 @@
 
 #include "runtime/engine/ScheduleExecutor.h"
 #include "runtime/base/StopWatch.h"
+#include "runtime/comm/QueuedWorld.h"
 #include "runtime/engine/collective/QueueWait.h"
 
 #include <algorithm>
@@ -273,13 +274,15 @@ Status ScheduleExecutor::runOnHost(const Mesh &mesh, Coordinates at) {
 /// which --no-graph is the workaround.
 Status ScheduleExecutor::record(const Mesh &mesh, const Coordinates &at,
                                 TimeSpent &spent, StepLog &log) {
-  Status status = device->beginRecording();
+  QueuedDevice *const queue = device->queued();
+  Status status = queue->beginRecording();
   if (status.ok()) {
-    world->beginRecording();
+    if (QueuedWorld *const calls = world->queued())
+      calls->beginRecording();
     status = runActions(mesh, at, spent, log);
   }
   if (status.ok())
-    status = device->endRecording();
+    status = queue->endRecording();
   isRecorded = status.ok();
   return status.code() == Defect
              ? status.addNote("with --no-graph no step is recorded")
@@ -291,12 +294,13 @@ Status ScheduleExecutor::record(const Mesh &mesh, const Coordinates &at,
 /// executed. All later steps execute the graph.
 Status ScheduleExecutor::begin(const Mesh &mesh, const Coordinates &at,
                                TimeSpent &spent, StepLog &log) {
-  if (!device->canRecord() || !mayRecord || numSteps++ == 0)
+  if (!device->queued() || !mayRecord || numSteps++ == 0)
     return runActions(mesh, at, spent, log);
   PCC_RETURN_IF_ERROR(isRecorded ? runOnHost(mesh, at)
                                  : record(mesh, at, spent, log));
-  world->beginReplay();
-  return device->replay();
+  if (QueuedWorld *const calls = world->queued())
+    calls->beginReplay();
+  return device->queued()->replay();
 }
 
 Status ScheduleExecutor::runStep(const Mesh &mesh, Coordinates at,

@@ -4,7 +4,7 @@
 #define PCC_RUNTIME_ENGINE_SCHEDULEEXECUTOR_H
 
 #include "runtime/comm/flight/FlightRecorder.h"
-#include "runtime/device/Device.h"
+#include "runtime/device/QueuedDevice.h"
 #include "runtime/engine/collective/Collective.h"
 #include "runtime/engine/collective/Groups.h"
 #include "runtime/engine/observe/StepLog.h"
@@ -39,8 +39,8 @@ public:
   ScheduleExecutor(const ScheduleExecutor &) = delete;
   ScheduleExecutor &operator=(const ScheduleExecutor &) = delete;
   ~ScheduleExecutor() {
-    if (device)
-      device->dropRecording();
+    if (isRecorded)
+      device->queued()->dropRecording();
   }
 
   /// Prepares every instruction of every function of the program for execution.

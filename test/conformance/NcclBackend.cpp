@@ -176,9 +176,7 @@ public:
   FlightRecorder &recorder() override { return world->recorder(); }
   void setDeadline(double seconds) override { world->setDeadline(seconds); }
   double deadline() const override { return world->deadline(); }
-  Status poll() override { return world->poll(); }
-  uint64_t progress() const override { return world->progress(); }
-  Status missed(double seconds) override { return world->missed(seconds); }
+  QueuedWorld *queued() override { return world->queued(); }
   void abort(const Status &reason) override { world->abort(reason); }
   Status createGroups(const std::vector<std::vector<int>> &groups,
                       std::vector<std::unique_ptr<Group>> &created) override {

@@ -3,6 +3,7 @@
 #ifndef PCC_RUNTIME_COMM_NCCL_NCCLJOB_H
 #define PCC_RUNTIME_COMM_NCCL_NCCLJOB_H
 
+#include "runtime/comm/QueuedWorld.h"
 #include "runtime/comm/Rendezvous.h"
 #include "runtime/comm/WaitError.h"
 #include "runtime/comm/flight/FlightRecorder.h"
@@ -39,7 +40,7 @@ struct NcclLane {
 ///   stream   … call 7, done = 7, call 8, done = 8
 ///
 /// Only the rank's thread may use the job.
-class NcclJob {
+class NcclJob final : public QueuedWorld {
 public:
   /// Stores the arguments; open() creates the first communicator. `gpu` must
   /// outlive this object.
@@ -50,7 +51,7 @@ public:
         recorder(std::move(recorder)) {}
   /// Ends all communicators. After a successful run they are finalized together
   /// with the peers; after abort() they are aborted without the peers.
-  ~NcclJob();
+  ~NcclJob() override;
   NcclJob(const NcclJob &) = delete;
   NcclJob &operator=(const NcclJob &) = delete;
 
@@ -104,27 +105,27 @@ public:
   /// Starts to append the calls of note() to `recorded`, the list of calls of
   /// the CUDA graph that is being captured. The first beginReplay() ends the
   /// list.
-  void beginRecording();
+  void beginRecording() override;
   /// Prepares the tracking of one execution of the captured CUDA graph. Sets
   /// each lane's counter in `done` to the number of the lane's last call before
   /// the capture, because the GPU is about to execute the captured calls again.
   /// All earlier calls must be complete.
-  void beginReplay();
+  void beginReplay() override;
 
   /// Returns the first error, since the run began, of a communicator of this
   /// rank or of another rank. Also updates the state of the tracked calls, and
   /// records a heartbeat in the flight recorder. Does not block.
-  Status poll();
+  Status poll() override;
   /// Returns the error (exit code 14) for a wait of `seconds`. The message
   /// names the oldest incomplete call and the peers that this call depends on.
   /// If all calls are complete, it names the GPU instead.
-  Status missed(double seconds);
+  Status missed(double seconds) override;
   /// Blocks until the GPU's compute stream has completed all of its work, at
   /// most for the deadline.
   Status waitForAll() { return waitFor(gpu.stream()); }
   /// Returns a counter that changes whenever the GPU completes an NCCL call of
   /// this rank.
-  uint64_t progress() const;
+  uint64_t progress() const override;
   /// Ends the run on all ranks with error `why`, and aborts this rank's
   /// communicators. A second call does nothing.
   void abort(const Status &why);

@@ -78,11 +78,7 @@ public:
     job->rendezvous->setDeadline(job->deadlineSeconds);
   }
   double deadline() const override { return job->deadlineSeconds; }
-  void beginRecording() override { job->beginRecording(); }
-  void beginReplay() override { job->beginReplay(); }
-  Status poll() override { return job->poll(); }
-  uint64_t progress() const override { return job->progress(); }
-  Status missed(double seconds) override { return job->missed(seconds); }
+  QueuedWorld *queued() override { return job.get(); }
   void abort(const Status &reason) override { job->abort(reason); }
 
   Status createGroups(const std::vector<std::vector<int>> &groups,

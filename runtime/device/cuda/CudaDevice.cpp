@@ -2,6 +2,7 @@
 
 #include "runtime/device/cuda/CudaDevice.h"
 #include "runtime/device/CheckIndices.h"
+#include "runtime/device/QueuedDevice.h"
 #include "runtime/device/cuda/CudaResources.h"
 #include "runtime/device/cuda/StridedCopies.h"
 
@@ -35,7 +36,7 @@ namespace {
 ///
 ///   compute   kernels of step n ──┬── copyWithin() ──┬── kernels of step n + 1
 ///   uploads   beginUpload() … ────┘                  └── beginUpload() …
-class CudaDevice : public Device {
+class CudaDevice final : public Device, public QueuedDevice {
 public:
   explicit CudaDevice(const std::string &bundle) : resources(bundle) {}
 
@@ -132,7 +133,7 @@ public:
 
   Status poll(bool &isDone) override { return gpu.poll(gpu.stream(), isDone); }
 
-  bool canRecord() const override { return true; }
+  QueuedDevice *queued() override { return this; }
 
   /// Begins to capture what is enqueued on the compute stream, and on streams
   /// that events make wait for it. Calls from other threads are not captured.

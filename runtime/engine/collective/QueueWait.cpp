@@ -2,6 +2,7 @@
 
 #include "runtime/engine/collective/QueueWait.h"
 #include "runtime/base/StopWatch.h"
+#include "runtime/comm/QueuedWorld.h"
 
 #include <chrono>
 #include <thread>
@@ -24,19 +25,22 @@ static void pause(double waited) {
 /// no peers, and therefore has no deadline.
 Status waitForQueue(Device &device, World &world) {
   const StopWatch watch;
-  uint64_t progress = world.progress();
+  QueuedWorld *const calls = world.queued();
+  uint64_t progress = calls ? calls->progress() : 0;
   double heard = 0;
   for (bool isDone = false;;) {
     PCC_RETURN_IF_ERROR(device.poll(isDone));
     // A queue also becomes idle by an error, so check for errors before the
     // result is used.
-    if (Status status = world.poll(); status.failed() || isDone)
-      return status;
+    if (calls)
+      PCC_RETURN_IF_ERROR(calls->poll());
+    if (isDone)
+      return Status::success();
     const double now = watch.seconds();
-    if (std::exchange(progress, world.progress()) != progress)
+    if (calls && std::exchange(progress, calls->progress()) != progress)
       heard = now;
-    if (world.size() > 1 && now - heard > world.deadline())
-      return world.missed(now - heard);
+    if (calls && world.size() > 1 && now - heard > world.deadline())
+      return calls->missed(now - heard);
     pause(now);
   }
 }

@@ -1,6 +1,7 @@
 //===- HostBuffers.cpp - host copies of input and output buffers ----------===//
 
 #include "runtime/engine/io/HostBuffers.h"
+#include "runtime/device/QueuedDevice.h"
 
 #include <utility>
 
@@ -19,7 +20,7 @@ Status HostBuffers::allocate(int32_t buffer, BufferTable &table,
 /// Inputs whose buffer is -1 are skipped: they are read by ranks of other
 /// pipeline positions.
 Status HostBuffers::open() {
-  if (device.sharesHostMemory())
+  if (!queue)
     return Status::success();
   for (const auto &input : program.inputs) {
     if (input->buffer < 0)
@@ -47,27 +48,27 @@ std::vector<DeviceCopy> HostBuffers::inputsFrom(const BufferTable &from,
 /// The upload goes to a staging buffer: the device may still read the input
 /// buffers of the current step.
 Status HostBuffers::send() {
-  if (device.sharesHostMemory())
+  if (!queue)
     return Status::success();
   for (const auto &[to, from, bytes] : inputsFrom(spare, arrived))
-    PCC_RETURN_IF_ERROR(device.beginUpload(to, from, bytes));
+    PCC_RETURN_IF_ERROR(queue->beginUpload(to, from, bytes));
   return Status::success();
 }
 
 /// The device-side copy is ordered after the upload and after the previous
 /// step, so the host does not wait here.
 Status HostBuffers::beginStep() {
-  if (device.sharesHostMemory())
+  if (!queue)
     return Status::success();
   std::swap(copies, spare);
-  return device.copyWithin(inputsFrom(arrived, buffers));
+  return queue->copyWithin(inputsFrom(arrived, buffers));
 }
 
 Status HostBuffers::read(int32_t buffer, int64_t microbatch,
                          const void *&data) {
   const void *const there = buffers.at(buffer, microbatch);
   data = there;
-  if (device.sharesHostMemory())
+  if (!queue)
     return Status::success();
   std::vector<std::byte> &copy = copied[size_t(buffer)];
   copy.resize(bytesOf(buffer));

@@ -25,8 +25,9 @@ public:
   /// Stores references to all arguments, which must outlive this object.
   HostBuffers(const program::ProgramT &program, Device &device,
               const BufferTable &buffers)
-      : program(program), device(device), buffers(buffers), copies(program),
-        spare(program), arrived(program), copied(program.buffers.size()) {}
+      : program(program), device(device), queue(device.queued()),
+        buffers(buffers), copies(program), spare(program), arrived(program),
+        copied(program.buffers.size()) {}
 
   /// Allocates two pinned host copies and a device staging buffer per input
   /// that this rank reads. Does nothing if the device shares the host's memory.
@@ -34,18 +35,14 @@ public:
   Status open();
 
   /// Returns the host addresses of the input buffers of the current step.
-  const BufferTable &inputs() const {
-    return device.sharesHostMemory() ? buffers : copies;
-  }
+  const BufferTable &inputs() const { return queue ? copies : buffers; }
   /// Returns the host addresses to which the caller writes the inputs of the
   /// next step.
-  const BufferTable &nextInputs() const {
-    return device.sharesHostMemory() ? buffers : spare;
-  }
+  const BufferTable &nextInputs() const { return queue ? spare : buffers; }
   /// Returns whether the caller may write to nextInputs() while the current
   /// step runs. False if the device shares the host's memory, since there is
   /// only one copy then.
-  bool canWriteAhead() const { return !device.sharesHostMemory(); }
+  bool canWriteAhead() const { return queue; }
   /// Begins to upload nextInputs() to the device's staging buffers, and
   /// returns. The host must not write to nextInputs() before the following
   /// beginStep().
@@ -75,6 +72,8 @@ private:
 
   const program::ProgramT &program;
   Device &device;
+  /// Null if the device shares the host's memory.
+  QueuedDevice *const queue;
   const BufferTable &buffers;
   /// Memory of the input buffers. `copies`: pinned host copies of the current
   /// step's inputs. `spare`: pinned host copies of the next step's inputs.

@@ -1,6 +1,7 @@
 //===- Parameters.cpp - loads a rank's pieces of the weights --------------===//
 
 #include "runtime/engine/weight/Parameters.h"
+#include "runtime/device/QueuedDevice.h"
 #include "runtime/engine/weight/WeightView.h"
 #include "runtime/program/InstructionOperands.h"
 #include "runtime/program/WeightFile.h"
@@ -221,13 +222,14 @@ Status Parameters::writePiece(int32_t index, Device &device,
   const program::ParameterT &parameter = *program.parameters[size_t(index)];
   if (parameter.filled && parameter.fill == 0)
     return Status::success();
-  if (parameter.generator >= 0) {
+  if (QueuedDevice *const queue = device.queued();
+      queue && parameter.generator >= 0) {
     const RandomTensor random = randomOf(parameter);
     const auto copies =
         WeightView(parameter, random)
             .findGenerated(layoutOf(*parameter.layout, mesh), mesh, at);
     if (copies)
-      return device.generate(image, parameter.generator, random.key, *copies,
+      return queue->generate(image, parameter.generator, random.key, *copies,
                              to);
   }
   const void *data = nullptr;
