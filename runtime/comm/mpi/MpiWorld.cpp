@@ -2,10 +2,8 @@
 
 #include "runtime/comm/mpi/MpiWorld.h"
 
-#include "runtime/comm/GroupList.h"
+#include "runtime/comm/HostWorld.h"
 #include "runtime/comm/mpi/MpiGroup.h"
-
-#include <numeric>
 
 namespace pcc::runtime {
 
@@ -13,15 +11,12 @@ namespace {
 
 /// The World of one process. The group of all ranks is created first, and
 /// therefore has the first tag on all ranks.
-class MpiWorld final : public World {
+class MpiWorld final : public HostWorld {
 public:
   MpiWorld(std::shared_ptr<MpiJob> startedJob,
            std::shared_ptr<FlightRecorder> ownRecorder)
-      : job(std::move(startedJob)), flight(std::move(ownRecorder)),
-        deadlineSeconds(std::make_shared<std::atomic<double>>(600.0)) {
-    std::vector<int> ranks(job->size());
-    std::iota(ranks.begin(), ranks.end(), 0);
-    everybody = join(ranks);
+      : HostWorld(std::move(ownRecorder)), job(std::move(startedJob)) {
+    joinAll();
   }
 
   // MPI_Finalize has no deadline. The barrier before it has one, and detects a
@@ -33,41 +28,21 @@ public:
 
   int rank() const override { return job->rank(); }
   int size() const override { return job->size(); }
-  Group &all() override { return *everybody; }
-  FlightRecorder &recorder() override { return *flight; }
-  void setDeadline(double seconds) override {
-    deadlineSeconds->store(std::min(seconds, kLongestDeadline));
-  }
-  double deadline() const override { return *deadlineSeconds; }
   void abort(const Status &reason) override { job->abort(reason); }
 
-  Status createGroups(const std::vector<std::vector<int>> &groups,
-                      std::vector<std::unique_ptr<Group>> &created) override {
-    created.clear();
-    for (const std::vector<int> &members : groups) {
-      PCC_RETURN_IF_ERROR(checkMembers(members, size()));
-      created.push_back(join(members));
-    }
+private:
+  /// A counter gives each group the same tag on all ranks.
+  Status join(const std::vector<int> &members,
+              std::unique_ptr<Group> &group) override {
+    const int tag = nextTag++;
+    if (indexAmong(members, job->rank()) >= 0)
+      group = std::make_unique<MpiGroup>(job, members, tag, deadlineSeconds,
+                                         flight);
     return Status::success();
   }
 
-private:
-  /// Creates this rank's view of the next group; returns null if this rank is
-  /// no member. All ranks create the same groups in the same order, so a
-  /// counter gives each group the same tag on all ranks.
-  std::unique_ptr<Group> join(const std::vector<int> &members) {
-    const int tag = nextTag++;
-    if (indexAmong(members, job->rank()) < 0)
-      return nullptr;
-    return std::make_unique<MpiGroup>(job, members, tag, deadlineSeconds,
-                                      flight);
-  }
-
   const std::shared_ptr<MpiJob> job;
-  const std::shared_ptr<FlightRecorder> flight;
-  const std::shared_ptr<std::atomic<double>> deadlineSeconds;
   int nextTag = MpiJob::kAbortTag + 1;
-  std::unique_ptr<Group> everybody;
 };
 
 } // namespace

@@ -1,0 +1,69 @@
+//===- HostWorld.h - base of the worlds whose groups use host memory ------===//
+
+#ifndef PCC_RUNTIME_COMM_HOSTWORLD_H
+#define PCC_RUNTIME_COMM_HOSTWORLD_H
+
+#include "runtime/comm/Communicator.h"
+#include "runtime/comm/GroupList.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cassert>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace pcc::runtime {
+
+/// Base of the worlds whose groups all communicate host memory, with threads or
+/// with MPI. A derived class makes the groups; the base creates them from lists
+/// and keeps the group of all ranks, the flight recorder and the deadline.
+class HostWorld : public World {
+public:
+  explicit HostWorld(std::shared_ptr<FlightRecorder> ownRecorder)
+      : flight(std::move(ownRecorder)),
+        deadlineSeconds(std::make_shared<std::atomic<double>>(600.0)) {}
+
+  Group &all() final { return *everybody; }
+  FlightRecorder &recorder() final { return *flight; }
+  void setDeadline(double seconds) final {
+    deadlineSeconds->store(std::min(seconds, kLongestDeadline));
+  }
+  double deadline() const final { return *deadlineSeconds; }
+
+  Status createGroups(const std::vector<std::vector<int>> &groups,
+                      std::vector<std::unique_ptr<Group>> &created) final {
+    created.clear();
+    for (const std::vector<int> &members : groups) {
+      PCC_RETURN_IF_ERROR(checkMembers(members, size()));
+      PCC_RETURN_IF_ERROR(join(members, created.emplace_back()));
+    }
+    return Status::success();
+  }
+
+protected:
+  /// Creates the group of all ranks. The constructor of the derived class must
+  /// call, so that this group is the first one on every rank.
+  void joinAll() {
+    std::vector<int> ranks(size());
+    std::iota(ranks.begin(), ranks.end(), 0);
+    [[maybe_unused]] const Status status = join(ranks, everybody);
+    assert(status.ok() && everybody && "every rank is in the group of all");
+  }
+
+  /// Creates this rank's view of the next group. `group` stays null if this
+  /// rank is no member. All ranks call for the same groups in the same order.
+  virtual Status join(const std::vector<int> &members,
+                      std::unique_ptr<Group> &group) = 0;
+
+  const std::shared_ptr<FlightRecorder> flight;
+  /// The longest time of one wait, in seconds, which all groups share.
+  const std::shared_ptr<std::atomic<double>> deadlineSeconds;
+  /// The group of all ranks.
+  std::unique_ptr<Group> everybody;
+};
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_COMM_HOSTWORLD_H
