@@ -1,13 +1,13 @@
 //===- ValueExplanation.cpp - sharding of one value, and its readers ------===//
 
 #include "passes/explain/ValueExplanation.h"
+#include "dialects/dist/NamePattern.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/TensorBytes.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/4-shard/search/Provenance.h"
 #include "passes/explain/ShardingOrigin.h"
 #include "sharding/ShardingText.h"
-#include "llvm/Support/GlobPattern.h"
 
 #include <set>
 
@@ -137,18 +137,6 @@ private:
 };
 } // namespace
 
-/// Returns whether `name` equals `pattern` or matches it as a glob. Because of
-/// the first, a name with glob characters matches itself.
-static bool matches(StringRef pattern, StringRef name) {
-  if (pattern == name)
-    return true;
-  auto glob = llvm::GlobPattern::create(pattern);
-  if (glob)
-    return glob->match(name);
-  llvm::consumeError(glob.takeError());
-  return false;
-}
-
 /// If an output and another value have the same name and are the same value, it
 /// is explained once.
 std::vector<ValueExplanation> explain::explainValues(ModuleOp module,
@@ -157,7 +145,7 @@ std::vector<ValueExplanation> explain::explainValues(ModuleOp module,
   ValueExplainer teller(module);
   std::set<std::pair<std::string, void *>> told;
   forEachName(module, [&](const std::string &name, Value value) {
-    if (!name.empty() && matches(pattern, name) &&
+    if (dist::matchesName(pattern, name) &&
         told.insert({name, value.getAsOpaquePointer()}).second)
       stories.push_back(teller.tell(name, value));
   });

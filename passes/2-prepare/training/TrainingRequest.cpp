@@ -1,10 +1,11 @@
 //===- TrainingRequest.cpp - training options of a module -----------------===//
 
 #include "passes/2-prepare/training/TrainingRequest.h"
+#include "dialects/dist/NamePattern.h"
 #include "dialects/graph/GraphDialect.h"
-#include "llvm/Support/GlobPattern.h"
 
 using namespace mlir;
+using namespace pcc;
 using namespace pcc::prepare;
 
 std::optional<TrainingRequest> TrainingRequest::of(ModuleOp module) {
@@ -35,11 +36,7 @@ SmallVector<StringRef> TrainingRequest::list(StringRef entry) const {
 
 bool TrainingRequest::matches(StringRef entry, StringRef name) const {
   return llvm::any_of(list(entry), [&](StringRef text) {
-    llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(text);
-    if (glob)
-      return glob->match(name);
-    llvm::consumeError(glob.takeError());
-    return text == name;
+    return dist::matchesName(text, name);
   });
 }
 

@@ -3,10 +3,10 @@
 #include "passes/4-shard/graph/Seeds.h"
 #include "dialects/dist/DistDialect.h"
 #include "dialects/dist/Lints.h"
+#include "dialects/dist/NamePattern.h"
 #include "dialects/graph/GraphDialect.h"
 #include "passes/4-shard/graph/ExpertAxes.h"
 #include "sharding/ShardingText.h"
-#include "llvm/Support/GlobPattern.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -16,21 +16,6 @@ using namespace pcc::shard;
 /// request which cannot be met.
 static std::string code() {
   return " [" + std::string(dist::codeOf(dist::Lint::UnmetRequest)) + "]";
-}
-
-/// Returns whether `pattern`, which may be a glob, matches `name`. A pattern
-/// that equals the name matches, even if it contains glob characters.
-static bool matches(StringRef pattern, StringRef name) {
-  if (name.empty())
-    return false;
-  if (pattern == name)
-    return true;
-  auto glob = llvm::GlobPattern::create(pattern);
-  if (!glob) {
-    llvm::consumeError(glob.takeError());
-    return false;
-  }
-  return glob->match(name);
 }
 
 static StringRef textOf(Attribute attribute) {
@@ -147,7 +132,7 @@ LogicalResult Seeds::resolveText(func::FuncOp function, const dist::Mesh &mesh,
   Status error;
   auto seedFor = [&, name = name, spec = spec](
                      StringRef own, Value value) -> std::optional<Seed> {
-    if (error.failed() || !matches(name, own))
+    if (error.failed() || !dist::matchesName(name, own))
       return std::nullopt;
     found = true;
     auto sharding = dist::parseSharding(
