@@ -6,18 +6,14 @@
 #include "dialects/pipe/PipeDialect.h"
 #include "dialects/rank/RankDialect.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/OwningOpRef.h"
 #include "passes/4-shard/policy/StoredWeights.h"
-#include "passes/7-emit/bundle/MemoryUse.h"
+#include "passes/driver/MemoryTrials.h"
 #include "passes/plan/search/DividedWeights.h"
 
 #include <set>
 
 using namespace mlir;
 using namespace pcc;
-/// Memory of each pipeline position (the stages that one rank runs), in the
-/// order of positions.
-using Positions = std::vector<emit::PositionMemory>;
 
 /// Number of size thresholds to try. With a threshold, all weights up to that
 /// size are sharded.
@@ -33,11 +29,11 @@ namespace {
 /// A sharded weight is gathered whenever it is used, which costs memory and
 /// time, more so if it is large. Therefore the search shards the smallest
 /// weights that suffice.
-class MemoryFitter {
+class MemoryFitter : MemoryTrials {
 public:
   MemoryFitter(ModuleOp module, llvm::function_ref<bool(ModuleOp)> runRest,
                int64_t limit)
-      : module(module), runRest(runRest), limit(limit),
+      : MemoryTrials(module, runRest, limit),
         numRanks(dist::meshOf(module).spatial().size()) {
     for (auto weight : module.getOps<graph::ParameterOp>())
       names.push_back(weight.getSymName().str());
@@ -199,16 +195,10 @@ private:
     });
   }
 
-  /// Returns the memory of all positions if the weights `chosen` are sharded.
-  /// Runs all later phases on a copy of the module. Returns nullopt if a phase
-  /// fails.
+  /// Returns the memory of all positions if the weights `chosen` are sharded,
+  /// or nullopt if a phase fails.
   std::optional<Positions> measure(const Names &chosen) {
-    OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone());
-    setDivided(*copy, chosen);
-    Positions positions;
-    if (!runRest(*copy) || emit::memoryOf(*copy, positions).failed())
-      return std::nullopt;
-    return positions;
+    return measureWith([&](ModuleOp copy) { setDivided(copy, chosen); });
   }
 
   /// Sets `dist.divided` of `module`, the list of weights to shard, to
@@ -240,10 +230,6 @@ private:
     return status;
   }
 
-  ModuleOp module;
-  llvm::function_ref<bool(ModuleOp)> runRest;
-  /// Memory limit per rank in bytes.
-  int64_t limit;
   /// Number of ranks of one stage, which is the largest number of shards of a
   /// weight.
   int64_t numRanks;

@@ -4,14 +4,10 @@
 #include "dialects/pipe/PipeDialect.h"
 #include "dialects/rank/RankDialect.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/OwningOpRef.h"
-#include "passes/7-emit/bundle/MemoryUse.h"
+#include "passes/driver/MemoryTrials.h"
 
 using namespace mlir;
 using namespace pcc;
-/// Memory of each pipeline position (the stages that one rank runs), in the
-/// order of positions.
-using Positions = std::vector<emit::PositionMemory>;
 
 /// Largest number of trials to improve the budgets.
 static constexpr int mostTrials = 6;
@@ -30,11 +26,11 @@ namespace {
 ///
 /// Invariant: a position that needs recomputation meets the limit with the
 /// budget `fits`, and exceeds it with `tooLarge`.
-class RecomputeFitter {
+class RecomputeFitter : MemoryTrials {
 public:
   RecomputeFitter(ModuleOp module, llvm::function_ref<bool(ModuleOp)> runRest,
                   int64_t limit)
-      : module(module), runRest(runRest), limit(limit) {}
+      : MemoryTrials(module, runRest, limit) {}
 
   Status run(const Listener &listener) {
     auto nothing = measure({});
@@ -110,18 +106,15 @@ private:
   }
 
   /// Returns the memory of all positions with the activation budgets `budgets`,
-  /// or without recomputation if `budgets` is empty. Runs all later phases on a
-  /// copy of the module. Returns nullopt if a phase fails.
+  /// or without recomputation if `budgets` is empty. Returns nullopt if a phase
+  /// fails.
   std::optional<Positions> measure(const std::vector<int64_t> &budgets) {
-    OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone());
-    if (budgets.empty())
-      (*copy)->removeAttr(pipe::recomputeName);
-    else
-      set(*copy, budgets);
-    Positions positions;
-    if (!runRest(*copy) || emit::memoryOf(*copy, positions).failed())
-      return std::nullopt;
-    return positions;
+    return measureWith([&](ModuleOp copy) {
+      if (budgets.empty())
+        copy->removeAttr(pipe::recomputeName);
+      else
+        set(copy, budgets);
+    });
   }
 
   /// Sets `pipe.activation_bytes` of `module` to `budgets`.
@@ -141,10 +134,6 @@ private:
     return status;
   }
 
-  ModuleOp module;
-  llvm::function_ref<bool(ModuleOp)> runRest;
-  /// Memory limit per rank in bytes.
-  int64_t limit;
   /// For each position: largest budget known to meet the limit, smallest budget
   /// known to exceed it, and next budget to try. All are bytes of activations.
   std::vector<int64_t> fits, tooLarge, next;

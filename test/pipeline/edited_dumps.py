@@ -4,8 +4,7 @@ attribute needs. Every phase's dump gets a misspelt attribute, a malformed one a
 
     edited_dumps.py [--only GLOB] [--jobs N]
 """
-import argparse
-import fnmatch
+import functools
 import os
 import re
 import sys
@@ -75,13 +74,5 @@ def edited(phase):
 CASES = [(phase, edited, (phase,)) for phase in MALFORMED]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="*", metavar="GLOB")
-    parser.add_argument("--jobs", type=int, default=1)
-    arguments = parser.parse_args()
-    return pcc.run_cases([c for c in CASES if fnmatch.fnmatch(c[0], arguments.only)], arguments.jobs)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    pcc.main(__doc__, {name: functools.partial(check, *given) for name, check, given in CASES})

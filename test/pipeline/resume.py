@@ -4,8 +4,7 @@ are recorded, may be repeated, and must not change.
 
     resume.py [--only GLOB] [--jobs N]
 """
-import argparse
-import fnmatch
+import functools
 import json
 import os
 import re
@@ -127,13 +126,5 @@ CASES = [(f"{m} {p or 'one rank'}", resumes, (m, p)) for m in SIZES for p in PLA
         [("changed options", changed_options, ()), ("equal twice", equal_twice, ()), ("verified", verified, ())]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="*", metavar="GLOB")
-    parser.add_argument("--jobs", type=int, default=1)
-    arguments = parser.parse_args()
-    return pcc.run_cases([c for c in CASES if fnmatch.fnmatch(c[0], arguments.only)], arguments.jobs)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    pcc.main(__doc__, {name: functools.partial(check, *given) for name, check, given in CASES})

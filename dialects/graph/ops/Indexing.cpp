@@ -98,17 +98,29 @@ ScatterElementsOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   return success();
 }
 
+/// Emits an error about the shapes of a scatter and fails.
+template <typename ScatterOp> static LogicalResult refuseWrite(ScatterOp op) {
+  return op.emitOpError("writes ")
+         << op.getUpdates().getType() << " at " << op.getIndices().getType()
+         << " into " << op.getData().getType();
+}
+
+/// Emits an error and fails unless a scatter writes elements of the type of its
+/// data, at indices of type i32 or i64.
+template <typename ScatterOp>
+static LogicalResult checkWrittenTypes(ScatterOp op) {
+  if (failed(checkSameElements(op, {op.getData(), op.getUpdates()})))
+    return failure();
+  return checkIndices(op, op.getIndices());
+}
+
 LogicalResult ScatterElementsOp::verify() {
   if (tensorType(getIndices()).getShape() !=
           tensorType(getUpdates()).getShape() ||
       !fitsAround(tensorType(getData()).getShape(),
                   tensorType(getIndices()).getShape(), getDim()))
-    return emitOpError("writes ")
-           << getUpdates().getType() << " at " << getIndices().getType()
-           << " into " << getData().getType();
-  if (failed(checkSameElements(*this, {getData(), getUpdates()})))
-    return failure();
-  return checkIndices(*this, getIndices());
+    return refuseWrite(*this);
+  return checkWrittenTypes(*this);
 }
 
 LogicalResult ScatterNdOp::inferReturnTypes(MLIRContext *,
@@ -131,12 +143,8 @@ LogicalResult ScatterNdOp::verify() {
   SmallVector<int64_t> shape(indices.drop_back());
   llvm::append_range(shape, data.drop_front(indices.back()));
   if (ArrayRef<int64_t>(shape) != tensorType(getUpdates()).getShape())
-    return emitOpError("writes ")
-           << getUpdates().getType() << " at " << getIndices().getType()
-           << " into " << getData().getType();
-  if (failed(checkSameElements(*this, {getData(), getUpdates()})))
-    return failure();
-  return checkIndices(*this, getIndices());
+    return refuseWrite(*this);
+  return checkWrittenTypes(*this);
 }
 
 LogicalResult OneHotOp::verify() {

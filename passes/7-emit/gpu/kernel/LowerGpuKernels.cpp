@@ -268,6 +268,13 @@ static void writeTile(KernelWriter &w, rank::KernelOp kernel,
       });
 }
 
+/// Adds the entry block of `function` and returns a builder at its start.
+static OpBuilder startOf(LLVM::LLVMFuncOp function) {
+  OpBuilder inside(function.getContext());
+  inside.setInsertionPointToStart(function.addEntryBlock(inside));
+  return inside;
+}
+
 /// Emits the function `name` of a multi-tensor kernel (`in_parts`). Each block
 /// computes one tile, which it finds in the tensor table by the index of the
 /// block.
@@ -280,12 +287,10 @@ static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
   LLVM::LLVMFuncOp function =
       makePartsEntry(builder, kernel, plan, table, name);
   Location loc = function.getLoc();
-  OpBuilder inside(builder.getContext());
-  inside.setInsertionPointToStart(function.addEntryBlock(inside));
+  OpBuilder inside = startOf(function);
   OneThreadWriter alone(inside, loc);
   KernelWriter &w = alone.w;
   ScalarBuilder s = w.scalar();
-  Type i64 = builder.getI64Type();
   constexpr int64_t any = std::numeric_limits<int32_t>::max();
   const Index thread =
       w.indices.leaf(readNumber<NVVM::ThreadIdXOp>(inside, loc, plan.threads),
@@ -294,7 +299,8 @@ static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
   TableReader reader{w, table, function.getArgument(0)};
   Value part = reader.findPart(tile);
   const int64_t tileSize = ShapedType::getNumElements(plan.loops.shape);
-  Value element = s.mul(s.sub(tile, reader.at(part)), s.integer(i64, tileSize));
+  Value element = s.mul(s.sub(tile, reader.at(part)),
+                        s.integer(builder.getI64Type(), tileSize));
   SmallVector<Value> pointers(function.getArguments().drop_front());
   SmallVector<Type> tensors(kernel.getArgumentTypes().drop_front(numShared));
   llvm::append_range(tensors, kernel.getResultTypes());
@@ -316,8 +322,7 @@ static void writeKernel(OpBuilder &builder, rank::KernelOp kernel,
   const GpuPlan plan = gpuPlanOf(kernel);
   LLVM::LLVMFuncOp function = makeEntry(builder, kernel, plan, name);
   Location loc = function.getLoc();
-  OpBuilder inside(kernel.getContext());
-  inside.setInsertionPointToStart(function.addEntryBlock(inside));
+  OpBuilder inside = startOf(function);
   // A kernel with 0 blocks is never launched, since its results have no
   // elements. Its function stays empty.
   if (plan.blocks > 0) {
@@ -353,16 +358,15 @@ static void writeRandomKernel(OpBuilder &builder, ArrayRef<Type> types,
   arguments.append(numRandomScalars, builder.getI64Type());
   LLVM::LLVMFuncOp function = makeEntry(builder, arguments, threads, name);
   Location loc = function.getLoc();
-  OpBuilder inside(builder.getContext());
-  inside.setInsertionPointToStart(function.addEntryBlock(inside));
+  OpBuilder inside = startOf(function);
   OneThreadWriter alone(inside, loc);
   KernelWriter &w = alone.w;
   ScalarBuilder s = w.scalar();
-  Type i64 = builder.getI64Type();
   Value thread = readNumber<NVVM::ThreadIdXOp>(inside, loc, threads),
         block = readNumber<NVVM::BlockIdXOp>(
             inside, loc, std::numeric_limits<int32_t>::max());
-  Value number = s.add(s.mul(block, s.integer(i64, threads)), thread);
+  Value number =
+      s.add(s.mul(block, s.integer(builder.getI64Type(), threads)), thread);
   ValueRange scalars = function.getArguments().drop_front();
   Value isThere = s.compare(arith::CmpIPredicate::slt, number,
                             numRandomElements(w, scalars));
