@@ -2,7 +2,7 @@
 
 #include "passes/1-import/build/TrainingInfoImport.h"
 #include "passes/1-import/build/DenseElements.h"
-#include "passes/1-import/onnx/normalize/MergeTrainingInfo.h"
+#include "passes/1-import/onnx/inline/MergeTrainingInfo.h"
 
 using namespace mlir;
 using namespace pcc::graph;

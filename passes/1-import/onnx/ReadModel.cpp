@@ -4,10 +4,10 @@
 
 #include "passes/1-import/onnx/check/CheckDevices.h"
 #include "passes/1-import/onnx/check/ValidateModel.h"
+#include "passes/1-import/onnx/inline/InlineFunctions.h"
+#include "passes/1-import/onnx/inline/MergeTrainingInfo.h"
 #include "passes/1-import/onnx/model/MessageText.h"
 #include "passes/1-import/onnx/model/ModelStorage.h"
-#include "passes/1-import/onnx/normalize/InlineFunctions.h"
-#include "passes/1-import/onnx/normalize/MergeTrainingInfo.h"
 #include "passes/1-import/onnx/parse/ModelParser.h"
 
 #include <new>

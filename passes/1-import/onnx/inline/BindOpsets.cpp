@@ -1,6 +1,6 @@
 //===- BindOpsets.cpp - opset versions of the nodes of a model ------------===//
 
-#include "passes/1-import/onnx/normalize/BindOpsets.h"
+#include "passes/1-import/onnx/inline/BindOpsets.h"
 #include "passes/1-import/onnx/model/MessageText.h"
 
 using namespace pcc;

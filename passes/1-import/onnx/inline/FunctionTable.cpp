@@ -1,6 +1,6 @@
 //===- FunctionTable.cpp - lookup of ONNX functions by call ---------------===//
 
-#include "passes/1-import/onnx/normalize/FunctionTable.h"
+#include "passes/1-import/onnx/inline/FunctionTable.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 //===- MergeTrainingInfo.h - inference and training as one graph ----------===//
 
-#ifndef PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_MERGETRAININGINFO_H
-#define PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_MERGETRAININGINFO_H
+#ifndef PCC_PASSES_1_IMPORT_ONNX_INLINE_MERGETRAININGINFO_H
+#define PCC_PASSES_1_IMPORT_ONNX_INLINE_MERGETRAININGINFO_H
 
 #include "passes/1-import/onnx/model/Model.h"
 #include "status/Status.h"
@@ -30,4 +30,4 @@ std::string initializationName(std::string_view output);
 
 } // namespace pcc::onnx
 
-#endif // PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_MERGETRAININGINFO_H
+#endif // PCC_PASSES_1_IMPORT_ONNX_INLINE_MERGETRAININGINFO_H

@@ -1,9 +1,9 @@
 //===- BindOpsets.h - opset versions of the nodes of a model --------------===//
 
-#ifndef PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_BINDOPSETS_H
-#define PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_BINDOPSETS_H
+#ifndef PCC_PASSES_1_IMPORT_ONNX_INLINE_BINDOPSETS_H
+#define PCC_PASSES_1_IMPORT_ONNX_INLINE_BINDOPSETS_H
 
-#include "passes/1-import/onnx/normalize/FunctionTable.h"
+#include "passes/1-import/onnx/inline/FunctionTable.h"
 #include "status/Status.h"
 
 namespace pcc::onnx {
@@ -19,4 +19,4 @@ Status bindOpsets(Model &model, const FunctionTable &table);
 
 } // namespace pcc::onnx
 
-#endif // PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_BINDOPSETS_H
+#endif // PCC_PASSES_1_IMPORT_ONNX_INLINE_BINDOPSETS_H

@@ -1,7 +1,7 @@
 //===- FunctionTable.h - lookup of ONNX functions by call -----------------===//
 
-#ifndef PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_FUNCTIONTABLE_H
-#define PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_FUNCTIONTABLE_H
+#ifndef PCC_PASSES_1_IMPORT_ONNX_INLINE_FUNCTIONTABLE_H
+#define PCC_PASSES_1_IMPORT_ONNX_INLINE_FUNCTIONTABLE_H
 
 #include "passes/1-import/onnx/model/Model.h"
 #include "status/Status.h"
@@ -39,4 +39,4 @@ Status checkCalls(const std::vector<Function> &functions,
 
 } // namespace pcc::onnx
 
-#endif // PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_FUNCTIONTABLE_H
+#endif // PCC_PASSES_1_IMPORT_ONNX_INLINE_FUNCTIONTABLE_H

@@ -1,7 +1,7 @@
 //===- CallInliner.h - inlining of one ONNX function call -----------------===//
 
-#ifndef PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_CALLINLINER_H
-#define PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_CALLINLINER_H
+#ifndef PCC_PASSES_1_IMPORT_ONNX_INLINE_CALLINLINER_H
+#define PCC_PASSES_1_IMPORT_ONNX_INLINE_CALLINLINER_H
 
 #include "passes/1-import/onnx/model/Model.h"
 #include "status/StatusOr.h"
@@ -124,4 +124,4 @@ private:
 
 } // namespace pcc::onnx
 
-#endif // PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_CALLINLINER_H
+#endif // PCC_PASSES_1_IMPORT_ONNX_INLINE_CALLINLINER_H

@@ -1,6 +1,6 @@
 //===- CallInliner.cpp - inlining of one ONNX function call ---------------===//
 
-#include "passes/1-import/onnx/normalize/CallInliner.h"
+#include "passes/1-import/onnx/inline/CallInliner.h"
 #include "passes/1-import/onnx/model/MessageText.h"
 
 #include <algorithm>

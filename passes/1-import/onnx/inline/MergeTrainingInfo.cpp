@@ -1,6 +1,6 @@
 //===- MergeTrainingInfo.cpp - inference and training as one graph --------===//
 
-#include "passes/1-import/onnx/normalize/MergeTrainingInfo.h"
+#include "passes/1-import/onnx/inline/MergeTrainingInfo.h"
 
 using namespace pcc;
 using namespace pcc::onnx;

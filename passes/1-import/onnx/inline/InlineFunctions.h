@@ -1,7 +1,7 @@
 //===- InlineFunctions.h - inlining of all ONNX functions -----------------===//
 
-#ifndef PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_INLINEFUNCTIONS_H
-#define PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_INLINEFUNCTIONS_H
+#ifndef PCC_PASSES_1_IMPORT_ONNX_INLINE_INLINEFUNCTIONS_H
+#define PCC_PASSES_1_IMPORT_ONNX_INLINE_INLINEFUNCTIONS_H
 
 #include "passes/1-import/onnx/model/Model.h"
 #include "passes/1-import/onnx/model/ReadLimits.h"
@@ -35,4 +35,4 @@ Status inlineFunctions(Model &model, const ReadLimits &limits);
 
 } // namespace pcc::onnx
 
-#endif // PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_INLINEFUNCTIONS_H
+#endif // PCC_PASSES_1_IMPORT_ONNX_INLINE_INLINEFUNCTIONS_H

@@ -1,10 +1,10 @@
 //===- InlineFunctions.cpp - inlining of all ONNX functions ---------------===//
 
-#include "passes/1-import/onnx/normalize/InlineFunctions.h"
+#include "passes/1-import/onnx/inline/InlineFunctions.h"
 
-#include "passes/1-import/onnx/normalize/BindOpsets.h"
-#include "passes/1-import/onnx/normalize/CallInliner.h"
-#include "passes/1-import/onnx/normalize/FunctionTable.h"
+#include "passes/1-import/onnx/inline/BindOpsets.h"
+#include "passes/1-import/onnx/inline/CallInliner.h"
+#include "passes/1-import/onnx/inline/FunctionTable.h"
 
 #include <algorithm>
 
