@@ -83,7 +83,7 @@ function(pcc_attributes name)
   set(base ${CMAKE_SOURCE_DIR}/dialects/attributes/DiscardableAttrs.td)
   set(render ${CMAKE_SOURCE_DIR}/cmake/render_attributes.py)
   set(records ${CMAKE_CURRENT_BINARY_DIR}/${name}DiscardableAttrs.json)
-  set(made ${CMAKE_CURRENT_BINARY_DIR}/${name}AttributeNames.h.inc ${CMAKE_CURRENT_BINARY_DIR}/${name}AttributeTable.cpp.inc)
+  set(made ${CMAKE_CURRENT_BINARY_DIR}/${name}AttributeNames.h.inc ${CMAKE_CURRENT_BINARY_DIR}/${name}VerifyAttributes.cpp.inc)
   add_custom_command(OUTPUT ${made}
     COMMAND ${LLVM_TOOLS_BINARY_DIR}/llvm-tblgen --dump-json -I ${CMAKE_SOURCE_DIR} ${declared} -o ${records}
     COMMAND ${PCC_PYTHON} ${render} ${records} ${made}

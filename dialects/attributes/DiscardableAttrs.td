@@ -8,7 +8,7 @@
 #ifndef PCC_DIALECTS_ATTRIBUTES_DISCARDABLEATTRS
 #define PCC_DIALECTS_ATTRIBUTES_DISCARDABLEATTRS
 
-// A kind of values: the name of an AttributeKind in C++. AttributeTable.h has the general ones, a dialect those of its own.
+// A kind of values: the name of an AttributeKind in C++. VerifyAttributes.h has the general ones, a dialect those of its own.
 class AttrKind<string kindName> {
   string cpp = kindName;
 }

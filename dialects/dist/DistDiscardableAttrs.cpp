@@ -125,7 +125,7 @@ static const AttributeKind tensorTypeKind{"the type of a ranked tensor",
                                           isTensorType, checkGlobal};
 
 static const DeclaredAttribute declared[] = {
-#include "dialects/dist/DistAttributeTable.cpp.inc"
+#include "dialects/dist/DistVerifyAttributes.cpp.inc"
 };
 
 void DistDialect::declareAttributes() {

@@ -18,7 +18,7 @@ using namespace pcc::graph;
 #include "dialects/graph/GraphAttributes.cpp.inc"
 
 static const DeclaredAttribute declared[] = {
-#include "dialects/graph/GraphAttributeTable.cpp.inc"
+#include "dialects/graph/GraphVerifyAttributes.cpp.inc"
 };
 
 PCC_VERIFY_ATTRIBUTES(GraphDialect)

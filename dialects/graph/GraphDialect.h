@@ -1,15 +1,15 @@
 //===- GraphDialect.h - dialect of one device's logical model -------------===//
 //
-// The `graph` dialect: about 70 canonical tensor ops with ONNX and NumPy
-// semantics on tensors of static shape. A model is a program for one logical
-// device; shardings (the dist dialect) never change its meaning.
+// The `graph` dialect: canonical tensor ops with ONNX and NumPy semantics on
+// tensors of static shape. A model is a program for one logical device;
+// shardings (the dist dialect) never change its meaning.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef PCC_DIALECTS_GRAPH_GRAPHDIALECT_H
 #define PCC_DIALECTS_GRAPH_GRAPHDIALECT_H
 
-#include "dialects/attributes/AttributeTable.h"
+#include "dialects/attributes/VerifyAttributes.h"
 #include "dialects/graph/OpClasses.h"
 #include "dialects/graph/ShardingRule.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"

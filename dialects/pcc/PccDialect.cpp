@@ -8,7 +8,7 @@ using namespace pcc;
 #include "dialects/pcc/PccDialect.cpp.inc"
 
 static const DeclaredAttribute declared[] = {
-#include "dialects/pcc/PccAttributeTable.cpp.inc"
+#include "dialects/pcc/PccVerifyAttributes.cpp.inc"
 };
 
 void PccDialect::initialize() { attributes.declare(getContext(), declared); }

@@ -3,7 +3,7 @@
 #ifndef PCC_DIALECTS_PCC_PCCDIALECT_H
 #define PCC_DIALECTS_PCC_PCCDIALECT_H
 
-#include "dialects/attributes/AttributeTable.h"
+#include "dialects/attributes/VerifyAttributes.h"
 #include "mlir/IR/Dialect.h"
 
 #include "dialects/pcc/PccDialect.h.inc"

@@ -84,7 +84,7 @@ static const AttributeKind recomputeKind{"none, full, selective or auto",
                                          isRecompute};
 
 static const DeclaredAttribute declared[] = {
-#include "dialects/pipe/PipeAttributeTable.cpp.inc"
+#include "dialects/pipe/PipeVerifyAttributes.cpp.inc"
 };
 
 PCC_VERIFY_ATTRIBUTES(PipeDialect)

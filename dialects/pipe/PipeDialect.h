@@ -9,7 +9,7 @@
 #ifndef PCC_DIALECTS_PIPE_PIPEDIALECT_H
 #define PCC_DIALECTS_PIPE_PIPEDIALECT_H
 
-#include "dialects/attributes/AttributeTable.h"
+#include "dialects/attributes/VerifyAttributes.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"

@@ -18,7 +18,7 @@ using namespace pcc::rank;
 #include "dialects/rank/RankOps.cpp.inc"
 
 static const DeclaredAttribute declared[] = {
-#include "dialects/rank/RankAttributeTable.cpp.inc"
+#include "dialects/rank/RankVerifyAttributes.cpp.inc"
 };
 
 PCC_VERIFY_ATTRIBUTES(RankDialect)

@@ -1,6 +1,6 @@
-//===- AttributeTable.cpp - verification of declared attributes -----------===//
+//===- VerifyAttributes.cpp - verification of declared attributes ---------===//
 
-#include "dialects/attributes/AttributeTable.h"
+#include "dialects/attributes/VerifyAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"

@@ -1,4 +1,4 @@
-//===- AttributeTable.h - verification of declared attributes -------------===//
+//===- VerifyAttributes.h - verification of declared attributes -----------===//
 //
 // Every dialect declares its discardable attributes in a .td file
 // (DiscardableAttrs.td). The table verifies an attribute of the dialect's
@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PCC_DIALECTS_ATTRIBUTES_ATTRIBUTETABLE_H
-#define PCC_DIALECTS_ATTRIBUTES_ATTRIBUTETABLE_H
+#ifndef PCC_DIALECTS_ATTRIBUTES_VERIFYATTRIBUTES_H
+#define PCC_DIALECTS_ATTRIBUTES_VERIFYATTRIBUTES_H
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
@@ -141,4 +141,4 @@ std::optional<std::string> countError(int64_t wanted, llvm::StringRef perWhat,
                              attribute);                                       \
   }
 
-#endif // PCC_DIALECTS_ATTRIBUTES_ATTRIBUTETABLE_H
+#endif // PCC_DIALECTS_ATTRIBUTES_VERIFYATTRIBUTES_H
