@@ -13,7 +13,7 @@ static const unsigned char *bytesOf(const std::string &text) {
 
 std::string JobToken::challenge() {
   [[maybe_unused]] static const int started = sodium_init();
-  std::string bytes(32, '\0');
+  std::string bytes(kChallengeSize, '\0');
   randombytes_buf(bytes.data(), bytes.size());
   return bytes;
 }

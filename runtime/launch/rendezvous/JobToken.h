@@ -14,12 +14,15 @@ namespace pcc::runtime {
 inline constexpr const char *kTokenVariable = "PCC_JOB_TOKEN";
 
 /// The secret that the ranks of a job share. Both ends of a connection prove by
-/// challenge and response that they know the secret, without sending it: each
-/// end sends random bytes, and the other returns an HMAC-SHA-256 over the
-/// random bytes of both. A recorded handshake therefore cannot be replayed.
+/// challenge and response that they know the secret, without sending it
+/// (Handshake.h): each end sends random bytes, and the other returns an
+/// HMAC-SHA-256 over the random bytes of both. A recorded handshake therefore
+/// cannot be replayed.
 class JobToken {
 public:
-  /// Returns 32 random bytes.
+  /// Number of random bytes that one end sends.
+  static constexpr size_t kChallengeSize = 32;
+  /// Returns kChallengeSize random bytes.
   static std::string challenge();
 
   /// The end of a connection that computes a proof: Server is rank 0, Client is

@@ -111,29 +111,18 @@ void RendezvousClient::hear(const Frame &frame) {
   }
 }
 
-/// The proof is computed over the facts, too, so that they cannot be altered in
-/// transit.
 void RendezvousClient::answer(const Frame &challenge) {
-  serverChallenge = fromHex(decodeFields(challenge.payload)["challenge"]);
-  ownChallenge = JobToken::challenge();
-  if (serverChallenge.size() != ownChallenge.size())
+  const auto server = challengeIn(challenge);
+  if (!server)
     return retryLater(
         "the process that listens there does not speak pcc's protocol");
-  Fields fields = terms.self.toFields();
-  const std::string proof =
-      terms.token.proof(JobToken::Role::Client, serverChallenge, ownChallenge,
-                        encodeFields(fields));
-  fields["challenge"] = toHex(ownChallenge);
-  fields["proof"] = toHex(proof);
-  connection.send({FrameKind::Hello, encodeFields(fields)});
+  challenges = {*server, JobToken::challenge()};
+  connection.send(makeHello(terms.token, challenges, terms.self));
   state = ClientState::Proving;
 }
 
 void RendezvousClient::checkWelcome(const Frame &welcome) {
-  const std::string proof = fromHex(decodeFields(welcome.payload)["proof"]);
-  if (!JobToken::areEqual(proof,
-                          terms.token.proof(JobToken::Role::Server,
-                                            serverChallenge, ownChallenge, "")))
+  if (!isProven(welcome, terms.token, challenges))
     return retryLater(
         "the process that listens there does not know PCC_JOB_TOKEN");
   state = ClientState::Welcome;

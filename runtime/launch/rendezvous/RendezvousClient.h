@@ -3,6 +3,7 @@
 #ifndef PCC_RUNTIME_LAUNCH_RENDEZVOUS_RENDEZVOUSCLIENT_H
 #define PCC_RUNTIME_LAUNCH_RENDEZVOUS_RENDEZVOUSCLIENT_H
 
+#include "runtime/launch/rendezvous/Handshake.h"
 #include "runtime/launch/rendezvous/Peers.h"
 
 #include <deque>
@@ -81,9 +82,8 @@ private:
   std::string trouble = "no process listens there";
   ClientState state = ClientState::Apart;
   Connection connection;
-  /// Random bytes that both ends contribute to the current handshake: those of
-  /// rank 0, and those of this rank.
-  std::string serverChallenge, ownChallenge;
+  /// Random bytes that both ends contribute to the current handshake.
+  Challenges challenges;
   /// Contents of received Data frames that take() has not removed yet, oldest
   /// first.
   std::deque<std::string> messages;

@@ -2,6 +2,7 @@
 
 #include "runtime/launch/rendezvous/RendezvousServer.h"
 #include "runtime/comm/WaitError.h"
+#include "runtime/launch/rendezvous/Handshake.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -86,9 +87,7 @@ void RendezvousServer::accept() {
                          Clock::now()};
     if (!isOurs)
       reject(stranger, "it was another user's");
-    else if (stranger.connection.send(
-                 {FrameKind::Challenge,
-                  encodeFields({{"challenge", toHex(stranger.challenge)}})}))
+    else if (stranger.connection.send(makeChallenge(stranger.challenge)))
       unknownPeers.push_back(std::move(stranger));
   }
 }
@@ -132,32 +131,19 @@ void RendezvousServer::refuse(UnknownPeer &stranger, const Status &why) {
   reject(stranger, why.message());
 }
 
-/// The client's proof is computed over all fields of the frame except its
-/// challenge and the proof itself.
-void RendezvousServer::answer(UnknownPeer &stranger, const Frame &hello) {
-  Fields fields = decodeFields(hello.payload);
-  const std::string challenge = fromHex(fields["challenge"]);
-  const std::string proof = fromHex(fields["proof"]);
-  fields.erase("challenge");
-  fields.erase("proof");
-  const auto facts = RankFacts::fromFields(fields);
-  if (hello.kind != FrameKind::Hello || !facts ||
-      challenge.size() != stranger.challenge.size())
+void RendezvousServer::answer(UnknownPeer &stranger, const Frame &frame) {
+  const auto hello = readHello(frame, terms.token, stranger.challenge);
+  if (!hello)
     return reject(stranger, "it did not identify itself");
-  const std::string expected =
-      terms.token.proof(JobToken::Role::Client, stranger.challenge, challenge,
-                        encodeFields(fields));
-  if (!JobToken::areEqual(proof, expected))
+  if (!hello->isProven)
     return refuse(stranger,
-                  Status::error(WrongWorld, facts->text() +
+                  Status::error(WrongWorld, hello->facts.text() +
                                                 " has another PCC_JOB_TOKEN "
                                                 "than rank 0 at " +
                                                 terms.address.text()));
-  const std::string mine = terms.token.proof(JobToken::Role::Server,
-                                             stranger.challenge, challenge, "");
   stranger.connection.send(
-      {FrameKind::Welcome, encodeFields({{"proof", toHex(mine)}})});
-  admit(stranger, *facts);
+      makeWelcome(terms.token, {stranger.challenge, hello->challenge}));
+  admit(stranger, hello->facts);
 }
 
 /// Before all ranks are connected, a rank that does not fit ends the run: its

@@ -65,7 +65,7 @@ private:
   void greet(UnknownPeer &stranger, bool isReadable);
   /// Verifies the proof in a Hello frame. If it is right, sends the server's
   /// proof; otherwise closes the connection.
-  void answer(UnknownPeer &stranger, const Frame &hello);
+  void answer(UnknownPeer &stranger, const Frame &frame);
   /// Makes an authenticated connection the connection of its rank. If `facts`
   /// do not fit the job, ends the run. After the last rank was admitted, sends
   /// Ready to all ranks.
