@@ -95,7 +95,7 @@ assignInOrder(ShardedGraph &graph, ArrayRef<AxisAssignment> order,
   double penalty = 0;
   dist::SubAxes before;
   for (const AxisAssignment &assignment : order) {
-    LDBG() << "handing out " << assignment.parts.front().axis;
+    LDBG() << "assigning " << assignment.parts.front().axis;
     auto assigned =
         assignAxis(graph, assignment, before, seeds, planner, reports);
     if (failed(assigned))
