@@ -25,11 +25,16 @@ void CpuResources::reserveScratch(size_t bytes) {
   scratchBytes = std::max(scratchBytes, bytes);
 }
 
-void CpuResources::allocateScratch() {
+Status CpuResources::allocateScratch() {
   const size_t rounded =
       (scratchBytes + kAlignment - 1) / kAlignment * kAlignment;
   if (rounded > 0)
     scratchData = std::aligned_alloc(kAlignment, rounded);
+  if (rounded > 0 && !scratchData)
+    return Status::error(NoDevice, "out of memory: no " +
+                                       std::to_string(rounded) +
+                                       " bytes of scratch memory");
+  return Status::success();
 }
 
 /// Creates the operation of a CheckIndices instruction, which checks that an
@@ -115,10 +120,7 @@ public:
     }
   }
 
-  Status finishLoading() override {
-    resources.allocateScratch();
-    return Status::success();
-  }
+  Status finishLoading() override { return resources.allocateScratch(); }
 
   Status poll(bool &isDone) override {
     isDone = true;

@@ -43,8 +43,8 @@ public:
   /// after allocateScratch().
   void reserveScratch(size_t bytes);
   /// Allocates scratch memory of the largest requested size. Allocates nothing
-  /// if nothing was requested.
-  void allocateScratch();
+  /// if nothing was requested. Exit code 13 if there is not enough memory.
+  Status allocateScratch();
   /// Returns the scratch memory, aligned to kAlignment. Each operation
   /// overwrites it, so its contents are undefined when an operation begins.
   /// Null before allocateScratch() or if nothing was requested.

@@ -1,6 +1,7 @@
 //===- CpuMemoryTest.cpp - the memory of a rank's values ------------------===//
 
 #include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/device/cpu/CpuResources.h"
 #include "runtime/program/Program.h"
 
 #include <algorithm>
@@ -33,4 +34,13 @@ TEST(CpuMemory, ThatIsNotThereNamesTheBytes) {
   EXPECT_NE(status.message().find("1152921504606846976 bytes"),
             std::string::npos);
   EXPECT_EQ(data, nullptr);
+}
+
+TEST(CpuMemory, OfScratchThatIsNotThereNamesTheBytes) {
+  CpuResources resources(1);
+  resources.reserveScratch(size_t(1) << 60);
+  const Status status = resources.allocateScratch();
+  EXPECT_EQ(status.code(), NoDevice);
+  EXPECT_NE(status.message().find("1152921504606846976 bytes of scratch"),
+            std::string::npos);
 }
