@@ -1,6 +1,8 @@
 //===- Mesh.cpp - device mesh: named axes over ranks ----------------------===//
 #include "sharding/Mesh.h"
 
+#include <cassert>
+
 namespace pcc::dist {
 
 int64_t Mesh::size() const {
@@ -23,6 +25,7 @@ int64_t Mesh::sizeOf(std::string_view name) const {
 }
 
 Coordinates Mesh::coordinates(int64_t rank) const {
+  assert(rank >= 0 && rank < size() && "no such rank");
   // Minor axes come last, so their digits are taken from `rank` first.
   Coordinates where(axes.size());
   for (size_t i = axes.size(); i-- > 0; rank /= axes[i].size)
@@ -31,6 +34,7 @@ Coordinates Mesh::coordinates(int64_t rank) const {
 }
 
 int64_t Mesh::rankOf(const Coordinates &where) const {
+  assert(where.size() == axes.size() && "one coordinate per axis");
   int64_t rank = 0;
   for (size_t i = 0; i < axes.size(); ++i)
     rank = rank * axes[i].size + where[i];

@@ -2,6 +2,7 @@
 #include "sharding/Runs.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace pcc::dist {
 
@@ -21,6 +22,7 @@ static void append(Runs &runs, int64_t lo, int64_t hi) {
 /// i * stride for each index i of the factor's part at `position`.
 static Runs nest(const Factor &factor, int64_t position, int64_t stride,
                  const Runs &inner) {
+  assert(position >= 0 && position < factor.numParts() && "no such part");
   int64_t part = factor.localSize();
   int64_t lo = std::min(factor.size, position * part),
           hi = std::min(factor.size, lo + part);
@@ -38,6 +40,7 @@ static Runs nest(const Factor &factor, int64_t position, int64_t stride,
 
 Runs runsAt(const DimSharding &dim, int64_t dimSize,
             const std::vector<int64_t> &positions) {
+  assert(positions.size() == dim.factors.size() && "one position per factor");
   Runs runs;
   if (dim.factors.empty()) {
     append(runs, 0, dim.view ? dim.view->size() : dimSize);
@@ -60,6 +63,7 @@ Runs runsOf(const DimSharding &dim, int64_t dimSize, const Mesh &mesh,
 
 std::vector<Runs> runsOf(const Sharding &sharding, const Shape &shape,
                          const Mesh &mesh, const Coordinates &where) {
+  assert(sharding.dims.size() == shape.size() && "another rank");
   std::vector<Runs> box;
   for (size_t i = 0; i < shape.size(); ++i)
     box.push_back(runsOf(sharding.dims[i], shape[i], mesh, where));

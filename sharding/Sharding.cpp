@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <functional>
 #include <numeric>
 
 namespace pcc::dist {
 
 int64_t Factor::localSize() const {
+  assert(numParts() > 0 && "sub-axes have at least one coordinate");
   int64_t parts = numParts();
   return size / parts + (size % parts != 0);
 }
@@ -122,6 +124,7 @@ int64_t localDim(const DimSharding &dim, int64_t dimSize) {
 }
 
 Shape localShape(const Sharding &sharding, const Shape &shape) {
+  assert(sharding.dims.size() == shape.size() && "another rank");
   Shape local;
   for (size_t i = 0; i < shape.size(); ++i)
     local.push_back(localDim(sharding.dims[i], shape[i]));
@@ -145,6 +148,7 @@ bool hasView(const Sharding &sharding) {
 }
 
 Shape viewedShape(const Sharding &sharding, const Shape &shape) {
+  assert(sharding.dims.size() == shape.size() && "another rank");
   Shape viewed = shape;
   for (size_t i = 0; i < shape.size(); ++i)
     if (sharding.dims[i].view)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <limits>
 #include <map>
 
@@ -49,10 +50,12 @@ bool canMerge(const SubAxis &a, const SubAxis &b) {
 }
 
 SubAxis merge(const SubAxis &a, const SubAxis &b) {
+  assert(canMerge(a, b) && "`b` does not begin where `a` ends");
   return {a.axis, a.pre, a.size * b.size};
 }
 
 SubAxes without(const SubAxis &a, const SubAxis &b) {
+  assert(canCoexist(a, b) && "no common decomposition of the axis");
   std::optional<SubAxis> both = overlap(a, b);
   if (!both)
     return {a};
@@ -106,6 +109,7 @@ int64_t coordinateOf(const SubAxis &a, const Mesh &mesh,
   int index = mesh.indexOf(a.axis);
   if (index < 0)
     return 0;
+  assert(where.size() == mesh.axes.size() && "one coordinate per axis");
   // The size of the digits minor to `a`.
   int64_t minor = mesh.axes[index].size / a.end();
   return where[index] / std::max<int64_t>(minor, 1) % a.size;
@@ -134,6 +138,7 @@ static Coordinates groupOrigin(const SubAxes &axes, const Mesh &mesh,
   Coordinates origin = where;
   for (const SubAxis &axis : axes) {
     int index = mesh.indexOf(axis.axis);
+    assert(index >= 0 && "the mesh lacks the axis");
     int64_t minor = mesh.axes[index].size / axis.end();
     origin[index] -= coordinateOf(axis, mesh, where) * minor;
   }

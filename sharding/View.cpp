@@ -3,10 +3,12 @@
 #include "sharding/Runs.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace pcc::dist {
 
 std::optional<int64_t> View::elementAt(int64_t i) const {
+  assert(i >= 0 && i < size() && "no index of the view");
   int64_t block = i / length, j = i % length;
   for (const ViewPiece &piece : pieces)
     if (j >= piece.lo && j < piece.hi) {

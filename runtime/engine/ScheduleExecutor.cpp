@@ -6,6 +6,7 @@
 #include "runtime/engine/collective/QueueWait.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <span>
 
@@ -91,6 +92,7 @@ Status ScheduleExecutor::load(const LoadContext &context, const Groups &groups,
 /// action table to its function and its messages, in table order.
 void ScheduleExecutor::bindMessages(const LoadContext &context,
                                     const Groups &groups, World &ranks) {
+  assert(device && "load() has not been called");
   pipeline = &groups.pipeline();
   world = &ranks;
   for (int32_t buffer : context.program.accumulators)
@@ -306,6 +308,7 @@ Status ScheduleExecutor::begin(const Mesh &mesh, const Coordinates &at,
 Status ScheduleExecutor::runStep(const Mesh &mesh, Coordinates at,
                                  TimeSpent &spent, StepLog &log,
                                  const std::function<Status()> &meanwhile) {
+  assert(world && "bindMessages() has not been called");
   PCC_RETURN_IF_ERROR(begin(mesh, at, spent, log));
   if (meanwhile)
     PCC_RETURN_IF_ERROR(meanwhile());

@@ -3,6 +3,7 @@
 #include "runtime/program/CollectivePlan.h"
 
 #include <algorithm>
+#include <cassert>
 #include <map>
 #include <set>
 
@@ -12,6 +13,7 @@ namespace pcc::runtime {
 /// becomes `digit`.
 static void setDigit(Coordinates &at, const SubAxis &axis, const Mesh &mesh,
                      int64_t digit) {
+  assert(digit >= 0 && digit < axis.size && "no such coordinate");
   const int index = mesh.indexOf(axis.axis);
   const int64_t below = mesh.axes[index].size / axis.end();
   at[index] += (digit - coordinateOf(axis, mesh, at)) * below;

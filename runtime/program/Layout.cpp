@@ -3,6 +3,7 @@
 #include "runtime/program/Layout.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace pcc::runtime {
 
@@ -352,6 +353,8 @@ multiply(const std::vector<StridedCopy> &copies,
 std::vector<StridedCopy> intersect(const LocatedLayout &source,
                                    const LocatedLayout &target,
                                    const Mesh &mesh) {
+  assert(source.layout->dims.size() == target.layout->dims.size() &&
+         "layouts of two shapes");
   const std::vector<int64_t> sourceStrides = stridesOf(source);
   const std::vector<int64_t> targetStrides = stridesOf(target);
   std::vector<StridedCopy> copies(1);

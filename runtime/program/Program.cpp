@@ -4,6 +4,7 @@
 #include "runtime/program/VerifyProgram.h"
 
 #define XXH_INLINE_ALL
+#include <cassert>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -195,6 +196,7 @@ CollectiveSpec collectiveOf(const program::ProgramT &program,
 }
 
 program::Part toProgram(const SubAxis &axis, const Mesh &mesh) {
+  assert(mesh.indexOf(axis.axis) >= 0 && "the mesh lacks the axis");
   return program::Part(mesh.indexOf(axis.axis), int32_t(axis.pre),
                        int32_t(axis.size));
 }

@@ -3,6 +3,7 @@
 #include "runtime/tensor/Npy.h"
 
 #include <array>
+#include <cassert>
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -143,6 +144,7 @@ ElementType npyTypeOf(ElementType type) {
 }
 
 std::string npyHeader(ElementType type, const std::vector<int64_t> &shape) {
+  assert(type != ElementType::BF16 && "NumPy has no bf16");
   std::string dictionary = "{'descr': '";
   for (const Description &row : descriptions)
     if (row.type == type)

@@ -2,6 +2,7 @@
 
 #include "runtime/tensor/StridedCopy.h"
 
+#include <cassert>
 #include <cstring>
 
 namespace pcc::runtime {
@@ -99,6 +100,9 @@ static void runSized(const StridedCopy &copy, int64_t begin, int64_t end,
 
 void runCopyPart(const StridedCopy &copy, int64_t begin, int64_t end,
                  const void *source, void *target, size_t elementSize) {
+  assert((elementSize == 1 || elementSize == 2 || elementSize == 4 ||
+          elementSize == 8) &&
+         "no size of an element");
   switch (elementSize) {
   case 1:
     return runSized<1>(copy, begin, end, source, target);

@@ -3,6 +3,7 @@
 #include "runtime/timeline/SvgWriter.h"
 
 #include <array>
+#include <cassert>
 #include <charconv>
 
 namespace pcc::runtime {
@@ -50,6 +51,8 @@ SvgWriter::SvgWriter(double width, double height)
 
 void SvgWriter::addText(double x, double y, std::string_view content,
                         std::string_view attributes) {
+  assert((attributes.empty() || attributes.front() == ' ') &&
+         "attributes begin with a space");
   text += "<text" + attribute("x", x) + attribute("y", y) +
           std::string(attributes) + ">" + escape(content) + "</text>\n";
 }

@@ -3,6 +3,7 @@
 #include "passes/plan/cluster/Cluster.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace pcc::plan {
 namespace {
@@ -14,6 +15,7 @@ constexpr double gibi = 1024.0 * 1024 * 1024;
 /// two points next to it. Left of the first point, y is that of the first
 /// point; right of the last point, y is that of the last point.
 double interpolate(const Curve &curve, double x) {
+  assert(!curve.empty() && "a curve without points");
   auto after = std::upper_bound(
       curve.begin(), curve.end(), x,
       [](double value, const auto &point) { return value < point.first; });

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <functional>
 #include <limits>
 #include <map>
@@ -17,6 +18,7 @@ namespace {
 constexpr uint64_t unbounded = std::numeric_limits<uint64_t>::max();
 
 uint64_t alignUp(uint64_t offset, uint64_t alignment) {
+  assert((alignment & (alignment - 1)) == 0 && "not a power of two");
   return alignment <= 1 ? offset
                         : (offset + alignment - 1) / alignment * alignment;
 }
@@ -415,6 +417,11 @@ std::string findClash(const std::vector<PlacedPiece> &pieces) {
 } // namespace
 
 ArenaPlan planArena(const std::vector<ArenaBuffer> &buffers, uint64_t effort) {
+  assert(std::all_of(buffers.begin(), buffers.end(),
+                     [](const ArenaBuffer &buffer) {
+                       return buffer.first <= buffer.last;
+                     }) &&
+         "a buffer that dies before it is made");
   return ArenaPlanner(buffers, effort).run();
 }
 

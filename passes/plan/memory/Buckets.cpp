@@ -3,12 +3,18 @@
 #include "passes/plan/memory/Buckets.h"
 
 #include <algorithm>
+#include <cassert>
 #include <map>
 
 namespace pcc::plan {
 
 std::vector<std::vector<size_t>>
 formBuckets(const std::vector<CollectiveCall> &calls) {
+  assert(std::is_sorted(calls.begin(), calls.end(),
+                        [](const CollectiveCall &a, const CollectiveCall &b) {
+                          return a.place < b.place;
+                        }) &&
+         "calls in the order of the program");
   // A bucket that can still take calls. `firstUse` is the index of the first op
   // that reads a result of the bucket; only calls before that op can be added.
   struct OpenBucket {
@@ -45,6 +51,7 @@ formBuckets(const std::vector<CollectiveCall> &calls) {
 
 bool isWorthPacking(double operandBytes, double resultBytes, double callSeconds,
                     double memoryBytesPerSecond) {
+  assert(memoryBytesPerSecond > 0 && "memory without bandwidth");
   const double call = callSeconds > 0 ? callSeconds : assumedCallSeconds;
   const double packing =
       2 * (operandBytes + resultBytes) / memoryBytesPerSecond;

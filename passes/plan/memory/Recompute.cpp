@@ -5,6 +5,7 @@
 #include "passes/plan/stage/MinCut.h"
 
 #include <algorithm>
+#include <cassert>
 #include <numeric>
 
 namespace pcc::plan {
@@ -14,6 +15,7 @@ static bool isRead(const ForwardValue &value) { return value.firstRead >= 0; }
 
 Recomputation complete(const StageGraph &stage,
                        const std::vector<bool> &mayKeep) {
+  assert(mayKeep.size() == stage.values.size() && "one entry per value");
   Recomputation result{std::vector<bool>(stage.values.size()),
                        std::vector<bool>(stage.ops.size())};
   std::vector<bool> isNeeded(stage.values.size());
@@ -130,6 +132,8 @@ private:
 
 TradeOff cheapestTradeOff(const StageGraph &stage, const std::vector<int> &ops,
                           const std::vector<bool> &isGiven, double price) {
+  assert(std::is_sorted(ops.begin(), ops.end()) && "ops out of order");
+  assert(isGiven.size() == stage.values.size() && "one entry per value");
   return CutNetwork(stage, ops, isGiven).cheapest(price);
 }
 
@@ -204,6 +208,8 @@ private:
 std::vector<TradeOff> tradeOffs(const StageGraph &stage,
                                 const std::vector<int> &ops,
                                 const std::vector<bool> &isGiven) {
+  assert(std::is_sorted(ops.begin(), ops.end()) && "ops out of order");
+  assert(isGiven.size() == stage.values.size() && "one entry per value");
   return Hull(stage, ops, isGiven).run();
 }
 
@@ -238,6 +244,7 @@ Recomputation recomputeCheap(const StageGraph &stage) {
 }
 
 int mostInFlight(const ActionTable &table, int stage) {
+  assert(stage >= 0 && stage < table.numStages && "no such stage");
   int alive = 0, most = 1;
   for (const Action &action : table.positions[table.positionOfStage[stage]]) {
     if (action.stage != stage)

@@ -3,6 +3,7 @@
 #include "passes/plan/memory/Recompute.h"
 
 #include <algorithm>
+#include <cassert>
 #include <climits>
 
 namespace pcc::plan {
@@ -164,6 +165,7 @@ static int64_t extraOfForward(const StageGraph &stage,
 
 int64_t activationBytes(const std::vector<StageGraph> &stages,
                         const std::vector<Recomputation> &recomputations) {
+  assert(recomputations.size() == stages.size() && "one choice per stage");
   // All stages of a rank keep values at the same time, so their kept bytes add
   // up. Only one pass of one stage runs at a time, so the largest extra need
   // counts.

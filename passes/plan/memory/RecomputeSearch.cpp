@@ -3,6 +3,7 @@
 #include "passes/plan/memory/Recompute.h"
 
 #include <algorithm>
+#include <cassert>
 #include <tuple>
 #include <utility>
 
@@ -144,6 +145,7 @@ void Segments::markCrossing(size_t end) {
 }
 
 void Segments::cut(size_t numParts) {
+  assert(numParts > 0 && "no parts");
   segments = {early};
   isCrossing.assign(stage.values.size(), false);
   size_t begin = 0;

@@ -3,11 +3,13 @@
 #include "passes/plan/reshard/ExpertTraffic.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace pcc::plan {
 
 /// Returns the number of experts on a rank: ceil(experts / ranks).
 static int64_t expertsOfRank(const ExpertTraffic &traffic) {
+  assert(traffic.ranks > 0 && "no ranks");
   return (traffic.experts + traffic.ranks - 1) / traffic.ranks;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <unordered_map>
 
 using namespace pcc::dist;
@@ -27,6 +28,8 @@ double Prices::seconds(const SubAxes &over, int64_t bytes) const {
 ReshardPlan planReshard(const Sharding &from, const Sharding &to,
                         const Shape &shape, int64_t elementBytes,
                         const Mesh &mesh, const Prices &prices) {
+  assert(from.dims.size() == shape.size() && to.dims.size() == shape.size() &&
+         "another rank");
   // Drop the attributes that only guide propagation, so that a difference in
   // them does not cause a reshard.
   Sharding start = placement(from), end = placement(to);

@@ -2,6 +2,7 @@
 #include "passes/plan/reshard/ReshardMove.h"
 
 #include <algorithm>
+#include <cassert>
 
 using namespace pcc::dist;
 
@@ -78,6 +79,8 @@ static SubAxes joined(SubAxes a, const SubAxes &b) {
 
 Movement::Movement(const Sharding &from, const Sharding &to, const Shape &shape)
     : from(from), to(to) {
+  assert(from.dims.size() == shape.size() && to.dims.size() == shape.size() &&
+         "another rank");
   std::optional<SubAxes> all = digitsOf(joined(splitAxes(from), splitAxes(to)));
   isAligned = all.has_value();
   if (!isAligned)
@@ -107,6 +110,7 @@ Movement::Movement(const Sharding &from, const Sharding &to, const Shape &shape)
 /// `dim`. For factors with 2 and 3 parts, position 5 gives {1, 2}.
 static std::vector<int64_t> factorPositions(const DimSharding &dim,
                                             int64_t position) {
+  assert(position >= 0 && position < dim.numParts() && "no such part");
   std::vector<int64_t> positions(dim.factors.size());
   for (size_t i = positions.size(); i-- > 0;
        position /= dim.factors[i].numParts())
@@ -145,6 +149,8 @@ void Movement::seeThrough(const View &view, int64_t size, MovedDim &dim) {
 }
 
 int64_t Movement::overlapOf(MovedDim &dim, int64_t to, int64_t from) {
+  assert(size_t(to) < dim.to.runs.size() &&
+         size_t(from) < dim.from.runs.size() && "no such part");
   // Results are cached per pair of parts. Dims with so many parts that the
   // table would exceed the cache of the processor have no table.
   constexpr size_t largestTable = size_t{1} << 20;
@@ -164,6 +170,7 @@ int64_t Movement::overlapOf(MovedDim &dim, int64_t to, int64_t from) {
 /// sub-axis of both shardings). Only changed dims are counted; the caller
 /// multiplies by the sizes of the unchanged dims.
 int64_t Movement::missingAt(const std::vector<int64_t> &digit) {
+  assert(digit.size() == digits.size() && "one value per digit");
   int64_t out = 1, have = 1;
   for (MovedDim &dim : dims) {
     if (!dim.changed)
@@ -184,6 +191,7 @@ int64_t Movement::missingAt(const std::vector<int64_t> &digit) {
 /// split no other dim, so the maximum is multiplied by the size of its largest
 /// part.
 int64_t Movement::lowerBound() {
+  assert(isAligned && "sub-axes do not align");
   int64_t unchanged = 1;
   std::vector<bool> matters(digits.size());
   for (const MovedDim &dim : dims) {
@@ -259,6 +267,7 @@ bool Movement::isCommunicated(int digit) {
 }
 
 std::vector<int> Movement::communicated() {
+  assert(isAligned && "sub-axes do not align");
   std::vector<int> group;
   for (size_t i = 0; i < digits.size(); ++i)
     if (isCommunicated(static_cast<int>(i)))
@@ -341,6 +350,7 @@ bool Movement::isRotation() {
 }
 
 CollectiveKind Movement::classify(const std::vector<int> &group) {
+  assert(isAligned && "sub-axes do not align");
   std::vector<bool> inGroup = membership(group);
   if (group.empty())
     return CollectiveKind::Slice;
@@ -355,6 +365,7 @@ CollectiveKind Movement::classify(const std::vector<int> &group) {
 
 SubAxes Movement::groupAxes(CollectiveKind kind,
                             const std::vector<int> &group) const {
+  assert(isAligned && "sub-axes do not align");
   SubAxes axes;
   for (int digit : group)
     axes.push_back(digits[digit]);

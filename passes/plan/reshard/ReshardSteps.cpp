@@ -9,6 +9,7 @@
 #include "passes/plan/reshard/ReshardMove.h"
 
 #include <algorithm>
+#include <cassert>
 
 using namespace pcc::dist;
 
@@ -20,6 +21,7 @@ int64_t localBytes(const Sharding &sharding, const Shape &shape,
 }
 
 void append(ReshardPlan &plan, ReshardStep step, const Prices &prices) {
+  assert(step.receivedBytes >= 0 && "negative bytes");
   if (communicates(step.kind)) {
     ++plan.calls;
     plan.receivedBytes += step.receivedBytes;

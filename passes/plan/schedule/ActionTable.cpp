@@ -2,9 +2,13 @@
 
 #include "passes/plan/schedule/ActionTable.h"
 
+#include <cassert>
+
 namespace pcc::plan {
 
 std::vector<int> ActionTable::stagesOf(int position) const {
+  assert(positionOfStage.size() >= size_t(numStages) &&
+         "one position per stage");
   std::vector<int> stages;
   for (int stage = 0; stage < numStages; ++stage)
     if (positionOfStage[stage] == position)

@@ -6,6 +6,7 @@
 #include "passes/plan/schedule/Simulate.h"
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -314,6 +315,8 @@ StatusOr<PipelineProgram> insertMessages(const ActionTable &table,
 }
 
 std::string nameOf(const PipelineProgram &program, const Message &message) {
+  assert(size_t(message.transfer) < program.transfers.size() &&
+         "no such transfer");
   const Transfer &transfer = program.transfers[message.transfer];
   if (transfer.kind == TransferKind::Update)
     return print({ActionKind::Update, transfer.fromStage, transfer.part});

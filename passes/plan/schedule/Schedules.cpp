@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cstdlib>
 
 namespace pcc::plan {
@@ -292,6 +293,7 @@ std::string scheduleError(const ScheduleRequest &request) {
 }
 
 std::vector<int> positionsOfStages(const ScheduleRequest &request) {
+  assert(scheduleError(request).empty() && "invalid request");
   std::vector<int> positions;
   const int p = request.numPositions;
   for (int stage = 0; stage < p * request.virtualStages; ++stage)
@@ -319,6 +321,8 @@ StatusOr<ActionTable> makeSchedule(const ScheduleRequest &request) {
 // The largest number of forwards in flight on a position, in closed form, for
 // the rows that the generators above make.
 int inFlightBound(const ScheduleRequest &request, int position) {
+  assert(position >= 0 && position < request.numPositions &&
+         "no such position");
   const int p = request.numPositions, v = request.virtualStages,
             m = request.numMicrobatches;
   switch (request.kind) {
@@ -343,6 +347,7 @@ int inFlightBound(const ScheduleRequest &request, int position) {
 
 void insertUnshards(ActionTable &table, const std::vector<int> &stages) {
   for (int stage : stages) {
+    assert(stage >= 0 && stage < table.numStages && "no such stage");
     Row &row = table.positions[table.positionOfStage[stage]];
     const auto first =
         std::find_if(row.begin(), row.end(), [&](const Action &action) {
@@ -357,9 +362,12 @@ void appendUpdates(ActionTable &table, std::vector<StageUpdate> updates) {
             [](const StageUpdate &a, const StageUpdate &b) {
               return std::pair(a.part, a.stage) < std::pair(b.part, b.stage);
             });
-  for (const StageUpdate &update : updates)
+  for (const StageUpdate &update : updates) {
+    assert(update.stage >= 0 && update.stage < table.numStages &&
+           "no such stage");
     table.positions[table.positionOfStage[update.stage]].push_back(
         {ActionKind::Update, update.stage, update.part});
+  }
 }
 
 } // namespace pcc::plan

@@ -3,6 +3,7 @@
 #include "passes/plan/schedule/Simulate.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <limits>
 
@@ -191,6 +192,7 @@ bool hasBackward(const ActionTable &table) {
 
 double ActionCosts::secondsOf(const Action &action, int numPositions,
                               int numStages) const {
+  assert(numPositions > 0 && numStages > 0 && "an empty pipeline");
   if (seconds)
     return seconds(action);
   if (!isCompute(action.kind))

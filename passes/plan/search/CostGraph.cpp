@@ -3,17 +3,22 @@
 #include "passes/plan/search/CostGraph.h"
 
 #include <algorithm>
+#include <cassert>
 #include <set>
 
 namespace pcc::plan {
 
 Variable CostGraph::addVariable(std::vector<Cost> unary) {
+  assert(!unary.empty() && "a variable without values");
   unaries.push_back(std::move(unary));
   return static_cast<Variable>(unaries.size() - 1);
 }
 
 void CostGraph::addPair(Variable a, Variable b,
                         const std::vector<Cost> &table) {
+  assert(a < unaries.size() && b < unaries.size() && "unknown variable");
+  assert(table.size() == domain(a) * domain(b) &&
+         "one cost per pair of values");
   const size_t rows = domain(a), columns = domain(b);
   if (a == b) {
     for (size_t i = 0; i < rows; ++i)
@@ -35,6 +40,7 @@ void CostGraph::addPair(Variable a, Variable b,
 }
 
 Cost CostGraph::evaluate(const std::vector<uint32_t> &values) const {
+  assert(values.size() == unaries.size() && "one value per variable");
   Cost total;
   for (size_t v = 0; v < unaries.size(); ++v)
     total += unaries[v][values[v]];

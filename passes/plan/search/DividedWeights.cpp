@@ -3,6 +3,7 @@
 #include "passes/plan/search/DividedWeights.h"
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
 
 using namespace pcc;
@@ -87,5 +88,9 @@ private:
 std::vector<size_t>
 plan::chooseDividedWeights(const std::vector<Savings> &weights,
                            const std::vector<int64_t> &needs) {
+  assert(std::all_of(
+             weights.begin(), weights.end(),
+             [&](const Savings &own) { return own.size() == needs.size(); }) &&
+         "one number per position");
   return WeightChooser(weights, needs).run();
 }

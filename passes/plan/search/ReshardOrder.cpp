@@ -3,6 +3,7 @@
 #include "passes/plan/search/ReshardOrder.h"
 
 #include <algorithm>
+#include <cassert>
 #include <numeric>
 
 using namespace pcc;
@@ -31,6 +32,8 @@ priceOrder(const std::vector<std::vector<plan::Cost>> &reform,
 ReshardOrder
 plan::cheapestReshardOrder(const std::vector<std::vector<plan::Cost>> &reform,
                            size_t mostOrdered) {
+  assert(!reform.empty() && reform.size() == reform.front().size() + 1 &&
+         "a row for the value and for each form");
   std::vector<size_t> sequence(reform.front().size());
   std::iota(sequence.begin(), sequence.end(), 0);
   ReshardOrder best = priceOrder(reform, sequence);

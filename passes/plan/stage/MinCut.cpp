@@ -3,10 +3,13 @@
 #include "passes/plan/stage/MinCut.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace pcc::plan {
 
 void MinCut::addEdge(size_t from, size_t to, double capacity) {
+  assert(from < edgesOf.size() && to < edgesOf.size() && "unknown node");
+  assert(capacity >= 0 && "negative capacity");
   edgesOf[from].push_back(edges.size());
   edges.push_back({to, capacity});
   edgesOf[to].push_back(edges.size());
@@ -64,6 +67,7 @@ double MinCut::augment(size_t source, size_t sink) {
 }
 
 std::vector<bool> MinCut::sourceSide(size_t source, size_t sink) {
+  assert(source != sink && "nothing separates a node from itself");
   while (findLevels(source, sink)) {
     next.assign(edgesOf.size(), 0);
     while (augment(source, sink) > 0)

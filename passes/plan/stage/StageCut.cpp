@@ -3,6 +3,7 @@
 #include "passes/plan/stage/StageCut.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <queue>
 
@@ -357,6 +358,8 @@ StageCut cutStages(const StageCutRequest &request) {
 }
 
 std::vector<int> StageCut::stageOfItems(size_t numItems) const {
+  assert(std::is_sorted(begin.begin(), begin.end()) && "stages out of order");
+  assert((begin.empty() || begin.back() <= numItems) && "too few items");
   std::vector<int> stages(numItems, 0);
   for (size_t stage = 0; stage < begin.size(); ++stage) {
     const size_t end = stage + 1 < begin.size() ? begin[stage + 1] : numItems;

@@ -7,6 +7,7 @@
 #include "runtime/comm/mpi/Backoff.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 namespace pcc::runtime {
@@ -26,7 +27,9 @@ MpiGroup::MpiGroup(std::shared_ptr<MpiJob> sharedJob,
     : job(std::move(sharedJob)), members(std::move(worldRanks)),
       self(indexAmong(members, job->rank())), tag(messageTag),
       deadlineSeconds(std::move(seconds)), recorder(std::move(ownRecorder)),
-      posts(*recorder), inputs(members.size()) {}
+      posts(*recorder), inputs(members.size()) {
+  assert(self >= 0 && "this rank is no member");
+}
 
 CallSite MpiGroup::siteOf(std::string_view call, const ActionId &action) const {
   return {job->rank(), call, action, members};
@@ -230,6 +233,7 @@ Status MpiGroup::barrier(const ActionId &action) {
 
 Status MpiGroup::broadcast(void *data, size_t bytes, int root,
                            const ActionId &action) {
+  assert(root >= 0 && root < size() && "no member");
   toSend.clear();
   toGet.clear();
   if (self != root)

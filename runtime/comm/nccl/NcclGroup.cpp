@@ -4,6 +4,7 @@
 #include "runtime/comm/GroupList.h"
 
 #include <algorithm>
+#include <cassert>
 #include <optional>
 
 namespace pcc::runtime {
@@ -13,7 +14,10 @@ NcclGroup::NcclGroup(std::shared_ptr<NcclJob> sharedJob,
                      std::vector<EdgeLane> ownEdges)
     : job(std::move(sharedJob)), members(std::move(worldRanks)),
       self(indexAmong(members, job->rank)), lane(own),
-      edges(std::move(ownEdges)), tickets(job->gpu) {}
+      edges(std::move(ownEdges)), tickets(job->gpu) {
+  assert(self >= 0 && "this rank is no member");
+  assert((edges.empty() || !lane.comm) && "a group of edges has no lane");
+}
 
 /// Returns NCCL's data type for `type`; std::nullopt if NCCL has no such type
 /// (I16, U16).
@@ -156,6 +160,7 @@ Status NcclGroup::allGather(const void *in, void *out, size_t bytes,
 
 Status NcclGroup::broadcast(void *data, size_t bytes, int root,
                             const ActionId &action) {
+  assert(root >= 0 && root < size() && "no member");
   Ticket ticket = 0;
   return finish(enqueueWithTicket(
                     "broadcast", action, everybody,

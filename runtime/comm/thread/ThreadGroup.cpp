@@ -5,6 +5,7 @@
 #include "runtime/comm/TreeReduce.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 namespace pcc::runtime {
@@ -120,6 +121,7 @@ Status ThreadGroup::allGather(const void *in, void *out, size_t bytes,
 
 Status ThreadGroup::broadcast(void *data, size_t bytes, int root,
                               const ActionId &action) {
+  assert(root >= 0 && root < size() && "no member");
   MemberCall call{.name = "broadcast", .size = bytes, .root = root, .in = data};
   return together(call, action, [&] {
     copyUnlessSame(data, groupState->callOf(root).in, bytes);

@@ -5,6 +5,7 @@
 #include "runtime/comm/HostWorld.h"
 #include "runtime/comm/thread/ThreadGroup.h"
 
+#include <cassert>
 
 namespace pcc::runtime {
 
@@ -53,6 +54,7 @@ private:
 
 std::unique_ptr<World>
 createOnlyWorld(std::shared_ptr<FlightRecorder> recorder) {
+  assert(recorder && "no recorder");
   return std::make_unique<ThreadWorld>(std::make_shared<ThreadJob>(1), 0,
                                        std::move(recorder));
 }

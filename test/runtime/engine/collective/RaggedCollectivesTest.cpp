@@ -109,8 +109,8 @@ private:
     const Mesh mesh = meshOf(builder.tables);
     const Layout layout = layoutOf(*builder.tables.inputs[0]->layout, mesh);
     for (int64_t rank = 0; rank < ranks; ++rank) {
-      const auto runs =
-          dist::runsOf(layout, shape, mesh, coordinatesOf(mesh, rank));
+      const auto runs = dist::runsOf(layout, with(shape, kFeatures), mesh,
+                                     coordinatesOf(mesh, rank));
       int64_t rest = row;
       bool holds = true;
       for (size_t dim = shape.size(); dim-- > 0; rest /= shape[dim])
