@@ -49,8 +49,8 @@ inline std::string toBriefString(const Sharding &sharding, const Mesh &mesh) {
 
 /// Parses a sharding in the grammar above. `mesh` and `shape` may be null; bare
 /// axis names need a mesh, bare lists of axes need a shape. The result is
-/// canonical, but findError() has yet to check it against a mesh. An error has the
-/// exit code CannotMeet.
+/// canonical, but findError() has yet to check it against a mesh. An error has
+/// the exit code CannotMeet.
 StatusOr<Sharding> parseSharding(std::string_view text, const Mesh *mesh,
                                  const Shape *shape);
 

@@ -265,8 +265,8 @@ Status ModelImport::makeBranch(const onnx::Node &node, Emitter &emitter) {
 
 /// Imports one node. If annotations shard its operands or results, the imported
 /// op lies between the `dist.pin` ops that fix those shardings. A node that pcc
-/// does not support is added to `unsupported`, and the function returns success.
-/// Any other error ends the import.
+/// does not support is added to `unsupported`, and the function returns
+/// success. Any other error ends the import.
 Status ModelImport::makeNode(const onnx::Node &node) {
   NodeImport import(node, options, values, builder,
                     locationOf(node, module.getContext()), mismatchExitCode());
@@ -444,7 +444,8 @@ void ModelImport::describePlacement() {
 //===----------------------------------------------------------------------===//
 
 /// Returns `status` with the names and strings of the model in its texts
-/// escaped: an error message must be one line, but they may contain line breaks.
+/// escaped: an error message must be one line, but they may contain line
+/// breaks.
 static Status escaped(const Status &status) {
   std::vector<std::string> notes;
   for (const std::string &note : status.notes())

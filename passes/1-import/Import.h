@@ -37,9 +37,9 @@ namespace pcc {
 ///   CannotMeet    an annotation cannot be met
 ///   InputOutput   the operating system refuses an operation
 ///
-/// If ops of the model are unsupported, `unsupported` becomes the list of all of
-/// them, unless it is null. The list stays empty if the error Unsupported is due
-/// to an input or an initializer, which the message then names.
+/// If ops of the model are unsupported, `unsupported` becomes the list of all
+/// of them, unless it is null. The list stays empty if the error Unsupported is
+/// due to an input or an initializer, which the message then names.
 StatusOr<mlir::OwningOpRef<mlir::ModuleOp>>
 importOnnx(llvm::StringRef path, const ImportOptions &options,
            mlir::MLIRContext *context,

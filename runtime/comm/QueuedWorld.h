@@ -3,7 +3,7 @@
 #ifndef PCC_RUNTIME_COMM_QUEUEDWORLD_H
 #define PCC_RUNTIME_COMM_QUEUEDWORLD_H
 
-#include "runtime/base/Status.h"
+#include "status/Status.h"
 
 #include <cstdint>
 

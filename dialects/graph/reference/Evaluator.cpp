@@ -3,6 +3,7 @@
 #include "dialects/graph/reference/EvaluatorTable.h"
 
 using namespace mlir;
+using namespace pcc;
 using namespace pcc::graph;
 
 /// Returns the table of all evaluators. The first call builds it.

@@ -33,8 +33,8 @@ bool canEvaluate(mlir::Operation *op);
 /// their element type.
 ///
 /// Returns an error, whose message does not name the op, if `op` has no
-/// evaluator (Unsupported) or if its result is undefined for these operands, for
-/// example because an index is out of range (BadInput).
+/// evaluator (Unsupported) or if its result is undefined for these operands,
+/// for example because an index is out of range (BadInput).
 Status evaluate(mlir::Operation *op,
                 llvm::ArrayRef<const HostTensor *> operands,
                 llvm::SmallVectorImpl<HostTensor> &results, Numerics numerics);

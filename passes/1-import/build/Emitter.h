@@ -62,8 +62,8 @@ class Emitter {
 public:
   /// Creates an emitter that inserts ops at the insertion point of `builder`,
   /// which must outlive the emitter. `mismatchExitCode` is pcc's exit code if
-  /// shapes contradict each other: UnboundDim if the user gave --dim or --shape,
-  /// else CannotRead.
+  /// shapes contradict each other: UnboundDim if the user gave --dim or
+  /// --shape, else CannotRead.
   Emitter(mlir::OpBuilder &builder, mlir::Location loc,
           ExitCode mismatchExitCode = CannotRead)
       : mismatchExitCode(mismatchExitCode), builder(builder), loc(loc) {}

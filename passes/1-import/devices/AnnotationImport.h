@@ -17,8 +17,8 @@ namespace pcc::onnx_import {
 ///                  definition
 ///   dist.sharding  an attribute on inputs, outputs and weights
 ///
-/// Every method that returns a Status returns an error if an annotation cannot be
-/// met.
+/// Every method that returns a Status returns an error if an annotation cannot
+/// be met.
 class AnnotationImport {
 public:
   /// Prepares the object. The pins are created at the insertion point of

@@ -83,8 +83,8 @@ public:
 
   /// Returns for each factor (split of a dim) of `spec` the mesh axes over
   /// which it is split, major first. `spec` must be part of an annotation in
-  /// annotated(). Returns an error, whose message is the predicate of a sentence
-  /// about the split, if no axes express it.
+  /// annotated(). Returns an error, whose message is the predicate of a
+  /// sentence about the split, if no axes express it.
   StatusOr<std::vector<dist::SubAxes>>
   axesOf(const onnx::ShardingSpec &spec) const;
 

@@ -90,9 +90,9 @@ public:
   /// In external data an absent `offset` means 0, and an absent `length` means
   /// the byte size of the tensor. Any other `length` is an error.
   ///
-  /// Errors have exit code CannotRead, or InputOutput if the system denies access
-  /// to the file.
-  /// Each message names the tensor and, as the model writes it, the location.
+  /// Errors have exit code CannotRead, or InputOutput if the system denies
+  /// access to the file. Each message names the tensor and, as the model writes
+  /// it, the location.
   StatusOr<DataReference> resolve(const Model &model, const Tensor &tensor);
 
 private:

@@ -33,10 +33,10 @@ namespace pcc::onnx {
 /// one training step; see MergeTrainingInfo.h. Without a TrainingInfo, `trains`
 /// has no effect.
 ///
-/// Errors have the exit code CannotRead if the model
-/// cannot be read, Unsupported if it uses a feature that pcc does not support,
-/// CannotMeet if its annotations cannot be met, and InputOutput if the operating
-/// system refuses access or memory.
+/// Errors have the exit code CannotRead if the model cannot be read,
+/// Unsupported if it uses a feature that pcc does not support, CannotMeet if
+/// its annotations cannot be met, and InputOutput if the operating system
+/// refuses access or memory.
 StatusOr<Model> readModel(const std::string &path,
                           const ReadLimits &limits = {}, bool trains = false);
 

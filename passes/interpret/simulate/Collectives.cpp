@@ -157,8 +157,8 @@ public:
     }
   }
 
-  /// Computes the result on every rank. Returns an error if elements of a rank's
-  /// result are missing.
+  /// Computes the result on every rank. Returns an error if elements of a
+  /// rank's result are missing.
   StatusOr<std::vector<HostTensor>> run() {
     std::vector<HostTensor> results;
     bool reduces = op.getKind() == CollectiveKind::AllReduce ||

@@ -54,8 +54,8 @@ lastUses(func::FuncOp function) {
   return ending;
 }
 
-/// Returns `error`, the error of the execution of `op`, with the names of the op
-/// and of its ONNX node in its message.
+/// Returns `error`, the error of the execution of `op`, with the names of the
+/// op and of its ONNX node in its message.
 static Status errorAt(Operation &op, const Status &error) {
   StringRef node = graph::nodeName(op.getLoc());
   return Status::error(

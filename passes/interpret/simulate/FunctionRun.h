@@ -47,8 +47,8 @@ public:
               BoundaryHooks hooks = {}, OnResult onResult = {});
 
   /// Executes the function and returns the tensors of each result on all ranks.
-  /// `arguments` holds those of each argument. The message of an error names the
-  /// op and its ONNX node.
+  /// `arguments` holds those of each argument. The message of an error names
+  /// the op and its ONNX node.
   StatusOr<std::vector<RankTensors>> run(std::vector<RankTensors> arguments);
 
 private:

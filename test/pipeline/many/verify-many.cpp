@@ -210,7 +210,7 @@ static void runCases(ArrayRef<json::Value> cases, int results) {
     alarm(deadline);
     json::Object facts;
     Status status = verifyCase(*test.getAsObject(), facts);
-    facts["exit"] = status.code();
+    facts["exit"] = int64_t{status.code()};
     facts["error"] = json::fixUTF8(status.message());
     writeLine(results, std::move(facts));
   }

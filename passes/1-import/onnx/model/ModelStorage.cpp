@@ -13,8 +13,9 @@
 using namespace pcc;
 using namespace pcc::onnx;
 
-/// Returns pcc's exit code for the system error `number` (an errno): InputOutput
-/// if the operating system refuses access or resources, otherwise CannotRead.
+/// Returns pcc's exit code for the system error `number` (an errno):
+/// InputOutput if the operating system refuses access or resources, otherwise
+/// CannotRead.
 static ExitCode exitCodeOf(int number) {
   return number == EACCES || number == EPERM || number == EIO ||
                  number == EMFILE || number == ENFILE || number == ENOMEM

@@ -354,9 +354,9 @@ TEST_F(ProgramTest, ACallThatNoLibraryHasIsRefused) {
       rank.yield %r : tensor<4x8xf32>
     } loc("bad"))mlir"),
                                        ParserConfig(&context));
-  std::string error;
-  facts = readFacts(*module, error);
-  ASSERT_TRUE(facts) << error;
+  auto read = readFacts(*module);
+  ASSERT_TRUE(read) << read.status().message();
+  facts = std::move(*read);
   Status status = writeProgram(*facts, 0, written);
   EXPECT_EQ(status.message(),
             "the cpu device cannot run rank.library_call (node \"bad\")");
@@ -524,9 +524,9 @@ TEST_F(ProgramTest, ADeviceThatCannotRunAnOpSaysWhich) {
       oneRank("%y = graph.cumsum %x along 1 : tensor<4x8xf32>\n"
               "%z = graph.softmax %x over 1 : tensor<4x8xf32> loc(\"bad\")"),
       ParserConfig(&context));
-  std::string error;
-  facts = readFacts(*module, error);
-  ASSERT_TRUE(facts) << error;
+  auto read = readFacts(*module);
+  ASSERT_TRUE(read) << read.status().message();
+  facts = std::move(*read);
   Status status = writeProgram(*facts, 0, written);
   EXPECT_EQ(status.code(), Unsupported);
   EXPECT_EQ(status.message(),

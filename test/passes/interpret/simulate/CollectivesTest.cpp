@@ -47,10 +47,9 @@ static std::string collective(const std::string &kind, const std::string &from,
     pointers.push_back(&tensor);
   dist::CollectiveOp op;
   module->walk([&](dist::CollectiveOp found) { op = found; });
-  std::string error;
   SimulatedRanks ranks{{{{"tp", static_cast<int64_t>(parts.size())}}}, 0};
-  auto results = evaluateCollective(op, ranks, pointers, {}, error);
-  return failed(results) ? error : show(*results);
+  auto results = evaluateCollective(op, ranks, pointers, {});
+  return results ? show(*results) : results.status().message();
 }
 
 TEST(Collectives, SlicesKeepPartOfTheirOwn) {
@@ -139,13 +138,12 @@ static std::string rows(const std::string &kind, const std::string &from,
   }
   dist::CollectiveOp op;
   module->walk([&](dist::CollectiveOp found) { op = found; });
-  std::string error;
   SimulatedRanks ranks{{{{"tp", 2}}}, 0};
   const std::array<const HostTensor *, 2> inputs{&tensors[0], &tensors[1]};
   const std::array<RowMasks, 2> known{RowMasks{&masks[0], &masks[1]},
                                       RowMasks{&masks[2], &masks[3]}};
-  auto results = evaluateCollective(op, ranks, inputs, known, error);
-  return failed(results) ? error : show(*results);
+  auto results = evaluateCollective(op, ranks, inputs, known);
+  return results ? show(*results) : results.status().message();
 }
 
 TEST(Rows, OthersAreUndefined) {
