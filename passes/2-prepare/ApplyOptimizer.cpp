@@ -1,5 +1,6 @@
 //===- ApplyOptimizer.cpp - update of weights from their gradients --------===//
 
+#include "dialects/diagnostics/EmitStatus.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/StepParts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -394,8 +395,9 @@ struct ApplyOptimizer : pcc::prepare::impl::ApplyOptimizerBase<ApplyOptimizer> {
     StringRef text = request->text("lr_schedule");
     auto schedule = parseLearningRateSchedule(text.empty() ? "constant" : text);
     if (!schedule) {
-      getOperation().emitError() << "invalid --lr-schedule '" << text
-                                 << "': " << schedule.status().message();
+      emitStatus(getOperation(),
+                 schedule.status().prefixed("invalid --lr-schedule '" +
+                                            text.str() + "': "));
       return signalPassFailure();
     }
     // The pass `differentiate` has already rejected an invalid --loss-scale.

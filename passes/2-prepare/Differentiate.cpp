@@ -1,6 +1,7 @@
 //===- Differentiate.cpp - reverse-mode gradients of the loss -------------===//
 
 #include "dialects/graph/gradients/Differentiate.h"
+#include "dialects/diagnostics/EmitStatus.h"
 #include "dialects/dist/DistDialect.h"
 #include "dialects/graph/FusedAttention.h"
 #include "dialects/graph/GraphDialect.h"
@@ -123,9 +124,10 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
     Value seed = builder.make<graph::LossGradientOp>(loss.getType());
     auto scale = LossScale::of(getOperation());
     if (!scale) {
-      getOperation().emitError()
-          << "invalid --loss-scale '" << request->text("loss_scale")
-          << "': " << scale.status().message();
+      emitStatus(getOperation(),
+                 scale.status().prefixed("invalid --loss-scale '" +
+                                         request->text("loss_scale").str() +
+                                         "': "));
       return signalPassFailure();
     }
     if (*scale)

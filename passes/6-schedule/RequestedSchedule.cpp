@@ -1,6 +1,7 @@
 //===- RequestedSchedule.cpp - the action table that a module asks for ----===//
 
 #include "passes/6-schedule/RequestedSchedule.h"
+#include "dialects/diagnostics/EmitStatus.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/6-schedule/UserSchedule.h"
 
@@ -30,7 +31,7 @@ static FailureOr<plan::ActionTable> generate(ModuleOp module) {
       schedule::moduleNumber(module, pipe::microbatchesName);
   StatusOr<plan::ActionTable> made = plan::makeSchedule(request);
   if (!made)
-    return module.emitError() << made.status().message(), failure();
+    return emitStatus(module, made.status());
   return std::move(*made);
 }
 

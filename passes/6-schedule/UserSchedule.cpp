@@ -1,6 +1,7 @@
 //===- UserSchedule.cpp - schedules that users write as CSV ---------------===//
 
 #include "passes/6-schedule/UserSchedule.h"
+#include "dialects/diagnostics/EmitStatus.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/plan/schedule/ScheduleFile.h"
 
@@ -25,8 +26,7 @@ schedule::userActionTable(ModuleOp module) {
       {moduleNumber(module, pipe::stagesName) / virtualStages, virtualStages,
        moduleNumber(module, pipe::microbatchesName)});
   if (!read)
-    return module.emitError()
-               << "'" << pipe::tableName << "': " << read.status().message(),
-           failure();
+    return emitStatus(
+        module, read.status().prefixed("'" + pipe::tableName.str() + "': "));
   return std::optional(std::move(*read));
 }

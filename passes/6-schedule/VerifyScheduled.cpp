@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/diagnostics/EmitStatus.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/6-schedule/Passes.h"
 #include "passes/plan/schedule/DeadlockCheck.h"
@@ -170,9 +171,9 @@ struct VerifyScheduled
       return failure();
     auto lowered = plan::insertMessages(*table, *transfers);
     if (!lowered)
-      return getOperation().emitError()
-             << "phase '6-schedule' cannot order the messages: "
-             << lowered.status().message();
+      return emitStatus(getOperation(),
+                        lowered.status().prefixed(
+                            "phase '6-schedule' cannot order the messages: "));
     plan::ReplayResult replayed = plan::replay(*lowered);
     if (!replayed.terminates())
       return getOperation().emitError()

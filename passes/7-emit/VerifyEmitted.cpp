@@ -1,5 +1,6 @@
 //===- VerifyEmitted.cpp - verification of the programs of all positions --===//
 
+#include "dialects/diagnostics/EmitStatus.h"
 #include "passes/7-emit/Passes.h"
 #include "passes/7-emit/program/CommunicatorOrder.h"
 #include "passes/7-emit/program/ProgramWriter.h"
@@ -70,8 +71,9 @@ struct VerifyEmitted : pcc::emit::impl::VerifyEmittedBase<VerifyEmitted> {
   void runOnOperation() override {
     const auto facts = readFacts(getOperation());
     if (!facts) {
-      getOperation().emitError() << "phase '7-emit' cannot read the module: "
-                                 << facts.status().message();
+      emitStatus(
+          getOperation(),
+          facts.status().prefixed("phase '7-emit' cannot read the module: "));
       return signalPassFailure();
     }
     if (failed(check(*facts)))

@@ -1,6 +1,7 @@
 //===- NativeCode.cpp - kernels compiled to native objects ----------------===//
 
 #include "passes/7-emit/kernel/NativeCode.h"
+#include "dialects/diagnostics/EmitStatus.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -131,8 +132,9 @@ static LogicalResult translate(ModuleOp lowered, KernelCompilation &unit,
                                size_t number) {
   auto machine = machineFor(unit.object.cpu);
   if (!machine)
-    return lowered.emitError("no code can be made for '")
-           << unit.object.cpu << "': " << machine.status().message();
+    return emitStatus(lowered,
+                      machine.status().prefixed("no code can be made for '" +
+                                                unit.object.cpu + "': "));
   unit.machine = std::move(*machine);
   unit.module = translateModuleToLLVMIR(lowered, unit.context, "kernels");
   if (!unit.module)

@@ -1,6 +1,7 @@
 //===- Ptx.cpp - translation of kernels to PTX ----------------------------===//
 
 #include "passes/7-emit/gpu/kernel/Ptx.h"
+#include "dialects/diagnostics/EmitStatus.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
@@ -98,8 +99,9 @@ FailureOr<std::string> pcc::emit::makePtx(ModuleOp module, StringRef arch,
     return failure();
   auto target = machineFor(arch);
   if (!target)
-    return module.emitError("no PTX can be made for '")
-           << arch << "': " << target.status().message();
+    return emitStatus(module,
+                      target.status().prefixed("no PTX can be made for '" +
+                                               arch.str() + "': "));
   llvm::TargetMachine *machine = target->get();
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> code =
@@ -109,8 +111,8 @@ FailureOr<std::string> pcc::emit::makePtx(ModuleOp module, StringRef arch,
   code->setTargetTriple(machine->getTargetTriple());
   code->setDataLayout(machine->createDataLayout());
   if (Status linked = linkLibdevice(*code, libdevice); linked.failed())
-    return module.emitError("cannot link '")
-           << libdevice << "': " << linked.message();
+    return emitStatus(
+        module, linked.prefixed("cannot link '" + libdevice.str() + "': "));
   optimise(*code, *machine, llvm::PipelineTuningOptions());
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
