@@ -106,6 +106,15 @@ class Names(unittest.TestCase):
             self.assertEqual(len(problems(check_names.check, {name: ""})), 1, name)
         self.assertEqual(problems(check_names.check, {"runtime/comm/Communicator.h": ""}), [])
 
+    def test_exit_codes_are_names(self):
+        for code in ('return {2, "x"};', "return Status{6,\n    path + \"x\"};", 'Status::error(3, "x")', "fail(4, text);", "_exit(1);",
+                     "status.code() == 3", "int exitCode = 5;", "fail(/*exitCode=*/7);", "error.code = 6;", "getExitCode() != 15"):
+            self.assertEqual(len(problems(check_names.check, {"runtime/A.cpp": code + "\n"})), 1, code)
+        for code in ("return {4, 4, true};", "Status::error(CannotMeet, text)", "_exit(127);", "code > 128", "exitCode != 0", "// exit code = 3",
+                     "ExitCode{130}", "fail(0, text);", 'std::string code(3, "x");'):
+            self.assertEqual(problems(check_names.check, {"runtime/A.cpp": code + "\n"}), [], code)
+        self.assertEqual(problems(check_names.check, {"test/runtime/ATest.cpp": "EXPECT_EQ(code, 3); code == 3\n"}), [])
+
     def test_unfinished_places(self):
         self.assertEqual(len(problems(check_names.check, {"runtime/A.cpp": "// TO" "DO: the rest\n"})), 1)
 

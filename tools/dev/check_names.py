@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks names: a pass has one name in four places, a class name is used in one layer only, no name is meaningless, and nothing
-is marked as unfinished.
+"""Checks names: a pass has one name in four places, a class name is used in one layer only, exit codes are written by name, no
+name is meaningless, and nothing is marked as unfinished.
 
     check_names.py [ROOT]
 """
@@ -16,6 +16,11 @@ CAMEL_NOTHING = re.compile(r"(Utils?|Common|Misc|Helpers?)(?=\.|/|$)")
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")
 CLASS = re.compile(r"\s*(?:template\s*<[^>]*>\s*)?(?:class|struct|union|enum class|enum)\s+(?:\[\[\w+\]\]\s+)?(\w+)\s*(?:final)?\s*(?::[^:]|\{|$)")
 CODE = re.compile(r"(\.(h|cpp|td|py|cmake|fbs|def|mlir|test|sh)|CMakeLists\.txt)$")
+# An exit code that is written as a number: as the first part of a result with a text, of a call that ends in an error, or beside
+# a variable or member that holds one. A number does not convert to ExitCode, so the compiler finds what this misses in passes.
+NUMBER = r"(1[0-5]|[1-9])\b"
+EXIT_CODE = re.compile(rf"return\s*(?:\w+\s*)?\{{\s*{NUMBER}\s*,[^;{{]*?\"|\b(?:error|fail|refuse|_?exit|diagnostics\.\w+)\(\s*{NUMBER}\s*[,)]"
+                       rf"|\b(?:\w*[eE]xitCode|code)(?:\(\)|=\*/)?\s*(?:[=!]=|=|)\s*{NUMBER}")
 
 
 def flag_of(stem):
@@ -57,10 +62,18 @@ def twice_named(sources):
     return sorted((name, list(at.values())) for name, at in places.items() if len(at) > 1)
 
 
+def numbered_exit_codes(text):
+    """(line number, what is written there) of the exit codes in `text`, lines of C++, that are numbers instead of names."""
+    code = "\n".join(re.sub(r"//.*", "", line) for line in text)
+    return [(code.count("\n", 0, m.start()) + 1, re.sub(r"\s+", " ", m.group())) for m in EXIT_CODE.finditer(code)]
+
+
 def check(root=tree.ROOT):
     names = tree.files(root)
     sources = {n: tree.lines(n, root) for n in names if re.search(r"\.(h|cpp)$", n) and not re.match(r"(test|bench)/", n)}
     present, problems = set(names), [f"{at[0]}: class {name} is also at {', '.join(at[1:])}" for name, at in twice_named(sources)]
+    problems += [f"{name}:{number}: {what}: write the name of the exit code (status/Status.h)"
+                 for name, text in sources.items() for number, what in numbered_exit_codes(text)]
     for name in names:
         if NOTHING.search(name) or CAMEL_NOTHING.search(name):
             problems.append(f"{name}: this name says nothing; shared code moves down to the thing it is about")

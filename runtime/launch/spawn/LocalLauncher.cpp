@@ -111,7 +111,7 @@ private:
   void becomeRank(int rank, int count) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
-      _exit(1);
+      _exit(Defect);
     sigprocmask(SIG_SETMASK, &before, nullptr);
     const std::pair<const char *, int> variables[] = {
         {"PCC_RANK", rank},
