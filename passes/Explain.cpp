@@ -87,9 +87,7 @@ Status pcc::explainModel(const CompileOptions &asked,
   CompileOptions options = asked;
   PCC_RETURN_IF_ERROR(readScheduleTable(options));
   return withCompilation(options, listener, [&](Compilation &compilation) {
-    Status status = compilation.load();
-    return status.ok() ? explainPlan(compilation, options, explainOptions,
-                                     listener, text)
-                       : status;
+    PCC_RETURN_IF_ERROR(compilation.load());
+    return explainPlan(compilation, options, explainOptions, listener, text);
   });
 }

@@ -94,18 +94,16 @@ static Status checkFile(const fs::path &path) {
 }
 
 Status pcc::checkOutputs(const CompileOptions &options) {
-  Status status = checkTimelines(options);
-  if (!status.ok())
-    return status;
+  PCC_RETURN_IF_ERROR(checkTimelines(options));
   if (options.emitsOnnx)
-    status = checkModelOutput(options.bundle, options.model);
+    PCC_RETURN_IF_ERROR(checkModelOutput(options.bundle, options.model));
   else if (options.stopAfter.value_or(lastPhase) == lastPhase)
-    status = checkBundle(options.bundle);
-  if (status.ok() && !options.dumpDirectory.empty())
-    status = checkDumps(options.dumpDirectory);
+    PCC_RETURN_IF_ERROR(checkBundle(options.bundle));
+  if (!options.dumpDirectory.empty())
+    PCC_RETURN_IF_ERROR(checkDumps(options.dumpDirectory));
   for (const std::string &file :
        {options.report, options.scheduleSvg, options.trace})
-    if (status.ok() && !file.empty())
-      status = checkFile(file);
-  return status;
+    if (!file.empty())
+      PCC_RETURN_IF_ERROR(checkFile(file));
+  return Status::success();
 }

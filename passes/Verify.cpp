@@ -34,16 +34,13 @@ static Status verifyParts(Compilation &whole, Compilation &parts,
   Verification verification(whole.getModule(), options.modelTypes
                                                    ? graph::Numerics::Model
                                                    : graph::Numerics::Exact);
-  Status status = parts.runGuarded(
-      [&] { return verification.simulate(parts.getModule(), options.inputs); });
-  if (status.ok() && options.run && verification.verdict().ok())
-    status = runExecutables(verification, parts, options);
-  if (!status.ok())
-    return status;
-  if (Status written =
-          interpret::writeReport(options.report, verification.findings());
-      written.failed())
-    return written;
+  PCC_RETURN_IF_ERROR(parts.runGuarded([&] {
+    return verification.simulate(parts.getModule(), options.inputs);
+  }));
+  if (options.run && verification.verdict().ok())
+    PCC_RETURN_IF_ERROR(runExecutables(verification, parts, options));
+  PCC_RETURN_IF_ERROR(
+      interpret::writeReport(options.report, verification.findings()));
   return verification.verdict();
 }
 
@@ -95,23 +92,18 @@ Status pcc::verify(const CompileOptions &asked,
   CompileOptions wholeOptions = options;
   Listener silent;
   return withCompilation(options, listener, [&](Compilation &parts) {
-    Status status = parts.load();
-    if (status.ok())
-      status = findWhole(parts, wholeOptions);
-    if (!status.ok())
-      return status;
+    PCC_RETURN_IF_ERROR(parts.load());
+    PCC_RETURN_IF_ERROR(findWhole(parts, wholeOptions));
     const bool keeps = phaseOf(parts.getModule()) <= Phase::Import;
     if (keeps)
       keepGradients(parts.getModule());
     return withCompilation(wholeOptions, silent, [&](Compilation &whole) {
-      Status status = whole.load();
-      if (status.ok() && keeps)
+      PCC_RETURN_IF_ERROR(whole.load());
+      if (keeps)
         keepGradients(whole.getModule());
-      if (status.ok())
-        status = whole.advanceTo(lastWhole(whole.getModule()));
-      if (status.ok())
-        status = parts.advanceTo(Phase::Schedule);
-      return status.ok() ? verifyParts(whole, parts, verifyOptions) : status;
+      PCC_RETURN_IF_ERROR(whole.advanceTo(lastWhole(whole.getModule())));
+      PCC_RETURN_IF_ERROR(parts.advanceTo(Phase::Schedule));
+      return verifyParts(whole, parts, verifyOptions);
     });
   });
 }

@@ -214,9 +214,8 @@ private:
     std::vector<char> object;
     PCC_RETURN_IF_ERROR(makeImageObject(image, object));
     const std::string imageFile = name + ".o";
-    if (Status status = folder.write(imageFile, {object.data(), object.size()});
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(
+        folder.write(imageFile, {object.data(), object.size()}));
     std::vector<std::string> paths = {folder.path(imageFile)};
     for (const std::string &file : objects)
       paths.push_back(folder.path(file));

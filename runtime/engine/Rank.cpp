@@ -159,10 +159,8 @@ private:
   Status checkPeers() {
     const uint64_t mine = opened.tables->plan_hash;
     std::vector<uint64_t> hashes(size_t(world.size()));
-    if (Status status = world.all().allGather(&mine, hashes.data(), sizeof mine,
-                                              {"load", "plan"});
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(world.all().allGather(&mine, hashes.data(), sizeof mine,
+                                              {"load", "plan"}));
     for (size_t rank = 1; rank < hashes.size(); ++rank)
       if (hashes[rank] != hashes[0])
         return Status::error(DamagedBundle,
@@ -237,8 +235,7 @@ private:
   }
 
   Status readFiles() {
-    if (Status status = setInputs({}); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(setInputs({}));
     return world.all().barrier({"load", "inputs"});
   }
 
@@ -279,11 +276,9 @@ private:
     mine.peakMemoryBytes = peakMemoryOfProcess();
     mine.peakLive = log->peakLive();
     if (isSeen())
-      if (Status status =
-              writeMeasuredStep(*opened.tables, *log, world, titleOfLastStep(),
-                                {options.scheduleSvg, options.trace});
-          status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(
+          writeMeasuredStep(*opened.tables, *log, world, titleOfLastStep(),
+                            {options.scheduleSvg, options.trace}));
     if (!options.report.empty())
       PCC_RETURN_IF_ERROR(writeReport(options.report, mine, world));
     if (!options.quiet)

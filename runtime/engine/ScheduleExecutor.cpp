@@ -21,12 +21,10 @@ Status ScheduleExecutor::loadList(
   StartedByGroup startedHere;
   for (const auto &instruction : instructions) {
     BoundInstruction &step = steps.emplace_back();
-    Status status =
+    PCC_RETURN_IF_ERROR(
         instruction->body.AsCollective()
             ? loadCollective(context, groups, *instruction, startedHere, step)
-            : device.prepare(context, *instruction, step.operation);
-    if (status.failed())
-      return status;
+            : device.prepare(context, *instruction, step.operation));
   }
   return Status::success();
 }
@@ -118,9 +116,7 @@ Status ScheduleExecutor::warmUp(const Coordinates &at) {
   for (std::vector<BoundInstruction> &steps : functions)
     for (BoundInstruction &step : steps)
       if (step.operation)
-        if (Status status = step.operation->warmUp({at, 0, load});
-            status.failed())
-          return status;
+        PCC_RETURN_IF_ERROR(step.operation->warmUp({at, 0, load}));
   return waitForQueue(*device, *world);
 }
 
@@ -241,11 +237,9 @@ Status ScheduleExecutor::runActions(const Mesh &mesh, Coordinates at,
       continue;
     log.beginAction(index);
     const auto entry = world->recorder().beginAction(act.id.action);
-    if (Status status =
-            runList(functions[size_t(act.function)],
-                    {at, act.microbatch, act.id.action}, spent, index, log);
-        status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(runList(functions[size_t(act.function)],
+                                {at, act.microbatch, act.id.action}, spent,
+                                index, log));
     log.endAction(index);
     world->recorder().end(entry);
   }
@@ -263,10 +257,8 @@ Status ScheduleExecutor::runOnHost(const Mesh &mesh, Coordinates at) {
     microbatch = act.microbatch;
     for (const BoundInstruction &step : functions[size_t(act.function)])
       if (step.operation && step.operation->runsOnHost())
-        if (Status status =
-                step.operation->run({at, act.microbatch, act.id.action});
-            status.failed())
-          return status;
+        PCC_RETURN_IF_ERROR(
+            step.operation->run({at, act.microbatch, act.id.action}));
   }
   return Status::success();
 }

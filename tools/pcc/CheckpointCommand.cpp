@@ -79,9 +79,8 @@ static Status writeModel(runtime::TrainedWeights &trained,
 /// output file's name asks for.
 static Status exportCheckpoint(const ExportOptions &options) {
   runtime::TrainedWeights trained;
-  if (Status status = runtime::TrainedWeights::open(options.directory, trained);
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(
+      runtime::TrainedWeights::open(options.directory, trained));
   if (!options.quiet)
     for (const std::string &note : trained.notes())
       printNote(note);

@@ -78,8 +78,7 @@ tool::ParsedArguments tool::parseVerify(int argc, const char *const *argv,
 Status tool::runVerify(VerifyRequest request, const Listener &listener) {
   runtime::PrivateFolder folder;
   if (request.runs) {
-    if (Status status = folder.create(); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(folder.create());
     request.verify.scratch = folder.path();
     request.verify.run = runHere;
   }

@@ -107,8 +107,7 @@ Status StagedGroup::post(std::span<const PeerBuffer> sends,
     PCC_RETURN_IF_ERROR(upload(sends[i].data, offsets[0][i], sends[i].size));
   Ticket travelling = 0;
   PCC_RETURN_IF_ERROR(group.post(staged[0], staged[1], action, travelling));
-  if (Status status = group.wait({&travelling, 1}, action); status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(group.wait({&travelling, 1}, action));
   for (size_t i = 0; i < receives.size(); ++i)
     PCC_RETURN_IF_ERROR(
         download(receives[i].data, offsets[1][i], receives[i].size));

@@ -62,8 +62,7 @@ public:
 
   Status finish(const RunContext &run) override {
     const Addresses at = begin(run);
-    if (Status status = group->wait({&ticket, 1}, action); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(group->wait({&ticket, 1}, action));
     const int self = group->index();
     char *own = at.out + first(self) * size;
     void *output = own;

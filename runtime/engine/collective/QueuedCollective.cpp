@@ -108,8 +108,7 @@ public:
 
   Status finish(const RunContext &run) override {
     const Addresses at = begin(run);
-    if (Status status = group->wait({&ticket, 1}, action); status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(group->wait({&ticket, 1}, action));
     return plan.receives.empty() ? Status::success()
                                  : copyAll(plan.receives[0].copies,
                                            placeOf(group->index(), at), at.out);
@@ -155,10 +154,8 @@ private:
         stride *= dense.loops[i].extent;
       }
       done += stride;
-      if (Status status = context.device.copy(
-              {&dense, 1}, at.in, placeOf(group->index(), at), size);
-          status.failed())
-        return status;
+      PCC_RETURN_IF_ERROR(context.device.copy(
+          {&dense, 1}, at.in, placeOf(group->index(), at), size));
     }
     return Status::success();
   }

@@ -182,11 +182,9 @@ Status Inputs::open(const InputArrays &given) {
       source.array = array->second;
     else if (source.isOpen)
       continue;
-    Status status = source.array ? checkArray(input, source.array->type,
-                                              source.array->shape, false)
-                                 : open(input, source);
-    if (status.failed())
-      return status;
+    PCC_RETURN_IF_ERROR(source.array ? checkArray(input, source.array->type,
+                                                  source.array->shape, false)
+                                     : open(input, source));
     source.isOpen |= !source.array;
   }
   return Status::success();

@@ -235,9 +235,7 @@ static Status gather(World &world, const std::vector<uint8_t> &mine,
 Status writeMeasuredStep(const program::ProgramT &program, const StepLog &log,
                          World &world, std::string_view title,
                          const TimelineFiles &files) {
-  if (Status status = world.all().barrier({"write", "timeline"});
-      status.failed())
-    return status;
+  PCC_RETURN_IF_ERROR(world.all().barrier({"write", "timeline"}));
   const double clock = StepLog::clock();
   std::vector<std::vector<uint8_t>> packed;
   if (Status status = gather(

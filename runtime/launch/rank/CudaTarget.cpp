@@ -16,11 +16,9 @@ namespace pcc::runtime {
 /// between bundles and builds: "of build pcc-17a3 with plan 5f20…".
 static Status nameBundle(const ProgramImage &image, std::string &name) {
   OpenedProgram opened;
-  Status status = openProgram(
+  PCC_RETURN_IF_ERROR(openProgram(
       {static_cast<const std::byte *>(image.program), image.programBytes},
-      opened);
-  if (status.failed())
-    return status;
+      opened));
   char plan[32];
   std::snprintf(plan, sizeof plan, "%016llx",
                 static_cast<unsigned long long>(opened.tables->plan_hash));

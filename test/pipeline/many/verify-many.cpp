@@ -157,22 +157,16 @@ static Status begin(Compilation &parts, CompileOptions &whole,
   PCC_RETURN_IF_ERROR(parts.load());
   if (phaseOf(parts.getModule()) >= Phase::Localize)
     return restoreImportOptions(parts.getModule(), whole);
-  Status status = parts.advanceTo(Phase::Shard);
-  if (status.ok())
-    facts["held"] =
-        heldParts(parts.getModule(), strings(test.getArray("held")));
-  return status;
+  PCC_RETURN_IF_ERROR(parts.advanceTo(Phase::Shard));
+  facts["held"] = heldParts(parts.getModule(), strings(test.getArray("held")));
+  return Status::success();
 }
 
 static Status finish(Compilation &parts, Compilation &whole,
                      json::Object &facts) {
-  Status status = whole.load();
-  if (status.ok())
-    status = whole.advanceTo(Phase::Import);
-  if (status.ok())
-    status = parts.advanceTo(Phase::Schedule);
-  if (!status.ok())
-    return status;
+  PCC_RETURN_IF_ERROR(whole.load());
+  PCC_RETURN_IF_ERROR(whole.advanceTo(Phase::Import));
+  PCC_RETURN_IF_ERROR(parts.advanceTo(Phase::Schedule));
   facts["received"] = receivedBytes(parts.getModule());
   return parts.runGuarded(
       [&] { return compare(whole.getModule(), parts.getModule()); });
@@ -185,9 +179,7 @@ static Status verifyCase(const json::Object &test, json::Object &facts) {
   wholeOptions.dumpDirectory.clear();
   const Listener silent;
   return withCompilation(options, silent, [&](Compilation &parts) {
-    Status status = begin(parts, wholeOptions, test, facts);
-    if (!status.ok())
-      return status;
+    PCC_RETURN_IF_ERROR(begin(parts, wholeOptions, test, facts));
     return withCompilation(wholeOptions, silent, [&](Compilation &whole) {
       return finish(parts, whole, facts);
     });
