@@ -127,7 +127,7 @@ private:
     for (StringAttr name : stageAt.getAsRange<StringAttr>()) {
       auto cut = chain.findCut(name);
       if (!cut || *cut == 0)
-        return emitError(nowhere)
+        return emitError(cut ? chain.links().front()->getLoc() : nowhere)
                << "cannot cut before '" << name.getValue() << "': "
                << (cut ? "it comes first" : "no node or value has that name");
       request.pinned.push_back(*cut);
@@ -169,7 +169,8 @@ private:
     for (int stage = 1; stage < numStages; ++stage) {
       bool isEmpty = !begins[stage];
       if (isEmpty || *begins[stage] == 0)
-        return emitError(UnknownLoc::get(function.getContext()))
+        return emitError(isEmpty ? UnknownLoc::get(function.getContext())
+                                 : chain.links().front()->getLoc())
                << "cannot cut the model into " << numStages
                << " stages as annotated: no node with work is on stage "
                << (isEmpty ? stage : stage - 1);

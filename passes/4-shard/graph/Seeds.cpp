@@ -107,16 +107,23 @@ LogicalResult Seeds::takeAnnotations(func::FuncOp function,
   return success(isSound);
 }
 
+/// Returns the location for an error about a request for `value`: that of its
+/// op. An input has none, because its name is no node's.
+static Location locationOf(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op ? op->getLoc() : UnknownLoc::get(value.getContext());
+}
+
 /// A value can have two requested shardings: `asked`, from the model, and
 /// `seed`, which is used. Emits an error and fails unless both place the
 /// elements of the value equally. They differ if the user requests another
 /// sharding.
 static LogicalResult checkSame(const Seed &asked, const Seed &seed,
-                               func::FuncOp function) {
+                               Value value) {
   if (dist::samePlacement(asked.sharding, seed.sharding))
     return success();
   auto [name, spec] = seed.text.rsplit('=');
-  return emitError(UnknownLoc::get(function.getContext()))
+  return emitError(locationOf(value))
          << "cannot shard '" << name << "' as " << spec
          << ": the model asks for '" << asked.text << "'" << code();
 }
@@ -130,6 +137,7 @@ LogicalResult Seeds::resolveText(func::FuncOp function, const dist::Mesh &mesh,
   auto [name, spec] = text.rsplit('=');
   bool found = false;
   Status error;
+  Location cause = UnknownLoc::get(function.getContext());
   auto seedFor = [&, name = name, spec = spec](
                      StringRef own, Value value) -> std::optional<Seed> {
     if (error.failed() || !dist::matchesName(name, own))
@@ -140,6 +148,7 @@ LogicalResult Seeds::resolveText(func::FuncOp function, const dist::Mesh &mesh,
     if (sharding)
       return Seed{*sharding, text};
     error = sharding.status();
+    cause = locationOf(value);
     return std::nullopt;
   };
   for (auto [i, argument] : llvm::enumerate(function.getArguments()))
@@ -156,12 +165,11 @@ LogicalResult Seeds::resolveText(func::FuncOp function, const dist::Mesh &mesh,
     if (auto seed =
             seedFor(textOf(function.getResultAttr(i, graph::nameName)), result))
       outputs[i] = *seed;
-  Location nowhere = UnknownLoc::get(function.getContext());
   if (error.failed())
-    return emitError(nowhere) << "cannot shard '" << name << "' as " << spec
-                              << ": " << error.message() << code();
+    return emitError(cause) << "cannot shard '" << name << "' as " << spec
+                            << ": " << error.message() << code();
   if (!found)
-    return emitError(nowhere)
+    return emitError(cause)
            << "no weight, input, output or value is named '" << name << "'";
   return success();
 }
@@ -178,10 +186,12 @@ FailureOr<Seeds> Seeds::resolve(func::FuncOp function, const dist::Mesh &mesh) {
                                  cast<StringAttr>(text).getValue())))
       return failure();
   for (const auto &[value, seed] : asked.values)
-    if (failed(checkSame(seed, seeds.values[value], function)))
+    if (failed(checkSame(seed, seeds.values[value], value)))
       return failure();
+  Operation *terminator = function.front().getTerminator();
   for (const auto &[index, seed] : asked.outputs)
-    if (failed(checkSame(seed, seeds.outputs[index], function)))
+    if (failed(checkSame(seed, seeds.outputs[index],
+                         terminator->getOperand(index))))
       return failure();
   if (failed(seeds.collectFacts(function, mesh)))
     return failure();
@@ -199,10 +209,11 @@ LogicalResult Seeds::collectFacts(func::FuncOp function,
     for (const dist::SubAxis &part : expertAxes(mesh, experts.getInt()))
       cuts[part.axis].insert({part.pre, part.end()});
   for (const auto &[value, seed] : values)
-    if (failed(collectFactsFrom(seed, function)))
+    if (failed(collectFactsFrom(seed, value)))
       return failure();
+  Operation *terminator = function.front().getTerminator();
   for (const auto &[index, seed] : outputs)
-    if (failed(collectFactsFrom(seed, function)))
+    if (failed(collectFactsFrom(seed, terminator->getOperand(index))))
       return failure();
   return success();
 }
@@ -211,7 +222,7 @@ LogicalResult Seeds::collectFacts(func::FuncOp function,
 /// sharding. Emits an error and fails if two places at which requests cut an
 /// axis do not divide each other: sub-axes of 2 and of 3 ranks do not fit
 /// together.
-LogicalResult Seeds::collectFactsFrom(const Seed &seed, func::FuncOp function) {
+LogicalResult Seeds::collectFactsFrom(const Seed &seed, Value value) {
   for (const dist::DimSharding &dim : seed.sharding.dims)
     for (const dist::Factor &factor : dim.factors) {
       if (factor.size < factor.numParts())
@@ -227,7 +238,7 @@ LogicalResult Seeds::collectFactsFrom(const Seed &seed, func::FuncOp function) {
   for (const auto &[axis, places] : cuts)
     for (auto it = places.begin(); std::next(it) != places.end(); ++it)
       if (*std::next(it) % *it != 0)
-        return emitError(UnknownLoc::get(function.getContext()))
+        return emitError(locationOf(value))
                << "sharding '" << seed.text
                << "' cannot be met: another one cuts axis \"" << axis
                << "\" in other parts, at " << *it << " and at "

@@ -118,9 +118,8 @@ private:
   mlir::LogicalResult collectFacts(mlir::func::FuncOp function,
                                    const dist::Mesh &mesh);
   /// Updates `overfull`, `order`, `cuts` and `priorities` according to one
-  /// seed.
-  mlir::LogicalResult collectFactsFrom(const Seed &seed,
-                                       mlir::func::FuncOp function);
+  /// seed, which is that of `value`.
+  mlir::LogicalResult collectFactsFrom(const Seed &seed, mlir::Value value);
 
   /// Seeds (requested shardings) of function arguments and of op results.
   llvm::DenseMap<mlir::Value, Seed> values;

@@ -26,9 +26,9 @@ module attributes {pipe.stages = 2 : i64, pipe.stage_at = ["z"]} {
 
 !x = tensor<8x8xf32>
 
-// expected-error @unknown {{cannot cut before 'a': it comes first}}
 module attributes {pipe.stages = 2 : i64, pipe.stage_at = ["a"]} {
   func.func @cut_before_the_first(%x: !x) -> !x {
+    // expected-error @below {{cannot cut before 'a': it comes first}}
     %0 = graph.matmul %x, %x {graph.name = "a"} : !x, !x
     return %0 : !x
   }

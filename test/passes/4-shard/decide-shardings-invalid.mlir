@@ -27,6 +27,17 @@ module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["x=[ep]"]} {
 
 // -----
 
+// A request for the value of an op is refused at that op.
+module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["y=[ep]"]} {
+  func.func @unknown_axis_of_an_op(%x: tensor<8xf32>) -> tensor<8xf32> {
+    // expected-error @below {{cannot shard 'y' as [ep]: axis "ep" is not in the mesh}}
+    %y = graph.neg %x {graph.name = "y"} : tensor<8xf32>
+    return %y : tensor<8xf32>
+  }
+}
+
+// -----
+
 // expected-error @unknown {{sharding has 2 dims, the tensor has 1}}
 module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["x=[tp,-]"]} {
   func.func @another_rank(%x: tensor<8xf32> {graph.name = "x"}) -> tensor<8xf32> {
