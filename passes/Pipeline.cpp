@@ -103,9 +103,25 @@ static void addEmit(OpPassManager &manager) {
   manager.addPass(emit::createFormKernels());
 }
 
-/// Adds the verification pass `gate`, which runs on the module or on each of
-/// its functions.
-static void addGate(OpPassManager &manager, std::unique_ptr<Pass> gate) {
+namespace {
+/// Functions that make the passes of one phase, and its verification gate.
+struct PhaseRow {
+  void (*addPasses)(OpPassManager &);
+  std::unique_ptr<Pass> (*createGate)();
+};
+} // namespace
+
+static const PhaseRow &rowOf(Phase phase) {
+  static constexpr PhaseRow rows[] = {
+#define PCC_PHASE(ENUMERATOR, FOLDER, MEANING, GATE) {add##ENUMERATOR, GATE},
+#include "passes/Phases.def"
+  };
+  return rows[static_cast<size_t>(phase) - 1];
+}
+
+void pcc::addGate(OpPassManager &manager, Phase phase) {
+  std::unique_ptr<Pass> gate = rowOf(phase).createGate();
+  // A gate runs on the module or on each of its functions.
   if (gate->getOpName() == FuncOp::getOperationName())
     manager.nest<FuncOp>().addPass(std::move(gate));
   else
@@ -113,17 +129,8 @@ static void addGate(OpPassManager &manager, std::unique_ptr<Pass> gate) {
 }
 
 void pcc::addPhase(OpPassManager &manager, Phase phase) {
-  struct Row {
-    void (*addPasses)(OpPassManager &);
-    std::unique_ptr<Pass> (*createGate)();
-  };
-  static constexpr Row rows[] = {
-#define PCC_PHASE(ENUMERATOR, FOLDER, MEANING, GATE) {add##ENUMERATOR, GATE},
-#include "passes/Phases.def"
-  };
-  const Row &row = rows[static_cast<size_t>(phase) - 1];
-  row.addPasses(manager);
-  addGate(manager, row.createGate());
+  rowOf(phase).addPasses(manager);
+  addGate(manager, phase);
 }
 
 ExitCode pcc::exitCodeOf(Phase phase, StringRef passArgument) {

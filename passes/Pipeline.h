@@ -14,6 +14,9 @@ namespace pcc {
 /// from a file, and the writing of the bundle.
 void addPhase(mlir::OpPassManager &manager, Phase phase);
 
+/// Adds only the verification gate of `phase` to `manager`.
+void addGate(mlir::OpPassManager &manager, Phase phase);
+
 /// Returns pcc's exit code for a failure of the pass with the flag
 /// `passArgument` in `phase`. It is 1 for a verification gate, which fails only
 /// because of a defect of pcc, but 4 for `verify-imported`, which rejects

@@ -61,8 +61,9 @@ Status Compilation::load() {
   bool isText = llvm::sys::path::extension(options.model) == ".mlir";
   current = Phase::Import;
   report.begin(current);
-  Status status = runGuarded([&] { return isText ? loadText() : loadOnnx(); });
-  return status.ok() ? checkInstructionSets() : status;
+  PCC_RETURN_IF_ERROR(
+      runGuarded([&] { return isText ? loadText() : loadOnnx(); }));
+  return checkInstructionSets();
 }
 
 Status Compilation::advanceTo(Phase last) {
@@ -213,7 +214,34 @@ Status Compilation::loadText() {
   module = readModule(options.model, &context);
   if (!module)
     return diagnostics.status(CannotRead);
-  return resumeFromDump(*module, options);
+  PCC_RETURN_IF_ERROR(resumeFromDump(*module, options));
+  return checkDump();
+}
+
+/// Returns whether `module` obeys the rules of `phase`, which has ended.
+static bool passesGate(ModuleOp module, Phase phase) {
+  PassManager manager(module.getContext());
+  addGate(manager, phase);
+  return succeeded(manager.run(module));
+}
+
+/// The gate runs again on the same module with positions in the file as
+/// locations, so that the error names the line.
+Status Compilation::checkDump() {
+  const Phase passed = phaseOf(*module);
+  if (passed == Phase::None)
+    return Status::success();
+  {
+    ScopedDiagnosticHandler silent(&context, [](Diagnostic &) {});
+    if (passesGate(*module, passed))
+      return Status::success();
+  }
+  OwningOpRef<ModuleOp> file = readPositions(options.model, &context);
+  auto nested = file->getOps<ModuleOp>();
+  (void)passesGate(nested.empty() ? *file : *nested.begin(), passed);
+  return diagnostics.status(CannotRead)
+      .prefixed("'" + options.model + "' breaks a rule of " +
+                std::string(folderOf(passed)) + ": ");
 }
 
 /// Reports an unknown --cpu right after the model is loaded, because kernels

@@ -63,6 +63,9 @@ private:
   /// Parses the .mlir file `options.model` as the module, and checks that the
   /// options fit the dump.
   Status loadText();
+  /// Runs the verification gate of the phase whose dump the module is. An error
+  /// is one of the user, who has edited the dump.
+  Status checkDump();
   /// Checks that the instruction sets named in --cpu exist.
   Status checkInstructionSets();
   /// Calls pcc::fitMemory for the module, which chooses weights to shard under

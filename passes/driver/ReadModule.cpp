@@ -27,28 +27,30 @@ static LogicalResult verifyAll(ModuleOp module) {
            .wasInterrupted());
 }
 
-/// Emits the error of a file that can be parsed, but not verified. The file is
-/// parsed again, and ops get their positions in the file as locations.
-static void emitErrors(StringRef path, MLIRContext *context) {
+OwningOpRef<ModuleOp> pcc::readPositions(StringRef path, MLIRContext *context) {
   llvm::SourceMgr sources;
   std::unique_ptr<llvm::MemoryBuffer> text = openInputFile(path);
   if (!text)
-    return;
+    return nullptr;
   sources.AddNewSourceBuffer(std::move(text), SMLoc());
   OwningOpRef<ModuleOp> file = ModuleOp::create(UnknownLoc::get(context));
   AsmParserState positions;
   if (failed(parseAsmSourceFile(
           sources, file->getBody(),
           ParserConfig(context, /*verifyAfterParse=*/false), &positions)))
-    return;
-  for (const AsmParserState::OperationDefinition &found :
-       positions.getOpDefs()) {
-    auto [line, column] = sources.getLineAndColumn(found.loc.Start);
-    found.op->setLoc(FusedLoc::get(
-        context, {FileLineColLoc::get(context, path, line, column),
-                  found.op->getLoc()}));
-  }
-  (void)verifyAll(*file);
+    return nullptr;
+  auto withPosition = [&](Location own, SMLoc at) {
+    auto [line, column] = sources.getLineAndColumn(at);
+    return FusedLoc::get(
+        context, {FileLineColLoc::get(context, path, line, column), own});
+  };
+  for (const AsmParserState::OperationDefinition &found : positions.getOpDefs())
+    found.op->setLoc(withPosition(found.op->getLoc(), found.loc.Start));
+  for (const AsmParserState::BlockDefinition &found : positions.getBlockDefs())
+    for (auto [argument, at] :
+         llvm::zip(found.block->getArguments(), found.arguments))
+      argument.setLoc(withPosition(argument.getLoc(), at.loc.Start));
+  return file;
 }
 
 OwningOpRef<ModuleOp> pcc::readModule(StringRef path, MLIRContext *context) {
@@ -61,6 +63,7 @@ OwningOpRef<ModuleOp> pcc::readModule(StringRef path, MLIRContext *context) {
     if (succeeded(verifyAll(*module)))
       return module;
   }
-  emitErrors(path, context);
+  if (OwningOpRef<ModuleOp> file = readPositions(path, context))
+    (void)verifyAll(*file);
   return nullptr;
 }

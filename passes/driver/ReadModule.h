@@ -17,6 +17,13 @@ namespace pcc {
 mlir::OwningOpRef<mlir::ModuleOp> readModule(llvm::StringRef path,
                                              mlir::MLIRContext *context);
 
+/// Parses the .mlir file at `path` without verifying it. Returns a module that
+/// contains what the file has at its top level. Each op and each argument has
+/// its position in the file as location, together with the location that the
+/// file gives it. Returns null if the file cannot be parsed.
+mlir::OwningOpRef<mlir::ModuleOp> readPositions(llvm::StringRef path,
+                                                mlir::MLIRContext *context);
+
 } // namespace pcc
 
 #endif // PCC_PASSES_DRIVER_READMODULE_H

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Tests that a mistake in an edited dump is reported when the dump is read: exit code 3, the line, and the form that the
-attribute needs. Every phase's dump gets a misspelt attribute, a malformed one and one with an unknown prefix.
+attribute needs. Every phase's dump gets a misspelt attribute, a malformed one and one with an unknown prefix. A dump that breaks
+a rule of its phase is rejected alike: the dump of each phase claims to be that of the next one.
 
     edited_dumps.py [--only GLOB] [--jobs N]
 """
@@ -26,6 +27,14 @@ MALFORMED = {
     "6-schedule": (r"func\.func @stage_1", (r"pipe\.stage = 1", 'pipe.stage = "1"'), "needs an i64 of at least 0"),
     "7-emit": (r"^module ", (r"pipe\.microbatches = \d+", "pipe.microbatches = 0"), "needs an i64 from 1 to 2147483647, got 0"),
 }
+#                     what the gate of the phase says of the dump of the phase before
+BROKEN_RULES = {
+    "2-prepare": "left a batch of 0",
+    "3-place": "has no stage after phase '3-place'",
+    "4-shard": "without a sharding",
+    "5-localize": "after phase '5-localize', its shard is",
+    "6-schedule": "stage 0, microbatch 0 must have one F, got 0",
+}
 
 
 def make_dumps(folder):
@@ -35,8 +44,8 @@ def make_dumps(folder):
     return ir
 
 
-def refused(folder, text, number, change, mention):
-    """Changes line `number`, from 0, of a dump. The dump must then be rejected at that line."""
+def refused(folder, text, number, change, mention, is_there=True):
+    """Changes line `number`, from 0, of a dump. The dump must then be rejected: at that line, or without `is_there` at any line."""
     lines = text.split("\n")
     changed = re.sub(*change, lines[number], count=1)
     if changed == lines[number]:
@@ -48,7 +57,7 @@ def refused(folder, text, number, change, mention):
     code, out, err = pcc.call(edited, "-o", os.path.join(folder, "again"), "-q")
     if code != 3 or out or not re.match(r"pcc: error: [^A-Z]", err):
         raise pcc.Failure(f"exit code {code}, expected 3: {err.strip()[-300:]}")
-    if missing := [m for m in (*mention, f"edited.mlir:{number + 1}") if m not in err]:
+    if missing := [m for m in (*mention, f"edited.mlir:{number + 1 if is_there else ''}") if m not in err]:
         raise pcc.Failure(f"the message does not mention {missing}: {err.strip()[-300:]}")
 
 
@@ -71,7 +80,18 @@ def edited(phase):
         refused(t, text, find(text, where), change, [mention])
 
 
-CASES = [(phase, edited, (phase,)) for phase in MALFORMED]
+def claims_next(phase):
+    """Refuses the dump of the phase before `phase` as one of `phase`."""
+    number = int(phase[0])
+    with tempfile.TemporaryDirectory() as t:
+        before = next(name for name in os.listdir(make_dumps(t)) if name.startswith(str(number - 1)))
+        with open(os.path.join(t, "ir", before)) as f:
+            text = f.read()
+        refused(t, text, find(text, r"^module "), (rf"pcc\.phase = {number - 1}", f"pcc.phase = {number}"),
+                [f"edited.mlir' breaks a rule of {phase}: ", BROKEN_RULES[phase]], is_there=False)
+
+
+CASES = [(phase, edited, (phase,)) for phase in MALFORMED] + [(f"rules of {phase}", claims_next, (phase,)) for phase in BROKEN_RULES]
 
 
 if __name__ == "__main__":

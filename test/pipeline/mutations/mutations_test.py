@@ -20,7 +20,7 @@ import programs
 import random_graphs_test
 
 PER_KIND = 100
-FOUND_BY = {15: "executing it", 1: "a gate or a rank that cannot go on", 3: "a verifier", 6: "a pass"}
+FOUND_BY = {15: "executing it", 1: "a later gate or a rank that cannot go on", 3: "a verifier or the gate of its phase", 6: "a pass"}
 
 
 def right_programs(folder, jobs):
