@@ -284,14 +284,21 @@ Status pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
   return Status::success();
 }
 
+/// Returns whether the option `name` counts ranks, stages or microbatches. If
+/// it is not given, the count is 1.
+static bool isCount(StringRef name, const CompileOptions &options) {
+  return name == "--microbatches" || name == "--virtual-stages" ||
+         (name.consume_front("--") && options.axes.count(name.str()));
+}
+
 /// Checks that every option that is given again for a dump is equal to the
-/// recorded one. An option that was not recorded is equal to 1, such as the
-/// size of an axis.
+/// recorded one. A count that was not recorded is equal to 1.
 static Status checkRepeated(ModuleOp module, const CompileOptions &options) {
   auto recorded = module->getAttrOfType<DictionaryAttr>(optionsName);
   for (auto &[name, value] : recordedTextsOf(options)) {
     auto before = recorded ? recorded.getAs<StringAttr>(name) : StringAttr();
-    if (before ? before.getValue() == value : value == "1")
+    if (before ? before.getValue() == value
+               : value == "1" && isCount(name, options))
       continue;
     std::string had =
         before ? "'" + before.str() + "'" : std::string("nothing");
