@@ -31,18 +31,36 @@ tool::ParsedArguments tool::parseRun(int argc, const char *const *argv,
   return parseArguments(app, argc, argv);
 }
 
+/// Returns the arguments of the processes of ranks: those of this command
+/// without the bundle. An option may have the bundle's path as its value, which
+/// is kept.
+static std::vector<std::string>
+argumentsOfRanks(int argc, const char *const *argv, const std::string &bundle) {
+  RunRequest request;
+  CLI::App app;
+  declareRun(app, request);
+  std::vector<std::string> arguments;
+  bool isBundleFound = false;
+  for (int i = 1; i < argc; ++i) {
+    const CLI::Option *before =
+        argv[i - 1][0] == '-' ? app.get_option_no_throw(argv[i - 1]) : nullptr;
+    const bool isValue = before && before->get_items_expected_max() > 0;
+    if (!isBundleFound && !isValue && bundle == argv[i])
+      isBundleFound = true;
+    else
+      arguments.push_back(argv[i]);
+  }
+  return arguments;
+}
+
 /// Shows progress on a terminal, except with `--quiet`.
 int tool::runCommand(int argc, const char *const *argv) {
   RunRequest request;
   if (auto code = finishEarly(parseRun(argc, argv, request)))
     return *code;
-  // Processes of ranks parse the same arguments, except the bundle.
-  std::vector<std::string> arguments;
-  for (int i = 1; i < argc; ++i)
-    if (request.bundle != argv[i])
-      arguments.push_back(argv[i]);
   if (isTerminal() && !request.options.quiet)
     request.options.onProgress = showProgress;
-  return reportStatus(
-      runtime::runBundle(request.bundle, request.options, arguments));
+  return reportStatus(runtime::runBundle(
+      request.bundle, request.options,
+      argumentsOfRanks(argc, argv, request.bundle)));
 }
