@@ -139,11 +139,11 @@ private:
   }
 
   /// Returns the shardings from which two of the wanted shardings can be
-  /// sliced; see commonSource. If there are more than mostOrdered wanted
-  /// shardings, returns none.
+  /// sliced; see commonSource. Returns none if the orders of the wanted
+  /// shardings and one such source would be too many to try.
   static std::vector<dist::Sharding> commonSources(ArrayRef<Need> needs) {
     std::vector<dist::Sharding> sources;
-    for (size_t i = 0; i < needs.size() && needs.size() <= mostOrdered; ++i)
+    for (size_t i = 0; i < needs.size() && needs.size() < mostOrdered; ++i)
       for (size_t j = i + 1; j < needs.size(); ++j)
         if (auto common = commonSource(needs[i].to.getSharding(),
                                        needs[j].to.getSharding());
