@@ -4,6 +4,8 @@
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Matchers.h"
 
+#include <cassert>
+
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::localize;
@@ -28,6 +30,7 @@ Value LocalBuilder::globalIndex(const dist::DimSharding &dim, int64_t size) {
 }
 
 Value LocalBuilder::along(Value vector, int64_t dim, int64_t rank) {
+  assert(dim >= 0 && dim < rank && "no such dim");
   SmallVector<int64_t> shape(rank, 1);
   shape[dim] = graph::tensorType(vector).getDimSize(0);
   return reshape(vector, shape);

@@ -6,6 +6,8 @@
 #include "mlir/IR/Builders.h"
 #include "passes/6-schedule/StageParts.h"
 
+#include <cassert>
+
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::schedule;
@@ -182,6 +184,7 @@ double ActivationCheckpointing::priceOf(Operation *op) const {
 // First, forward ops without readers, such as sends, are removed from `order`,
 // so that eraseUnread() does not erase them.
 double ActivationCheckpointing::apply(const plan::Recomputation &chosen) {
+  assert(chosen.isKept.size() == graph.values.size() && "one entry per value");
   isKept = chosen.isKept;
   order.remove_if([](const auto &entry) { return entry.first->use_empty(); });
   for (Operation *reader : backward) {

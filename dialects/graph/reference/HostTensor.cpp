@@ -4,6 +4,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <bit>
+#include <cassert>
 #include <cmath>
 
 using namespace mlir;
@@ -90,6 +91,7 @@ static void readInts(DenseElementsAttr attr, std::vector<int64_t> &out) {
 }
 
 HostTensor pcc::graph::toHost(DenseElementsAttr attr) {
+  assert(isReadable(attr) && "no constant of numbers");
   HostTensor tensor = HostTensor::zeros(cast<RankedTensorType>(attr.getType()));
   if (tensor.kind == ElementKind::Float)
     readFloats(attr, tensor.floats);

@@ -4,6 +4,8 @@
 #include "dialects/graph/TensorBytes.h"
 #include "passes/4-shard/graph/Stripes.h"
 
+#include <cassert>
+
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
@@ -35,6 +37,7 @@ dist::SubAxes pcc::shard::ringAxes(const ShardedOp &op) {
 }
 
 bool pcc::shard::ringPacksKeysAndValues(const ShardedOp &op) {
+  assert(isa_and_nonnull<graph::AttentionOp>(op.op) && "no attention");
   return llvm::all_of(op.rule->operands[2][3],
                       [&](int factor) { return op.axes[factor].empty(); });
 }

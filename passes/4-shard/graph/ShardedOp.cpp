@@ -3,6 +3,9 @@
 #include "passes/4-shard/graph/ShardedOp.h"
 #include "dialects/graph/rules/RuleBuilders.h"
 
+#include <cassert>
+#include <numeric>
+
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
@@ -26,6 +29,9 @@ static void insertBehind(graph::ShardingRule::DimFactors &list, int id,
 }
 
 void RefinedRule::refine(int id, ArrayRef<int64_t> sizes) {
+  assert(std::accumulate(sizes.begin(), sizes.end(), int64_t{1},
+                         std::multiplies<>()) == factors[id].size &&
+         "the parts do not form the factor");
   // The new factors have the kind and the flags of the factor that is cut.
   factors[id].size = sizes.front();
   SmallVector<int> more;
@@ -53,6 +59,7 @@ ShardedOp::ShardedOp(Operation *op, std::shared_ptr<const RefinedRule> shared)
 
 ShardedOp ShardedOp::with(const dist::SubAxis &axis,
                           const Strategy &strategy) const {
+  assert(strategy.kind != Strategy::Ring && "a ring changes two factors");
   ShardedOp next(*this);
   if (strategy.kind == Strategy::Split)
     next.axes[strategy.index].push_back(axis);

@@ -2,6 +2,8 @@
 
 #include "passes/4-shard/graph/ShardedOpAttrs.h"
 
+#include <cassert>
+
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
@@ -65,6 +67,7 @@ std::optional<ShardedOp> pcc::shard::readShardedOp(Operation *op) {
 }
 
 void pcc::shard::record(const ShardedOp &op) {
+  assert(op.op && "a function result has no attributes");
   MLIRContext *context = op.op->getContext();
   for (OpResult result : op.op->getResults())
     dist::setSharding(result, op.resultSharding(result.getResultNumber()));

@@ -2,6 +2,7 @@
 
 #include "passes/7-emit/kernel/Index.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include <cassert>
 #include <numeric>
 
 using namespace mlir;
@@ -25,6 +26,7 @@ SmallVector<int64_t> pcc::emit::rowMajorStrides(ArrayRef<int64_t> shape) {
 }
 
 Index IndexSpace::leaf(Value value, int64_t low, int64_t high) {
+  assert(low <= high && "an index without values");
   if (low == high)
     return constant(low);
   IndexLeaf &leaf = leaves.emplace_back();
@@ -149,6 +151,7 @@ static int64_t cancel(Index &a, int64_t &divisor) {
 }
 
 Index IndexSpace::quotient(const Index &a, int64_t divisor) {
+  assert(divisor > 0 && "division by 0");
   if (divisor == 1)
     return a;
   Index whole, rest;
@@ -163,6 +166,7 @@ Index IndexSpace::quotient(const Index &a, int64_t divisor) {
 }
 
 Index IndexSpace::remainder(const Index &a, int64_t divisor) {
+  assert(divisor > 0 && "division by 0");
   if (divisor == 1)
     return constant(0);
   Index whole, rest;
@@ -184,6 +188,7 @@ Index IndexSpace::remainder(const Index &a, int64_t divisor) {
 //===----------------------------------------------------------------------===//
 
 Index IndexSpace::dot(ArrayRef<Index> place, ArrayRef<int64_t> strides) {
+  assert(place.size() == strides.size() && "one stride per dim");
   Index sum;
   for (auto [index, stride] : llvm::zip_equal(place, strides))
     sum = add(sum, scale(index, stride));

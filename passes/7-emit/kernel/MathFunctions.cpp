@@ -5,6 +5,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/7-emit/kernel/Writer.h"
+#include <cassert>
 #include <cmath>
 
 using namespace mlir;
@@ -21,6 +22,7 @@ static Value polynomialOr(StringRef libm, ScalarBuilder &s, Value x) {
 }
 
 Value pcc::emit::exponential(ScalarBuilder &s, Value x) {
+  assert((x.getType().isF32() || x.getType().isF64()) && "f32 or f64");
   return polynomialOr<math::ExpOp>("exp", s, x);
 }
 Value pcc::emit::logarithm(ScalarBuilder &s, Value x) {

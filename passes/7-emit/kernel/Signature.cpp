@@ -4,6 +4,8 @@
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
+#include <cassert>
+
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
@@ -14,6 +16,7 @@ static size_t numBuffersOf(rank::KernelOp kernel) {
 }
 
 SmallVector<Type> pcc::emit::signatureOf(rank::KernelOp kernel) {
+  assert(!kernel.getInParts() && "a multi-tensor kernel");
   MLIRContext *context = kernel.getContext();
   SmallVector<Type> types(numBuffersOf(kernel),
                           LLVM::LLVMPointerType::get(context));

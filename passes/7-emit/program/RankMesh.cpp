@@ -2,6 +2,8 @@
 
 #include "passes/7-emit/program/RankMesh.h"
 
+#include <cassert>
+
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
@@ -9,6 +11,7 @@ using namespace pcc::emit;
 RankMesh::RankMesh(dist::Mesh given, int64_t numPositions,
                    int64_t numMicrobatches)
     : mesh(std::move(given)), rankMesh(mesh.spatial()) {
+  assert(numPositions > 0 && numMicrobatches > 0 && "an empty pipeline");
   rankMesh.axes.insert(rankMesh.axes.begin(), dist::Axis{"pp", numPositions});
   rankMesh.axes.push_back({std::string(dist::timeAxis), numMicrobatches});
 }

@@ -5,6 +5,8 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "passes/7-emit/gpu/kernel/WarpShuffles.h"
 
+#include <cassert>
+
 using namespace mlir;
 using namespace pcc::emit;
 
@@ -218,6 +220,7 @@ WarpProduct::Sums WarpProduct::addWide(ArrayRef<Value> sums, const Left &left,
 
 WarpProduct::Sums WarpProduct::add(ArrayRef<Value> sums, ArrayRef<Left> left,
                                    ArrayRef<Pair> right) const {
+  assert(left.size() == right.size() && "one entry per 8 elements");
   Sums so(sums);
   if (isWide()) {
     for (auto [a, b] : llvm::zip_equal(left, right))
