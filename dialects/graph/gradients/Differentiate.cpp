@@ -86,6 +86,8 @@ private:
     Gradients built = differentiable.buildGradients(builder, flowing);
     if (failed(built))
       return failure();
+    // Operands without an entry have no gradient (onlyGradient).
+    built->resize(op.getNumOperands());
     for (auto [operand, gradient] : llvm::zip_equal(op.getOperands(), *built))
       if (gradient && dependent.contains(operand))
         flow(operand, gradient, builder);

@@ -149,7 +149,8 @@ private:
 
 /// Returns the gradients of the operands of an op of which only operand 0 can
 /// have a gradient. `gradient` is the gradient of operand 0; null if the loss
-/// does not depend on that operand.
+/// does not depend on that operand. Other operands have no entry, which means
+/// null.
 Gradients onlyGradient(mlir::Value gradient);
 
 } // namespace pcc::graph
