@@ -51,12 +51,6 @@ public:
   Status download(void *to, const void *from, size_t bytes) override {
     return gpu.download(to, from, bytes);
   }
-  Status beginUpload(void *to, const void *from, size_t bytes) override {
-    return gpu.beginUpload(to, from, bytes);
-  }
-  Status copyWithin(std::span<const runtime::DeviceCopy> copies) override {
-    return gpu.copyWithin(copies);
-  }
   Status clear(void *data, size_t bytes) override {
     return gpu.clear(data, bytes);
   }
@@ -64,13 +58,11 @@ public:
               void *to, size_t size) override {
     return gpu.copy(copies, from, to, size);
   }
-  Status generate(const runtime::ProgramImage &image, int32_t kernel,
-                  uint64_t key, std::span<const runtime::StridedCopy> copies,
-                  void *to) override {
-    return gpu.generate(image, kernel, key, copies, to);
-  }
   Status finishLoading() override { return gpu.finishLoading(); }
   Status poll(bool &isDone) override { return gpu.poll(isDone); }
+  /// Returns the queue of the GPU. A step must not be recorded
+  /// (RunOptions::recordSteps), because a replay would not be observed.
+  runtime::QueuedDevice *queued() override { return gpu.queued(); }
 
 private:
   runtime::Device &gpu;
