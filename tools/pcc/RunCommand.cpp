@@ -60,7 +60,7 @@ int tool::runCommand(int argc, const char *const *argv) {
     return *code;
   if (isTerminal() && !request.options.quiet)
     request.options.onProgress = showProgress;
-  return reportStatus(runtime::runBundle(
-      request.bundle, request.options,
-      argumentsOfRanks(argc, argv, request.bundle)));
+  return reportStatus(
+      runtime::runBundle(request.bundle, request.options,
+                         argumentsOfRanks(argc, argv, request.bundle)));
 }
