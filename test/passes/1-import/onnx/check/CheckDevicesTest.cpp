@@ -83,7 +83,7 @@ TEST(CheckDevices, Shards) {
   EXPECT_EQ(errorOf({spec("x", {}).text(4, sharded(0, {8}))}),
             of + "has 8 shards for 4 devices");
   EXPECT_EQ(errorOf({spec("x", {}).text(4, sharded(0, {0}))}),
-            of + "splits axis 0 in 0 shards");
+            of + "splits axis 0 into 0 shards");
   EXPECT_EQ(errorOf({spec("x", {}).text(4, sharded(0, {}))}),
             of + "does not say into how many shards it splits axis 0");
   EXPECT_EQ(
