@@ -12,13 +12,18 @@
 namespace pcc::runtime {
 
 MappedFile &MappedFile::operator=(MappedFile &&other) noexcept {
+  std::swap(path, other.path);
+  std::swap(device, other.device);
+  std::swap(inode, other.inode);
   std::swap(data, other.data);
   std::swap(size, other.size);
   std::swap(modified, other.modified);
+  guard = std::move(other.guard);
   return *this;
 }
 
 MappedFile::~MappedFile() {
+  guard.release();
   if (data)
     munmap(const_cast<std::byte *>(data), size);
 }
@@ -29,36 +34,69 @@ static Status cannotRead(const std::string &path, const std::string &why) {
   return Status::error(InputOutput, "cannot read \"" + path + "\": " + why);
 }
 
-/// The file descriptor is closed in all cases, because a mapping stays valid
-/// without it. A mapping of zero bytes is invalid, so an empty file is not
-/// mapped.
+static int64_t modificationTime(const struct stat &info) {
+  return int64_t(info.st_mtim.tv_sec) * 1000000000 +
+         int64_t(info.st_mtim.tv_nsec);
+}
+
+/// A mapping of zero bytes is invalid, so an empty file is not mapped. The
+/// descriptor is closed at once: many ranks may map many files.
 Status MappedFile::open(const std::string &path, MappedFile &file) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor =
+      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0)
     return cannotRead(path, std::strerror(errno));
   MappedFile opened;
-  struct stat info = {};
-  Status status = Status::success();
-  if (fstat(descriptor, &info) != 0) {
-    status = cannotRead(path, std::strerror(errno));
-  } else if (!S_ISREG(info.st_mode)) {
-    status = cannotRead(path, "it is not a regular file");
-  } else if (info.st_size > 0) {
-    void *mapped = mmap(nullptr, size_t(info.st_size), PROT_READ, MAP_PRIVATE,
-                        descriptor, 0);
-    if (mapped == MAP_FAILED) {
-      status = cannotRead(path, std::strerror(errno));
-    } else {
-      opened.data = static_cast<const std::byte *>(mapped);
-      opened.size = size_t(info.st_size);
-    }
-  }
-  opened.modified =
-      int64_t(info.st_mtim.tv_sec) * 1000000000 + int64_t(info.st_mtim.tv_nsec);
+  Status status = opened.map(path, descriptor);
   close(descriptor);
   if (status.ok())
     file = std::move(opened);
   return status;
+}
+
+Status MappedFile::map(const std::string &name, int descriptor) {
+  struct stat info = {};
+  if (fstat(descriptor, &info) != 0)
+    return cannotRead(name, std::strerror(errno));
+  if (!S_ISREG(info.st_mode))
+    return cannotRead(name, "it is not a regular file");
+  path = name;
+  device = info.st_dev;
+  inode = info.st_ino;
+  modified = modificationTime(info);
+  if (info.st_size == 0)
+    return Status::success();
+  void *mapped = mmap(nullptr, size_t(info.st_size), PROT_READ, MAP_PRIVATE,
+                      descriptor, 0);
+  if (mapped == MAP_FAILED)
+    return cannotRead(name, std::strerror(errno));
+  data = static_cast<const std::byte *>(mapped);
+  size = size_t(info.st_size);
+  guard = MappingGuard(mapped, size, PROT_READ);
+  return Status::success();
+}
+
+Status MappedFile::checkUnchanged(ExitCode code) const {
+  std::string how;
+  if (struct stat info = {}; !path.empty() && stat(path.c_str(), &info) == 0 &&
+                             info.st_dev == device && info.st_ino == inode) {
+    if (size_t(info.st_size) != size)
+      how = "it had " + std::to_string(size) + " bytes and has " +
+            std::to_string(info.st_size);
+    else if (modificationTime(info) != modified)
+      how = "it was written to";
+  }
+  return how.empty() ? checkRead(code) : changed(code, how);
+}
+
+Status MappedFile::checkRead(ExitCode code) const {
+  return guard.hasFailed() ? changed(code, "a part of it cannot be read")
+                           : Status::success();
+}
+
+Status MappedFile::changed(ExitCode code, const std::string &how) const {
+  return Status::error(code, "\"" + path + "\" changed while it was read: " +
+                                 how);
 }
 
 void MappedFile::release(size_t offset, size_t length) const {

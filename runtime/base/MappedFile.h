@@ -3,6 +3,7 @@
 #ifndef PCC_RUNTIME_BASE_MAPPEDFILE_H
 #define PCC_RUNTIME_BASE_MAPPEDFILE_H
 
+#include "runtime/base/MappingGuard.h"
 #include "status/Status.h"
 
 #include <cstddef>
@@ -17,6 +18,12 @@ namespace pcc::runtime {
 /// by the object and ends with it, so spans from bytes() must not outlive the
 /// object. The class can be moved but not copied. A default-constructed object
 /// maps an empty file.
+///
+/// The file may change while it is mapped. Bytes that it has lost read as
+/// zeros (MappingGuard), and a reader learns of any change from
+/// checkUnchanged():
+///
+///   open ── read bytes() ── checkUnchanged() ── use the result
 class MappedFile {
 public:
   MappedFile() = default;
@@ -29,7 +36,7 @@ public:
   /// Maps the whole regular file at `path` and assigns it to `file`. An empty
   /// file has an empty span of bytes. Returns exit code 7, with the reason, if
   /// the file cannot be opened or is not a regular file; `file` is unchanged
-  /// then.
+  /// then. Does not wait for the writer of a named pipe.
   static Status open(const std::string &path, MappedFile &file);
 
   /// Returns the content of the file. Pages are read from disk when they are
@@ -39,6 +46,16 @@ public:
   /// since the Unix epoch.
   int64_t modifiedNanoseconds() const { return modified; }
 
+  /// Returns the error with exit code `code` that the file has changed while it
+  /// was mapped, if a page could not be read, or if the size or the modification
+  /// time is another than when the file was opened. Call this after reading and
+  /// before the result is used. A file that was renamed over the opened one does
+  /// not count as a change: the mapping still has the old content.
+  Status checkUnchanged(ExitCode code) const;
+  /// Returns that error only if a page could not be read: for a file to which
+  /// others may append.
+  Status checkRead(ExitCode code) const;
+
   /// Releases the physical memory of the pages that lie completely in bytes
   /// [offset, offset + length). The mapping stays valid: a later access reads
   /// the page from disk again. Call this after a single pass over a large file
@@ -46,9 +63,19 @@ public:
   void release(size_t offset, size_t length) const;
 
 private:
+  /// Maps the file `name`, which is open as `descriptor`, into this empty
+  /// object.
+  Status map(const std::string &name, int descriptor);
+  /// Returns the error that the file has changed as `how` tells.
+  Status changed(ExitCode code, const std::string &how) const;
+
+  std::string path;
+  /// Device and inode, which identify the file whatever its name.
+  uint64_t device = 0, inode = 0;
   const std::byte *data = nullptr;
   size_t size = 0;
   int64_t modified = 0;
+  MappingGuard guard;
 };
 
 } // namespace pcc::runtime

@@ -110,6 +110,7 @@ Status CheckpointReader::read(const SavedTensor &tensor,
                                      "\" has another checksum");
     for (const StridedCopy &copy : copies)
       runCopy(copy, bytes.data(), memory, size);
+    PCC_RETURN_IF_ERROR(file->checkUnchanged());
     file->release(*entry);
   }
   return Status::success();

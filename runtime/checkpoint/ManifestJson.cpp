@@ -308,7 +308,7 @@ Status readManifest(const std::string &path, Manifest &manifest) {
   };
   try {
     manifest = manifestFrom(parse(file.bytes()));
-    return Status::success();
+    return file.checkUnchanged(DamagedBundle);
   } catch (const Malformed &error) {
     return unusable(error.what());
   } catch (const ordered_json::parse_error &) {

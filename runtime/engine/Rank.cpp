@@ -229,7 +229,7 @@ private:
     if (trains(program)) {
       state.emplace(program, device, *buffers);
       training.emplace(program, mesh, at, options, world, *state, *hostBuffers,
-                       *inputs, schedule, *log, progress);
+                       *parameters, *inputs, schedule, *log, progress);
     }
     return Status::success();
   }
@@ -250,6 +250,7 @@ private:
       return givenUp();
     const StopWatch watch;
     PCC_RETURN_IF_ERROR(schedule.runStep(mesh, at, report.spent, *log));
+    PCC_RETURN_IF_ERROR(parameters->checkFiles());
     report.steps.push_back(watch.seconds());
     report.seconds += report.steps.back();
     return Status::success();

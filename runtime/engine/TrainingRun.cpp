@@ -29,11 +29,11 @@ bool trains(const program::ProgramT &program) {
 TrainingRun::TrainingRun(const program::ProgramT &program, const Mesh &mesh,
                          const Coordinates &at, const RunOptions &options,
                          World &world, HostTrainingState &state,
-                         HostBuffers &buffers, Inputs &inputs,
+                         HostBuffers &buffers, const Parameters &parameters, Inputs &inputs,
                          ScheduleExecutor &schedule, StepLog &log,
                          Progress &progress)
     : program(program), mesh(mesh), at(at), options(options), world(world),
-      state(state), buffers(buffers), inputs(inputs), schedule(schedule),
+      state(state), buffers(buffers), parameters(parameters), inputs(inputs), schedule(schedule),
       log(log), progress(progress), speed(program) {}
 
 TrainingRun::~TrainingRun() {
@@ -208,6 +208,7 @@ Status TrainingRun::step(RankReport &report, bool isLast) {
                   : inputs.readAhead(position.samples + program.samples);
   };
   PCC_RETURN_IF_ERROR(schedule.runStep(mesh, at, report.spent, log, readAhead));
+  PCC_RETURN_IF_ERROR(parameters.checkFiles());
   report.steps.push_back(watch.seconds());
   report.seconds += report.steps.back();
   ++position.step;

@@ -10,6 +10,7 @@
 #include "runtime/engine/observe/RunReport.h"
 #include "runtime/engine/observe/Throughput.h"
 #include "runtime/engine/weight/HostTrainingState.h"
+#include "runtime/engine/weight/Parameters.h"
 
 #include <cstdio>
 #include <memory>
@@ -36,7 +37,8 @@ public:
   /// Stores references to all arguments, which must outlive this object.
   TrainingRun(const program::ProgramT &program, const Mesh &mesh,
               const Coordinates &at, const RunOptions &options, World &world,
-              HostTrainingState &state, HostBuffers &buffers, Inputs &inputs,
+              HostTrainingState &state, HostBuffers &buffers,
+              const Parameters &parameters, Inputs &inputs,
               ScheduleExecutor &schedule, StepLog &log, Progress &progress);
   ~TrainingRun();
 
@@ -105,6 +107,7 @@ private:
   World &world;
   HostTrainingState &state;
   HostBuffers &buffers;
+  const Parameters &parameters;
   Inputs &inputs;
   ScheduleExecutor &schedule;
   StepLog &log;

@@ -36,6 +36,7 @@ Status sealFile(const std::string &path) {
   MappedFile file;
   PCC_RETURN_IF_ERROR(MappedFile::open(path, file));
   const Trailer trailer = trailerFor(file.bytes().data(), file.bytes().size());
+  PCC_RETURN_IF_ERROR(file.checkUnchanged(InputOutput));
   std::FILE *out = std::fopen(path.c_str(), "ab");
   const bool written =
       out && std::fwrite(&trailer, sizeof trailer, 1, out) == 1;
@@ -60,7 +61,7 @@ Status checkSeal(const std::string &path) {
   const Trailer expected = trailerFor(bytes.data(), size);
   if (std::memcmp(&expected, bytes.data() + size, sizeof expected) != 0)
     return damaged();
-  return Status::success();
+  return file.checkUnchanged(DamagedBundle);
 }
 
 } // namespace pcc::runtime

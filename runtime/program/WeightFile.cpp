@@ -35,7 +35,7 @@ Status describeWeightFile(const std::string &path, program::WeightFileT &file) {
     const uint64_t offset = page * kPage;
     file.pages.emplace_back(offset, hashPage(bytes, offset));
   }
-  return Status::success();
+  return mapped.checkUnchanged(CannotRead);
 }
 
 /// Returns the error (exit code 11) of a weight file that differs as `why`
@@ -67,14 +67,14 @@ Status checkWeightFile(const std::string &path,
   if (everything && file.full_hash != 0 &&
       XXH3_64bits(bytes.data(), bytes.size()) != file.full_hash)
     return stale(path, "has changed");
-  return Status::success();
+  return mapped.checkUnchanged(DamagedBundle);
 }
 
 Status hashFile(const std::string &path, uint64_t &hash) {
   MappedFile mapped;
   PCC_RETURN_IF_ERROR(MappedFile::open(path, mapped));
   hash = XXH3_64bits(mapped.bytes().data(), mapped.bytes().size());
-  return Status::success();
+  return mapped.checkUnchanged(InputOutput);
 }
 
 } // namespace pcc::runtime

@@ -28,6 +28,9 @@ public:
   /// Returns the address of the elements, dense and row-major. The address need
   /// not be aligned to an element. The memory belongs to this object.
   const void *data() const { return file.bytes().data() + dataOffset; }
+  /// Returns exit code 7 if elements that were read are not those of the file,
+  /// because it was cut or its disk failed.
+  Status checkRead() const { return file.checkRead(InputOutput); }
 
 private:
   MappedFile file;

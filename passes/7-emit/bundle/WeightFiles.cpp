@@ -150,13 +150,33 @@ private:
                              "' of the bundle: " + std::strerror(errno));
   }
 
+  /// Maps an old weight file. Returns exit code 3 if it is not the file that
+  /// the program was compiled for, or if it ends before `end` bytes.
+  Status openSource(const program::WeightFileT &file, uint64_t end,
+                    runtime::MappedFile &source) const {
+    const std::string path = pathOf(program, file);
+    PCC_RETURN_IF_ERROR(runtime::MappedFile::open(path, source));
+    if (source.bytes().size() < end)
+      return Status::error(runtime::CannotRead,
+                           "weight file '" + path + "' has " +
+                               std::to_string(source.bytes().size()) +
+                               " bytes, but the model has weights up to byte " +
+                               std::to_string(end));
+    if (source.bytes().size() != file.size ||
+        source.modifiedNanoseconds() != file.modified_ns)
+      return Status::error(runtime::CannotRead,
+                           "weight file '" + path +
+                               "' changed while the model was compiled");
+    return Status::success();
+  }
+
   /// Appends the content of one range to `out` in chunks of 16 MiB. Releases
   /// the physical memory of each chunk after it has been copied, so that memory
   /// use stays small.
   Status append(const PackedRange &piece, std::FILE *out) const {
     runtime::MappedFile source;
-    PCC_RETURN_IF_ERROR(runtime::MappedFile::open(
-        pathOf(program, *program.files[piece.file]), source));
+    PCC_RETURN_IF_ERROR(openSource(*program.files[piece.file],
+                                   piece.offset + piece.length, source));
     constexpr uint64_t chunk = 16 << 20;
     for (uint64_t done = 0; done < piece.length; done += chunk) {
       const uint64_t size = std::min(chunk, piece.length - done);
@@ -165,7 +185,7 @@ private:
         return cannotWrite();
       source.release(piece.offset + done, size);
     }
-    return Status::success();
+    return source.checkUnchanged(runtime::CannotRead);
   }
 
   /// Changes all parameters of the program to read the new file, which replaces

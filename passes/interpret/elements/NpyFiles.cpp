@@ -38,7 +38,7 @@ Status interpret::readNpy(const std::string &path, RankedTensorType type,
                                        ", but this is " +
                                        describe(wanted, type.getShape()));
   tensor = readElements(file.shape(), file.type(), file.data());
-  return Status::success();
+  return file.checkRead();
 }
 
 Status interpret::writeNpy(const std::string &path, RankedTensorType type,

@@ -72,7 +72,7 @@ static bool readFlight(const std::string &path, FlightLog &log) {
     return false;
   log =
       FlightLog::of(*header, reinterpret_cast<const FlightEntry *>(header + 1));
-  return true;
+  return file.checkRead(InputOutput).ok();
 }
 
 std::vector<FlightLog> readFlights(const std::string &folder) {

@@ -243,8 +243,17 @@ void Inputs::fill(int64_t sample) const {
       fill(*program.inputs[i], sources[i], sample);
 }
 
+Status Inputs::checkFiles() const {
+  PCC_RETURN_IF_ERROR(tokens.checkRead());
+  for (const Source &source : sources)
+    if (source.file)
+      PCC_RETURN_IF_ERROR(source.file->checkRead());
+  return Status::success();
+}
+
 Status Inputs::write(int64_t sample) {
   fill(sample);
+  PCC_RETURN_IF_ERROR(checkFiles());
   ahead = sample;
   return buffers.send();
 }

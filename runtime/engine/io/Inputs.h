@@ -98,6 +98,9 @@ private:
   /// Fills all inputs that this rank reads, for the step that begins with
   /// sample number `sample`.
   void fill(int64_t sample) const;
+  /// Returns exit code 7 if a file of inputs could not be read to its end, so
+  /// that inputs that were filled are wrong.
+  Status checkFiles() const;
   /// Fills one input in all microbatches, for the step that begins with sample
   /// number `sample`.
   void fill(const program::InputT &input, const Source &source,

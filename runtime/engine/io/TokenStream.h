@@ -32,6 +32,9 @@ public:
 
   /// Returns the address of the first token in the mapped file.
   const std::byte *data() const { return file.bytes().data(); }
+  /// Returns exit code 7 if tokens that were read are not those of the file,
+  /// because it was cut or its disk failed.
+  Status checkRead() const { return file.checkRead(InputOutput); }
   /// Returns the type of a token in the file: U16 or U32.
   ElementType type() const { return elementType; }
   /// Returns the number of tokens that are input tokens of some whole sample.

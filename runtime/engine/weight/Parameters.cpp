@@ -80,6 +80,15 @@ Status Parameters::openFiles(const RunOptions &options) {
                                               "\" changes while it is "
                                               "read");
   }
+  isReadInPlace.resize(files.size());
+  return Status::success();
+}
+
+/// A file from which everything has been copied may change after loading.
+Status Parameters::checkFiles() const {
+  for (size_t i = 0; i < files.size(); ++i)
+    if (!isLoaded || isReadInPlace[i])
+      PCC_RETURN_IF_ERROR(files[i].checkUnchanged(DamagedBundle));
   return Status::success();
 }
 
@@ -110,8 +119,10 @@ Status Parameters::readFile(const program::ParameterT &parameter,
   const WeightView view(parameter, file.bytes().data() + parameter.offset);
   if (!parameter.trainable)
     piece.data = view.findInPlace(layout, mesh, at);
-  if (piece.data)
+  if (piece.data) {
+    isReadInPlace[size_t(parameter.file)] = true;
     return Status::success();
+  }
   PCC_RETURN_IF_ERROR(allocate(parameter, piece));
   view.read(layout, mesh, at, piece.copy.get());
   file.release(parameter.offset, parameter.length);
@@ -169,8 +180,12 @@ bool Parameters::isNeeded(const program::BufferT &buffer) const {
 
 Status Parameters::fillBases(BufferTable &buffers, Device &device,
                              const ProgramImage &image) {
-  return device.sharesHostMemory() ? fillBasesOfHost(buffers)
-                                   : copyTo(device, buffers, image);
+  PCC_RETURN_IF_ERROR(device.sharesHostMemory()
+                          ? fillBasesOfHost(buffers)
+                          : copyTo(device, buffers, image));
+  PCC_RETURN_IF_ERROR(checkFiles());
+  isLoaded = true;
+  return Status::success();
 }
 
 Status Parameters::fillBasesOfHost(BufferTable &buffers) {

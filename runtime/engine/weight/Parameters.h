@@ -48,6 +48,12 @@ public:
   Status fillBases(BufferTable &buffers, Device &device,
                    const ProgramImage &image);
 
+  /// Returns exit code 11 if a weight file changed while it was mapped, so that
+  /// what has been read of it is wrong. Call this after reading: once all
+  /// weights are loaded, and after each step, because instructions may read
+  /// weights in the mapped pages.
+  Status checkFiles() const;
+
 private:
   /// This rank's shard of one parameter in host memory, while the program is
   /// loaded.
@@ -92,6 +98,10 @@ private:
   const Coordinates &at;
   /// The mapped weight files, in the order of `program.files`.
   std::vector<MappedFile> files;
+  /// Per file: whether instructions read weights in its mapped pages.
+  std::vector<bool> isReadInPlace;
+  /// Whether all weights have been loaded.
+  bool isLoaded = false;
   /// This rank's shard of each parameter, by parameter index.
   std::vector<LocalPiece> pieces;
 };

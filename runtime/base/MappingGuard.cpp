@@ -1,0 +1,130 @@
+//===- MappingGuard.cpp - survives failures of mapped files ---------------===//
+
+#include "runtime/base/MappingGuard.h"
+
+#include <cassert>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <mutex>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace pcc::runtime {
+
+using Range = MappingGuard::Range;
+
+/// All ranges, free ones included. New ranges are inserted at the head.
+static std::atomic<Range *> ranges{nullptr};
+/// Protects the insertion and reuse of ranges, and the two variables below from
+/// concurrent changes. The handler takes no lock.
+static std::mutex rangesMutex;
+/// The handler of SIGBUS that the process had before ours.
+static struct sigaction previous = {};
+/// Size of a page in bytes.
+static size_t pageSize = 0;
+
+/// Returns the guarded range that contains `address`; null if none does.
+static Range *rangeOf(const std::byte *address) {
+  for (Range *range = ranges.load(std::memory_order_acquire); range;
+       range = range->next) {
+    const std::byte *begin = range->begin.load(std::memory_order_acquire);
+    if (begin && address >= begin && address < begin + range->size.load())
+      return range;
+  }
+  return nullptr;
+}
+
+/// Replaces the pages of `range` from `address` on by zeroed memory. Returns
+/// false if the system has no memory for that.
+static bool replace(Range &range, const std::byte *address) {
+  const auto page = uintptr_t(address) / pageSize * pageSize;
+  const auto end = uintptr_t(range.begin.load()) + range.size.load();
+  range.failed.store(true, std::memory_order_release);
+  return mmap(reinterpret_cast<void *>(page), end - page, range.protection,
+              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
+/// Passes a signal that is not ours to the previous handler. If there was none,
+/// the read that raised the signal is repeated without a handler, which ends
+/// the process.
+static void passOn(int signal, siginfo_t *info, void *context) {
+  static thread_local bool isPassing = false;
+  const bool hasHandler = previous.sa_flags & SA_SIGINFO
+                              ? previous.sa_sigaction != nullptr
+                              : previous.sa_handler != SIG_DFL &&
+                                    previous.sa_handler != SIG_IGN;
+  if (!hasHandler || isPassing) {
+    ::signal(signal, SIG_DFL);
+    return;
+  }
+  isPassing = true;
+  if (previous.sa_flags & SA_SIGINFO)
+    previous.sa_sigaction(signal, info, context);
+  else
+    previous.sa_handler(signal);
+  isPassing = false;
+}
+
+/// Calls only functions that are safe in handlers; mmap is a plain system call.
+static void onBusError(int signal, siginfo_t *info, void *context) {
+  const int error = errno;
+  Range *range = rangeOf(static_cast<const std::byte *>(info->si_addr));
+  if (!range || !replace(*range, static_cast<const std::byte *>(info->si_addr)))
+    passOn(signal, info, context);
+  errno = error;
+}
+
+/// Installs our handler in front of the present one, unless ours is the present
+/// one. Other handlers may have been installed since the last call.
+static void install() {
+  pageSize = size_t(sysconf(_SC_PAGESIZE));
+  struct sigaction present = {};
+  sigaction(SIGBUS, nullptr, &present);
+  if (present.sa_flags & SA_SIGINFO && present.sa_sigaction == onBusError)
+    return;
+  previous = present;
+  struct sigaction ours = {};
+  ours.sa_sigaction = onBusError;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigemptyset(&ours.sa_mask);
+  sigaction(SIGBUS, &ours, nullptr);
+}
+
+/// Returns a free range, or inserts a new one.
+static Range *takeRange() {
+  Range *head = ranges.load(std::memory_order_relaxed);
+  for (Range *range = head; range; range = range->next)
+    if (!range->begin.load(std::memory_order_relaxed))
+      return range;
+  auto *made = new Range;
+  made->next = head;
+  ranges.store(made, std::memory_order_release);
+  return made;
+}
+
+MappingGuard::MappingGuard(const void *data, size_t size, int protection) {
+  const std::lock_guard lock(rangesMutex);
+  install();
+  assert(uintptr_t(data) % pageSize == 0 && "a mapping begins at a page");
+  range = takeRange();
+  range->size = size;
+  range->protection = protection;
+  range->failed = false;
+  range->begin.store(static_cast<const std::byte *>(data),
+                     std::memory_order_release);
+}
+
+void MappingGuard::release() {
+  if (!range)
+    return;
+  const std::lock_guard lock(rangesMutex);
+  range->begin.store(nullptr, std::memory_order_release);
+  range = nullptr;
+}
+
+bool MappingGuard::hasFailed() const {
+  return range && range->failed.load(std::memory_order_acquire);
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,69 @@
+//===- MappingGuard.h - survives failures of mapped files -----------------===//
+//
+// A mapped page whose file has been cut short, or whose disk fails, raises
+// SIGBUS when it is read. The guard turns that into a state which a reader can
+// ask for:
+//
+//   thread reads page p ── SIGBUS ──> handler: replaces the pages from p to the
+//                                     end of the mapping by zeroed memory, and
+//                                     marks the guard as failed
+//   thread continues with zeros; its caller asks hasFailed(), and discards all
+//   that was computed from the mapping
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PCC_RUNTIME_BASE_MAPPINGGUARD_H
+#define PCC_RUNTIME_BASE_MAPPINGGUARD_H
+
+#include <atomic>
+#include <cstddef>
+#include <utility>
+
+namespace pcc::runtime {
+
+/// Guards one mapping of a file, from the construction of the object to its
+/// destruction or release(), which must come before the mapping ends. Any
+/// number of threads may read the mapping. The class can be moved but not
+/// copied; a default-constructed object guards nothing.
+class MappingGuard {
+public:
+  MappingGuard() = default;
+  /// Guards the `size` bytes from `data` on, which must be a mapping that begins
+  /// at a page. `protection` is that of the mapping (PROT_READ, PROT_WRITE).
+  /// Installs the process's handler of SIGBUS if it is not there; signals at
+  /// other addresses go to the handler that was there before.
+  MappingGuard(const void *data, size_t size, int protection);
+  MappingGuard(MappingGuard &&other) noexcept { *this = std::move(other); }
+  /// Swaps the guarded mappings of the two objects.
+  MappingGuard &operator=(MappingGuard &&other) noexcept {
+    std::swap(range, other.range);
+    return *this;
+  }
+  ~MappingGuard() { release(); }
+
+  /// Ends the guarding.
+  void release();
+
+  /// Returns whether a page of the mapping could not be read or written. Bytes
+  /// from that page on may be zeros that are not in the file.
+  bool hasFailed() const;
+
+  /// A guarded mapping, as the handler of SIGBUS sees it. Ranges are reused, but
+  /// never freed, so the handler needs no lock.
+  struct Range {
+    /// First byte of the mapping; null if the range is free.
+    std::atomic<const std::byte *> begin{nullptr};
+    std::atomic<size_t> size{0};
+    std::atomic<int> protection{0};
+    std::atomic<bool> failed{false};
+    Range *next = nullptr;
+  };
+
+private:
+  /// The range of this object; null if it guards nothing.
+  Range *range = nullptr;
+};
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_BASE_MAPPINGGUARD_H
