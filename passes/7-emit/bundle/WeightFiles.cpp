@@ -57,6 +57,26 @@ static Status describe(const std::string &path, program::WeightFileT &file) {
   return Status::success();
 }
 
+/// Checks that each weight lies within its file. A dump or an import recorded
+/// the offsets when the file may have been another. Returns exit code 3
+/// otherwise.
+static Status checkRanges(const program::ProgramT &program) {
+  for (const auto &parameter : program.parameters) {
+    if (parameter->file < 0)
+      continue;
+    const program::WeightFileT &file = *program.files[parameter->file];
+    if (parameter->offset > file.size ||
+        parameter->length > file.size - parameter->offset)
+      return Status::error(
+          runtime::CannotRead,
+          "weight file '" + pathOf(program, file) + "' has " +
+              std::to_string(file.size) + " bytes, but weight '" +
+              parameter->name + "' has " + std::to_string(parameter->length) +
+              " bytes at byte " + std::to_string(parameter->offset));
+  }
+  return Status::success();
+}
+
 /// Reads each file once, although the programs of several positions list it.
 Status emit::describeWeightFiles(std::vector<PositionProgram> &programs) {
   std::map<std::string, program::WeightFileT> known;
@@ -71,6 +91,8 @@ Status emit::describeWeightFiles(std::vector<PositionProgram> &programs) {
       file->pages = entry->second.pages;
       file->full_hash = entry->second.full_hash;
     }
+  for (const PositionProgram &program : programs)
+    PCC_RETURN_IF_ERROR(checkRanges(program.tables));
   return Status::success();
 }
 
@@ -150,18 +172,12 @@ private:
                              "' of the bundle: " + std::strerror(errno));
   }
 
-  /// Maps an old weight file. Returns exit code 3 if it is not the file that
-  /// the program was compiled for, or if it ends before `end` bytes.
-  Status openSource(const program::WeightFileT &file, uint64_t end,
+  /// Maps an old weight file. Returns exit code 3 if it has changed since
+  /// describeWeightFiles() read it.
+  Status openSource(const program::WeightFileT &file,
                     runtime::MappedFile &source) const {
     const std::string path = pathOf(program, file);
     PCC_RETURN_IF_ERROR(runtime::MappedFile::open(path, source));
-    if (source.bytes().size() < end)
-      return Status::error(runtime::CannotRead,
-                           "weight file '" + path + "' has " +
-                               std::to_string(source.bytes().size()) +
-                               " bytes, but the model has weights up to byte " +
-                               std::to_string(end));
     if (source.bytes().size() != file.size ||
         source.modifiedNanoseconds() != file.modified_ns)
       return Status::error(runtime::CannotRead,
@@ -175,8 +191,7 @@ private:
   /// use stays small.
   Status append(const PackedRange &piece, std::FILE *out) const {
     runtime::MappedFile source;
-    PCC_RETURN_IF_ERROR(openSource(*program.files[piece.file],
-                                   piece.offset + piece.length, source));
+    PCC_RETURN_IF_ERROR(openSource(*program.files[piece.file], source));
     constexpr uint64_t chunk = 16 << 20;
     for (uint64_t done = 0; done < piece.length; done += chunk) {
       const uint64_t size = std::min(chunk, piece.length - done);
