@@ -95,8 +95,8 @@ Status MappedFile::checkRead(ExitCode code) const {
 }
 
 Status MappedFile::changed(ExitCode code, const std::string &how) const {
-  return Status::error(code, "\"" + path + "\" changed while it was read: " +
-                                 how);
+  return Status::error(code,
+                       "\"" + path + "\" changed while it was read: " + how);
 }
 
 void MappedFile::release(size_t offset, size_t length) const {

@@ -50,10 +50,10 @@ static bool replace(Range &range, const std::byte *address) {
 /// the process.
 static void passOn(int signal, siginfo_t *info, void *context) {
   static thread_local bool isPassing = false;
-  const bool hasHandler = previous.sa_flags & SA_SIGINFO
-                              ? previous.sa_sigaction != nullptr
-                              : previous.sa_handler != SIG_DFL &&
-                                    previous.sa_handler != SIG_IGN;
+  const bool hasHandler =
+      previous.sa_flags & SA_SIGINFO
+          ? previous.sa_sigaction != nullptr
+          : previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN;
   if (!hasHandler || isPassing) {
     ::signal(signal, SIG_DFL);
     return;

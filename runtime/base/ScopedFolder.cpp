@@ -1,6 +1,7 @@
 //===- ScopedFolder.cpp - removal of unfinished folders on any exit -------===//
 
 #include "runtime/base/ScopedFolder.h"
+#include "runtime/base/InheritedState.h"
 
 #include <csignal>
 #include <filesystem>
@@ -64,10 +65,7 @@ void ScopedFolder::removeAll() {
 /// action and raises the signal again, so that the parent process sees the
 /// right exit status.
 void ScopedFolder::removeAllOnSignals() {
-  sigset_t ending;
-  sigemptyset(&ending);
-  for (int signal : {SIGINT, SIGTERM, SIGHUP})
-    sigaddset(&ending, signal);
+  const sigset_t ending = endingSignals();
   pthread_sigmask(SIG_BLOCK, &ending, nullptr);
   std::thread([ending] {
     int signal = 0;

@@ -1,8 +1,10 @@
-//===- StopRequest.cpp - orderly end of training on SIGTERM and SIGINT ----===//
+//===- StopRequest.cpp - orderly end of training on a signal --------------===//
 
 #include "runtime/engine/StopRequest.h"
+#include "runtime/base/InheritedState.h"
 
 #include <csignal>
+#include <initializer_list>
 
 namespace pcc::runtime {
 
@@ -17,8 +19,10 @@ void listenForStop() {
   action.sa_handler = onSignal;
   // SA_RESETHAND: the next signal of the same kind has its default effect.
   action.sa_flags = SA_RESETHAND | SA_RESTART;
-  sigaction(SIGTERM, &action, nullptr);
-  sigaction(SIGINT, &action, nullptr);
+  const sigset_t ending = endingSignals();
+  for (int signal : {SIGINT, SIGTERM, SIGHUP})
+    if (sigismember(&ending, signal) == 1)
+      sigaction(signal, &action, nullptr);
 }
 
 int stopRequested() { return requested; }

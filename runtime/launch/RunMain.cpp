@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/base/InheritedState.h"
 #include "runtime/launch/job/BundleFiles.h"
 #include "runtime/launch/job/RankIdentity.h"
 #include "runtime/launch/report/FirstFailure.h"
@@ -89,6 +90,7 @@ static void announce(const Environment &environment, int rank) {
 }
 
 int main(int, char **argv) {
+  repairInheritedState();
   const std::string bundle = ownFolder();
   const int worldSize = countRanks(bundle);
   if (const int numRanks = ranksToLaunch(bundle, worldSize))

@@ -1,5 +1,6 @@
 //===- pcc.cpp - entry point of the command line tool ---------------------===//
 
+#include "runtime/base/InheritedState.h"
 #include "tools/pcc/CompileCommand.h"
 #include "tools/pcc/Console.h"
 
@@ -35,6 +36,7 @@ static int help(int argc, char **argv) {
 
 // Without the name of a command the first argument is a model to compile.
 int main(int argc, char **argv) {
+  pcc::runtime::repairInheritedState();
   const std::string first = argc > 1 ? argv[1] : "";
   if (first == "help")
     return help(argc, argv);

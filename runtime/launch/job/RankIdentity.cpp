@@ -2,6 +2,7 @@
 
 #include "runtime/launch/job/RankIdentity.h"
 
+#include <algorithm>
 #include <charconv>
 #include <initializer_list>
 #include <unistd.h>
@@ -209,6 +210,43 @@ Status findIdentity(const Environment &environment,
   if (winner)
     identity = std::move(winner->identity);
   return Status::success();
+}
+
+/// Returns whether `name` is in one of the tables of launchers.
+static bool isInTables(const std::string &name) {
+  for (const Launcher &launcher : kLaunchers)
+    for (const auto &names :
+         {launcher.rank, launcher.size, launcher.localRank, launcher.localSize})
+      if (std::find(names.begin(), names.end(), name) != names.end())
+        return true;
+  return false;
+}
+
+/// Returns whether `name` is a variable that Open MPI, PMI, PMIx or pcc sets
+/// for the processes of a job. Users set parameters (OMPI_MCA_*), too, so of
+/// these only the ones that describe a job are included.
+static bool isOfJob(const std::string &name) {
+  if (name.starts_with("PMIX_MCA_"))
+    return false;
+  for (const char *prefix :
+       {"PMI_", "PMI2_", "PMIX_", "OMPI_MCA_ess", "OMPI_MCA_pmix",
+        "OMPI_MCA_orte_", "OMPI_MCA_initial_wdir"})
+    if (name.starts_with(prefix))
+      return true;
+  for (const char *own : {"PCC_RENDEZVOUS", "PCC_LAUNCH", "PCC_SESSION_DIR",
+                          "PCC_STATUS_DIR", "PCC_PROGRESS"})
+    if (name == own)
+      return true;
+  return name.starts_with("OMPI_") && !name.starts_with("OMPI_MCA_") &&
+         !name.starts_with("OMPI_ALLOW_");
+}
+
+std::vector<std::string> launcherVariables(const Environment &environment) {
+  std::vector<std::string> found;
+  for (const auto &[name, value] : environment)
+    if (isInTables(name) || isOfJob(name))
+      found.push_back(name);
+  return found;
 }
 
 Status checkWorldSize(const RankIdentity &identity, int bundleWorldSize) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace pcc::runtime {
 
@@ -49,6 +50,14 @@ struct RankIdentity {
 /// within a Slurm job inherits them.
 Status findIdentity(const Environment &environment,
                     std::optional<RankIdentity> &identity);
+
+/// Returns the names of those variables of `environment` by which a launcher
+/// gives a process its rank, or a way to the other ranks: those that
+/// findIdentity() reads, those of MPI and PMIx, and pcc's own. A process that
+/// starts ranks itself removes them from the ranks' environment, because they
+/// belong to another job. Slurm's variables stay, since mpirun reads from them
+/// which hosts are allocated.
+std::vector<std::string> launcherVariables(const Environment &environment);
 
 /// Checks that the launcher started as many ranks as the bundle has. Otherwise
 /// returns exit code 12 with both numbers.

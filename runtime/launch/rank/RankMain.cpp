@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/base/InheritedState.h"
 #include "runtime/comm/flight/FailureReport.h"
 #include "runtime/comm/flight/FlightRecorder.h"
 #include "runtime/engine/Rank.h"
@@ -261,6 +262,7 @@ private:
 /// The rank is determined before the command line is parsed, so that a usage
 /// error, which all ranks have in common, is reported by one of them.
 int main(int argc, char **argv) {
+  repairInheritedState();
   const Environment environment = currentEnvironment();
   std::error_code problem;
   RunOptions options;

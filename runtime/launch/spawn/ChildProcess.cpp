@@ -1,6 +1,8 @@
 //===- ChildProcess.cpp - child process with captured stderr --------------===//
 
 #include "runtime/launch/spawn/ChildProcess.h"
+#include "runtime/base/InheritedState.h"
+#include "runtime/launch/job/RankIdentity.h"
 
 #include <cerrno>
 #include <csignal>
@@ -16,17 +18,8 @@
 
 namespace pcc::runtime {
 
-/// Returns the set of signals that wait() handles: SIGINT, SIGTERM and SIGHUP.
-static sigset_t handledSignals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (int signal : {SIGINT, SIGTERM, SIGHUP})
-    sigaddset(&set, signal);
-  return set;
-}
-
 ChildProcess::ChildProcess() {
-  const sigset_t handled = handledSignals();
+  const sigset_t handled = endingSignals();
   pthread_sigmask(SIG_BLOCK, &handled, nullptr);
   signalFd = signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
 }
@@ -35,7 +28,7 @@ ChildProcess::~ChildProcess() {
   for (int fd : {pidFd, stderrFd, signalFd})
     if (fd >= 0)
       close(fd);
-  const sigset_t handled = handledSignals();
+  const sigset_t handled = endingSignals();
   pthread_sigmask(SIG_UNBLOCK, &handled, nullptr);
 }
 
@@ -43,13 +36,15 @@ ChildProcess::~ChildProcess() {
 /// safe there only because this process has one thread.
 void ChildProcess::become(const std::vector<std::string> &command,
                           const Variables &environment, int parentsEnd) {
-  const sigset_t handled = handledSignals();
+  const sigset_t handled = endingSignals();
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   pthread_sigmask(SIG_UNBLOCK, &handled, nullptr);
   const int nothing = open("/dev/null", O_RDONLY);
   dup2(nothing, STDIN_FILENO);
   dup2(parentsEnd, STDERR_FILENO);
+  for (const std::string &name : launcherVariables(currentEnvironment()))
+    unsetenv(name.c_str());
   for (const auto &[name, value] : environment)
     setenv(name.c_str(), value.c_str(), /*overwrite=*/1);
   std::vector<char *> arguments;

@@ -18,22 +18,23 @@ namespace pcc::runtime {
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
 /// A child process in its own process group. It ends when this process ends.
-/// From the constructor to the destructor, wait() handles SIGINT, SIGTERM and
-/// SIGHUP to this process. The first signal is passed to the child as SIGTERM,
+/// From the constructor to the destructor, wait() handles endingSignals() to
+/// this process (SIGINT, SIGTERM and SIGHUP unless ignored). The first signal is passed to the child as SIGTERM,
 /// unless Watched::onSignal handles it. A second signal kills the whole process
 /// group.
 class ChildProcess {
 public:
-  /// Blocks SIGINT, SIGTERM and SIGHUP, and opens a signalfd that reads them.
+  /// Blocks endingSignals(), and opens a signalfd that reads them.
   /// The process must have no other threads that could receive them.
   ChildProcess();
   ChildProcess(const ChildProcess &) = delete;
   ChildProcess &operator=(const ChildProcess &) = delete;
-  /// Unblocks SIGINT, SIGTERM and SIGHUP. Does not wait for the child.
+  /// Unblocks endingSignals(). Does not wait for the child.
   ~ChildProcess();
 
-  /// Starts `command` with additional environment variables. `command[0]` is a
-  /// path. stdin is empty, and stdout is that of this process. Exit code 13 if
+  /// Starts `command` with additional environment variables, and without the
+  /// variables by which another launcher gave this process a rank.
+  /// `command[0]` is a path. stdin is empty, and stdout is that of this process. Exit code 13 if
   /// no process can be created.
   Status start(const std::vector<std::string> &command,
                const Variables &environment);

@@ -1,6 +1,7 @@
 //===- LocalLauncher.cpp - launcher for ranks on this host, without MPI ---===//
 
 #include "runtime/launch/spawn/LocalLauncher.h"
+#include "runtime/base/InheritedState.h"
 #include "runtime/launch/job/CrashCleanup.h"
 #include "runtime/launch/job/PrivateFolder.h"
 #include "runtime/launch/rendezvous/Address.h"
@@ -55,10 +56,8 @@ public:
         meetingPlace("unix:@pcc-" + std::to_string(geteuid()) + "-run-" +
                      std::to_string(parent) + "-" +
                      std::to_string(Clock::now().time_since_epoch().count())) {
-    std::signal(SIGCHLD, SIG_DFL);
-    sigemptyset(&handled);
-    for (int signal : {SIGCHLD, SIGINT, SIGTERM})
-      sigaddset(&handled, signal);
+    handled = endingSignals();
+    sigaddset(&handled, SIGCHLD);
     sigprocmask(SIG_BLOCK, &handled, &before);
     pids.reserve(size_t(count));
     if (sharedFolder(currentEnvironment()).empty())
@@ -90,7 +89,7 @@ public:
       if (pids.empty())
         break;
       const int signal = waitForSignal();
-      if (signal == SIGINT || signal == SIGTERM)
+      if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP)
         passOn(signal);
       if (killTime && Clock::now() >= *killTime)
         killAll();

@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""What a command inherits from its parent changes nothing: ignored and blocked signals, closed descriptors, a limit on file sizes, and
+the variables of another job's launcher.
+
+    run_inherited.py [--only GLOB] [--jobs N]
+"""
+import itertools
+import os
+import resource
+import signal
+import subprocess
+import tempfile
+import time
+
+import numpy as np
+import pcc
+from run_errors import builder, check_message, files
+
+CASES = {}
+RUNS = {"one rank": ("1", "mpi"), "processes": ("2", "mpi"), "threads": ("2", "thread")}
+
+
+def case(function, *arguments):
+    """A case gets an empty folder."""
+    def run():
+        with tempfile.TemporaryDirectory() as folder:
+            function(folder, *arguments)
+    CASES[" ".join((function.__name__, *map(str, arguments)))] = run
+    return function
+
+
+def compiled(folder, ranks="1", *options):
+    path, bundle = os.path.join(folder, "model.onnx"), os.path.join(folder, "model.pcc")
+    builder.build("mlp", path, layers=2)
+    pcc.succeed(path, "-o", bundle, "--dim", "batch=8", "--dp", ranks, *options)
+    return bundle
+
+
+def start(folder, words, before=None, **options):
+    options.setdefault("env", {**os.environ, "TMPDIR": folder})
+    return subprocess.Popen([pcc.PCC, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                            preexec_fn=before, start_new_session=True, **options)
+
+
+def ended(process):
+    out, err = process.communicate(timeout=120)
+    return process.returncode, out, err
+
+
+def training(folder, kind):
+    """Words of a training run that goes on until it is asked to stop, and saves then."""
+    ranks, comm = RUNS[kind]
+    bundle = compiled(folder, ranks, "--train", "--loss", "mse(y, labels)", "--optimizer", "sgd")
+    return ["run", bundle, "--comm", comm, "--random-inputs", "1", "--steps", "100000000", "--save", os.path.join(folder, "saved")]
+
+
+def begun(process):
+    """Waits for the first step."""
+    if not process.stdout.readline().startswith("step 1 "):
+        raise pcc.Failure(f"no step: {process.stderr.read()[-300:]}")
+
+
+def drained(process):
+    """Reads on until the command ends; returns its exit code."""
+    out, err = process.communicate(timeout=60)
+    return process.returncode, err
+
+
+def a_signal_that_is_not_effective_ends_nothing(folder, kind, how):
+    """As under nohup, which ignores the hangup; a second signal, which is effective, stops it."""
+    def before():
+        if how == "ignored":
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        else:
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
+    process = start(folder, training(folder, kind), before)
+    try:
+        begun(process)
+        os.kill(process.pid, signal.SIGHUP)
+        time.sleep(1)
+        if process.poll() is not None:
+            raise pcc.Failure(f"a hangup that is {how} has ended it: {process.returncode}")
+        os.kill(process.pid, signal.SIGTERM)
+        code, said = drained(process)
+        if not os.path.exists(os.path.join(folder, "saved")):
+            raise pcc.Failure(f"nothing was saved: {code} {said[-300:]}")
+    finally:
+        if process.poll() is None:
+            pcc.end(process)
+
+
+for kind, how in itertools.product(RUNS, ("ignored", "blocked")):
+    case(a_signal_that_is_not_effective_ends_nothing, kind, how)
+
+
+def a_hangup_stops_and_saves(folder, kind):
+    process = start(folder, training(folder, kind))
+    try:
+        begun(process)
+        os.kill(process.pid, signal.SIGHUP)
+        code, said = drained(process)
+        if not os.path.exists(os.path.join(folder, "saved")):
+            raise pcc.Failure(f"nothing was saved: {code} {said[-300:]}")
+    finally:
+        if process.poll() is None:
+            pcc.end(process)
+
+
+for kind in RUNS:
+    case(a_hangup_stops_and_saves, kind)
+
+
+def closed(folder, *descriptors):
+    """With any of the standard descriptors closed, compiling and running do what they always do."""
+    def before():
+        for descriptor in descriptors:
+            os.close(descriptor)
+    path, bundle, out = (os.path.join(folder, name) for name in ("model.onnx", "model.pcc", "out"))
+    builder.build("mlp", path, layers=2)
+    commands = [[path, "-o", bundle, "--dim", "batch=8", "--dp", "2"]]
+    commands += [["run", bundle, "--comm", comm, "--random-inputs", "1", "--output", f"{out}-{comm}"] for comm in ("thread", "mpi")]
+    for words in commands:
+        code, _, said = ended(start(folder, words, before))
+        if code:
+            raise pcc.Failure(f"exit code {code}: {words[0]}: {said[-300:]}")
+    for comm in ("thread", "mpi"):
+        if not np.isfinite(np.load(os.path.join(f"{out}-{comm}", "y.npy"))).all():
+            raise pcc.Failure("the output is not finite")
+
+
+for count in (1, 2, 3):
+    for descriptors in itertools.combinations((0, 1, 2), count):
+        case(closed, *descriptors)
+
+
+def children_are_not_lost(folder):
+    """A parent that ignores the ends of its children gives that to its own: the exit code of ranks arrives all the same."""
+    bundle = compiled(folder, "2")
+    process = start(folder, ["run", bundle, "--comm", "mpi"], lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+    code, _, said = ended(process)
+    if code != 10:
+        raise pcc.Failure(f"exit code {code}, expected 10: {said[-300:]}")
+
+
+case(children_are_not_lost)
+
+
+def file_size_limit(folder, words, kilobytes):
+    bundle = compiled(folder, "2", "--train", "--loss", "mse(y, labels)")
+    words = {"compile": [os.path.join(folder, "model.onnx"), "-o", os.path.join(folder, "b.pcc"), "--dim", "batch=8"],
+             "run": ["run", bundle, "--comm", "thread", "--random-inputs", "1", "--steps", "1", "--save", os.path.join(folder, "saved")],
+             "report": ["run", bundle, "--comm", "thread", "--random-inputs", "1", "--steps", "900", "--report", f"{folder}/report.json"],
+             "dumps": [os.path.join(folder, "model.onnx"), "--stop-after", "3", "--dim", "batch=8", "--dump-ir", f"{folder}/ir"]}[words]
+    before = files(folder)
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (kilobytes * 1024,) * 2)
+    code, _, said = ended(start(folder, words, limit))
+    if code != 7:
+        raise pcc.Failure(f"exit code {code}, expected 7: {said[-400:]}")
+    check_message(said, [], strict=False)
+    if left := files(folder) - before:
+        raise pcc.Failure(f"left behind: {sorted(left)[:5]}")
+
+
+for words, kilobytes in (("compile", 64), ("run", 8), ("dumps", 4), ("report", 4)):
+    case(file_size_limit, words, kilobytes)
+
+OTHERS = {
+    "torchrun": dict(RANK="3", WORLD_SIZE="8", LOCAL_RANK="3", LOCAL_WORLD_SIZE="8"),
+    "pcc": dict(PCC_RANK="1", PCC_WORLD_SIZE="4", PCC_RENDEZVOUS="tcp://127.0.0.1:9", PCC_SESSION_DIR="/nowhere", PCC_LAUNCH="3"),
+    "half of pcc": dict(PCC_RANK="1"),
+    "Open MPI": dict(OMPI_COMM_WORLD_RANK="2", OMPI_COMM_WORLD_SIZE="3", PMIX_RANK="2", PMIX_NAMESPACE="123", OMPI_UNIVERSE_SIZE="3",
+                     OMPI_MCA_ess="^singleton", OMPI_MCA_orte_ess_num_procs="3"),
+    "no numbers": dict(RANK="one", WORLD_SIZE=""),
+}
+
+
+def variables_of_another_job(folder, launcher, kind):
+    ranks, comm = RUNS[kind]
+    bundle = compiled(folder, ranks)
+    env = {**os.environ, **OTHERS[launcher], "TMPDIR": folder}
+    code, _, said = ended(start(folder, ["run", bundle, "--comm", comm, "--random-inputs", "1"], env=env))
+    if code:
+        raise pcc.Failure(f"exit code {code}: {said[-300:]}")
+
+
+for launcher, kind in itertools.product(OTHERS, RUNS):
+    case(variables_of_another_job, launcher, kind)
+
+if __name__ == "__main__":
+    pcc.main(__doc__, CASES)
