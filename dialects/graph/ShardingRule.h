@@ -96,10 +96,11 @@ struct ShardingRule {
     /// same in the operand and in result 0.
     int operand, dim;
     llvm::SmallVector<Stretch, 2> stretches; ///< In ascending order.
-    /// Number of consecutive operand elements that one result reads, from the
-    /// element that its stretch gives; 3 for a filter of 3 rows. One stretch
-    /// then covers all results. 0 means a copy: the result is the element that
-    /// its stretch gives, or 0 if that element lies outside the operand.
+    /// Number of consecutive operand elements that one result reads, the first
+    /// of which is computed by the formula of Stretch; 3 for a filter of 3 rows.
+    /// There is then a single stretch, which contains the indices of all
+    /// results. An extent of 0 means a copy: the result is the operand element
+    /// of that formula, or 0 if this index lies outside the operand.
     int64_t extent = 0;
     /// Whether all results together read fewer elements than the dim has, as a
     /// slice does. Transferring only these elements can then save time even if

@@ -18,8 +18,9 @@ static constexpr int64_t threadsOfMap = 256;
 static constexpr int64_t threadsOfTeams = 128;
 /// Largest number of threads of a block on any GPU.
 static constexpr int64_t mostThreads = 1024;
-/// Number of rounds over a row that a team of more than 32 threads should not
-/// exceed. A longer row gets more threads.
+/// Largest number of elements (or vectors of elements) of a row that one thread
+/// of its team should reduce, unless the team is a single warp. A row that would
+/// give each thread more gets a team of more threads.
 static constexpr int64_t fewRounds = 8;
 /// If the reduced rows are columns of the tensor: number of columns per block,
 /// and largest number of threads that share a column.
