@@ -97,8 +97,8 @@ struct ShardingRule {
     int operand, dim;
     llvm::SmallVector<Stretch, 2> stretches; ///< In ascending order.
     /// Number of consecutive operand elements that one result reads, the first
-    /// of which is computed by the formula of Stretch; 3 for a filter of 3 rows.
-    /// There is then a single stretch, which contains the indices of all
+    /// of which is computed by the formula of Stretch; 3 for a filter of 3
+    /// rows. There is then a single stretch, which contains the indices of all
     /// results. An extent of 0 means a copy: the result is the operand element
     /// of that formula, or 0 if this index lies outside the operand.
     int64_t extent = 0;

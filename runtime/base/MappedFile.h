@@ -47,10 +47,11 @@ public:
   int64_t modifiedNanoseconds() const { return modified; }
 
   /// Returns the error with exit code `code` that the file has changed while it
-  /// was mapped, if a page could not be read, or if the size or the modification
-  /// time is another than when the file was opened. Call this after reading and
-  /// before the result is used. A file that was renamed over the opened one does
-  /// not count as a change: the mapping still has the old content.
+  /// was mapped, if a page could not be read, or if the size or the
+  /// modification time is another than when the file was opened. Call this
+  /// after reading and before the result is used. A file that was renamed over
+  /// the opened one does not count as a change: the mapping still has the old
+  /// content.
   Status checkUnchanged(ExitCode code) const;
   /// Returns that error only if a page could not be read: for a file to which
   /// others may append.

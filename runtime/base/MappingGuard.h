@@ -28,10 +28,10 @@ namespace pcc::runtime {
 class MappingGuard {
 public:
   MappingGuard() = default;
-  /// Guards the `size` bytes from `data` on, which must be a mapping that begins
-  /// at a page. `protection` is that of the mapping (PROT_READ, PROT_WRITE).
-  /// Installs the process's handler of SIGBUS if it is not there; signals at
-  /// other addresses go to the handler that was there before.
+  /// Guards the `size` bytes from `data` on, which must be a mapping that
+  /// begins at a page. `protection` is that of the mapping (PROT_READ,
+  /// PROT_WRITE). Installs the process's handler of SIGBUS if it is not there;
+  /// signals at other addresses go to the handler that was there before.
   MappingGuard(const void *data, size_t size, int protection);
   MappingGuard(MappingGuard &&other) noexcept { *this = std::move(other); }
   /// Swaps the guarded mappings of the two objects.
@@ -48,8 +48,8 @@ public:
   /// from that page on may be zeros that are not in the file.
   bool hasFailed() const;
 
-  /// A guarded mapping, as the handler of SIGBUS sees it. Ranges are reused, but
-  /// never freed, so the handler needs no lock.
+  /// A guarded mapping, as the handler of SIGBUS sees it. Ranges are reused,
+  /// but never freed, so the handler needs no lock.
   struct Range {
     /// First byte of the mapping; null if the range is free.
     std::atomic<const std::byte *> begin{nullptr};

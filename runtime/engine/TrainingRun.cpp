@@ -29,12 +29,12 @@ bool trains(const program::ProgramT &program) {
 TrainingRun::TrainingRun(const program::ProgramT &program, const Mesh &mesh,
                          const Coordinates &at, const RunOptions &options,
                          World &world, HostTrainingState &state,
-                         HostBuffers &buffers, const Parameters &parameters, Inputs &inputs,
-                         ScheduleExecutor &schedule, StepLog &log,
-                         Progress &progress)
+                         HostBuffers &buffers, const Parameters &parameters,
+                         Inputs &inputs, ScheduleExecutor &schedule,
+                         StepLog &log, Progress &progress)
     : program(program), mesh(mesh), at(at), options(options), world(world),
-      state(state), buffers(buffers), parameters(parameters), inputs(inputs), schedule(schedule),
-      log(log), progress(progress), speed(program) {}
+      state(state), buffers(buffers), parameters(parameters), inputs(inputs),
+      schedule(schedule), log(log), progress(progress), speed(program) {}
 
 TrainingRun::~TrainingRun() {
   if (metricsFile)

@@ -20,8 +20,8 @@ public:
   /// core (MpiJob::oversubscribed()).
   explicit Backoff(bool moreRanksThanCores);
 
-  /// Returns the length of the wait so far, in seconds, as of the last time that
-  /// timeToLookAround() returned true. The clock is read only then.
+  /// Returns the length of the wait so far, in seconds, as of the last time
+  /// that timeToLookAround() returned true. The clock is read only then.
   double waited() const { return secondsWaited; }
   /// Returns whether the caller should check its deadline and look for aborts
   /// now. True for one of 16 calls in the first millisecond of a wait, and for

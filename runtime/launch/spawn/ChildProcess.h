@@ -19,9 +19,9 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 
 /// A child process in its own process group. It ends when this process ends.
 /// From the constructor to the destructor, wait() handles endingSignals() to
-/// this process (SIGINT, SIGTERM and SIGHUP unless ignored). The first signal is passed to the child as SIGTERM,
-/// unless Watched::onSignal handles it. A second signal kills the whole process
-/// group.
+/// this process (SIGINT, SIGTERM and SIGHUP unless ignored). The first signal
+/// is passed to the child as SIGTERM, unless Watched::onSignal handles it. A
+/// second signal kills the whole process group.
 class ChildProcess {
 public:
   /// Blocks endingSignals(), and opens a signalfd that reads them.
@@ -33,9 +33,9 @@ public:
   ~ChildProcess();
 
   /// Starts `command` with additional environment variables, and without the
-  /// variables by which another launcher gave this process a rank.
-  /// `command[0]` is a path. stdin is empty, and stdout is that of this process. Exit code 13 if
-  /// no process can be created.
+  /// variables by which another launcher gave this process a rank. `command[0]`
+  /// is a path. stdin is empty, and stdout is that of this process. Exit code
+  /// 13 if no process can be created.
   Status start(const std::vector<std::string> &command,
                const Variables &environment);
 

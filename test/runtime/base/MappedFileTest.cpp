@@ -23,9 +23,7 @@ class MappedFileTest : public testing::Test {
 protected:
   void SetUp() override { write(8 * kPage); }
 
-  void write(size_t bytes) {
-    std::ofstream(path) << std::string(bytes, '\1');
-  }
+  void write(size_t bytes) { std::ofstream(path) << std::string(bytes, '\1'); }
   MappedFile open() {
     MappedFile file;
     const Status status = MappedFile::open(path, file);

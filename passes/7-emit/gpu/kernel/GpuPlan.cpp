@@ -19,8 +19,8 @@ static constexpr int64_t threadsOfTeams = 128;
 /// Largest number of threads of a block on any GPU.
 static constexpr int64_t mostThreads = 1024;
 /// Largest number of elements (or vectors of elements) of a row that one thread
-/// of its team should reduce, unless the team is a single warp. A row that would
-/// give each thread more gets a team of more threads.
+/// of its team should reduce, unless the team is a single warp. A row that
+/// would give each thread more gets a team of more threads.
 static constexpr int64_t fewRounds = 8;
 /// If the reduced rows are columns of the tensor: number of columns per block,
 /// and largest number of threads that share a column.
