@@ -11,8 +11,10 @@
 
 namespace pcc {
 
-/// Writes what `print` prints to the file at `path`, which is replaced. Returns
-/// exit code 7 if the file cannot be opened or written.
+/// Writes the text that `print` prints to the file at `path`. A regular file,
+/// or the file that a symbolic link leads to, is replaced as a whole: it has
+/// either its previous content or all of the text. A device or a pipe is
+/// written to. Returns exit code 7 if the file cannot be opened or written.
 Status writeFile(const std::string &path,
                  llvm::function_ref<void(llvm::raw_ostream &)> print);
 

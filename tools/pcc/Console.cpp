@@ -1,6 +1,7 @@
 //===- Console.cpp - messages and argument parsing of the tool ------------===//
 
 #include "tools/pcc/Console.h"
+#include "runtime/engine/options/StrictParse.h"
 
 #include <cstdio>
 #include <unistd.h>
@@ -62,7 +63,7 @@ tool::ParsedArguments tool::parseArguments(CLI::App &app, int argc,
                                            const char *const *argv) {
   try {
     app.set_version_flag("--version", "pcc " PCC_VERSION);
-    app.parse(argc, argv);
+    runtime::parseStrictly(app, argc, argv);
     return {};
   } catch (const CLI::CallForVersion &version) {
     return {.text = version.what() + std::string("\n")};

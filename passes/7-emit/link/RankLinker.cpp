@@ -113,36 +113,32 @@ static Status addLibraries(const std::string &target,
   return Status::success();
 }
 
+/// Returns the error for `line`, the first line of the linker's messages.
+/// Messages that it failed to open or write `output` are errors of the file
+/// system (exit code 7); all others are defects of pcc.
+static Status errorOf(llvm::StringRef line, const std::string &output) {
+  if (line.contains("failed to ") && line.contains(output))
+    return Status::error(
+        InputOutput, "cannot write '" +
+                         llvm::sys::path::filename(output).str() +
+                         "' of the bundle: " + line.rsplit(": ").second.str());
+  return Status::error(Defect, "cannot link a rank executable: " + line.str());
+}
+
 Status emit::linkRank(const std::string &folder, const std::string &target,
                       const std::vector<std::string> &objects,
                       const std::string &output) {
-  std::vector<std::string> arguments = {"ld.lld",
-                                        "-shared",
-                                        "-o",
-                                        output,
-                                        "-e",
-                                        "_start",
-                                        "--gc-sections",
-                                        "--strip-all",
-                                        "--hash-style=gnu",
-                                        "--eh-frame-hdr",
-                                        "--build-id=none",
-                                        "-Bsymbolic",
-                                        "-z",
-                                        "now",
-                                        "-z",
-                                        "relro",
-                                        "-z",
-                                        "noexecstack",
-                                        "-z",
-                                        "defs",
-                                        "--as-needed",
-                                        "--no-dependent-libraries",
-                                        "--version-script=" +
-                                            join(folder, "rank.exports"),
-                                        join(folder, "start/Scrt1.o"),
-                                        join(folder, "start/crti.o"),
-                                        join(folder, "start/crtbeginS.o")};
+  std::vector<std::string> arguments = {
+      "ld.lld", "-shared",
+      // A mapped file raises SIGBUS if the
+      // disk is full.
+      "--no-mmap-output-file", "-o", output, "-e", "_start", "--gc-sections",
+      "--strip-all", "--hash-style=gnu", "--eh-frame-hdr", "--build-id=none",
+      "-Bsymbolic", "-z", "now", "-z", "relro", "-z", "noexecstack", "-z",
+      "defs", "--as-needed", "--no-dependent-libraries",
+      "--version-script=" + join(folder, "rank.exports"),
+      join(folder, "start/Scrt1.o"), join(folder, "start/crti.o"),
+      join(folder, "start/crtbeginS.o")};
   arguments.insert(arguments.end(), objects.begin(), objects.end());
   arguments.push_back(rankMain(folder, target));
   PCC_RETURN_IF_ERROR(addLibraries(target, arguments));
@@ -159,7 +155,5 @@ Status emit::linkRank(const std::string &folder, const std::string &target,
       lld::lldMain(pointers, stream, stream, {{lld::Gnu, &lld::elf::link}});
   if (result.retCode == 0 && result.canRunAgain)
     return Status::success();
-  return Status::error(
-      Defect, "cannot link a rank executable: " +
-                  llvm::StringRef(said).trim().split('\n').first.str());
+  return errorOf(llvm::StringRef(said).trim().split('\n').first, output);
 }

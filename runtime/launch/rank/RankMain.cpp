@@ -10,6 +10,7 @@
 #include "runtime/comm/flight/FlightRecorder.h"
 #include "runtime/engine/Rank.h"
 #include "runtime/engine/options/RunOptionsCli.h"
+#include "runtime/engine/options/StrictParse.h"
 #include "runtime/launch/job/BundleFiles.h"
 #include "runtime/launch/rank/RankTarget.h"
 #include "runtime/launch/report/FirstFailure.h"
@@ -36,7 +37,7 @@ static Status parse(int argc, char **argv, RunOptions &options) {
   CLI::App app("one rank of a compiled model");
   addRunOptions(app, options);
   try {
-    app.parse(argc, argv);
+    parseStrictly(app, argc, argv);
   } catch (const CLI::CallForHelp &) {
     std::fputs(app.help().c_str(), stdout);
     std::exit(0);

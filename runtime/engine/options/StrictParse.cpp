@@ -1,0 +1,35 @@
+//===- StrictParse.cpp - parsing that rejects empty values ----------------===//
+
+#include "runtime/engine/options/StrictParse.h"
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+
+namespace pcc::runtime {
+
+/// Throws for a word such as "--save=". The library would take the next word as
+/// the value. Words after "--" are no options.
+static void rejectMissingValues(int argc, const char *const *argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--")
+      return;
+    const size_t equals = word.find('=');
+    if (word.starts_with("--") && equals + 1 == word.size())
+      throw CLI::ValidationError(word.substr(0, equals),
+                                 "needs a value, got none");
+  }
+}
+
+void parseStrictly(CLI::App &app, int argc, const char *const *argv) {
+  rejectMissingValues(argc, argv);
+  for (CLI::Option *option : app.get_options())
+    if (option->get_items_expected_max() > 0)
+      option->check([](const std::string &value) -> std::string {
+        return value.empty() ? "needs a value, got an empty one" : "";
+      });
+  app.parse(argc, argv);
+}
+
+} // namespace pcc::runtime
