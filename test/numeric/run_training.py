@@ -174,4 +174,4 @@ for first, second in (("tp=2,pp=2", "dp=2,preset=zero3"), ("dp=2,preset=zero1", 
     CASES[f"resume {first} {second}"] = lambda f=first, s=second: resume("gpt2", f, s)
 
 if __name__ == "__main__":
-    pcc.main(__doc__, CASES)
+    pcc.main(__doc__, CASES, kind=lambda name: name.split()[0])
