@@ -43,11 +43,14 @@ private:
 #define PCC_ASSIGN_OR_RETURN(target, ...)                                      \
   PCC_ASSIGN_OR_RETURN_FROM(PCC_NAME_OF_LINE(statusOr_, __LINE__), target,     \
                             (__VA_ARGS__))
+// `target` may be a declaration, which cannot stand in parentheses.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define PCC_ASSIGN_OR_RETURN_FROM(result, target, expression)                  \
   auto result = expression;                                                    \
   if (!result)                                                                 \
     return result.status();                                                    \
   target = std::move(*result)
+// NOLINTEND(bugprone-macro-parentheses)
 #define PCC_NAME_OF_LINE(name, line) PCC_JOINED(name, line)
 #define PCC_JOINED(name, line) name##line
 

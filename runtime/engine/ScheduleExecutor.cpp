@@ -297,7 +297,7 @@ Status ScheduleExecutor::begin(const Mesh &mesh, const Coordinates &at,
   return device->queued()->replay();
 }
 
-Status ScheduleExecutor::runStep(const Mesh &mesh, Coordinates at,
+Status ScheduleExecutor::runStep(const Mesh &mesh, const Coordinates &at,
                                  TimeSpent &spent, StepLog &log,
                                  const std::function<Status()> &meanwhile) {
   assert(world && "bindMessages() has not been called");

@@ -67,7 +67,7 @@ public:
   /// `log`, except in a step that executes a recorded CUDA graph. Calls
   /// `meanwhile`, unless it is empty, after all work of the step is enqueued,
   /// so that this host work overlaps with the device.
-  Status runStep(const Mesh &mesh, Coordinates at, TimeSpent &spent,
+  Status runStep(const Mesh &mesh, const Coordinates &at, TimeSpent &spent,
                  StepLog &log, const std::function<Status()> &meanwhile = {});
 
 private:

@@ -197,8 +197,8 @@ static Value constantPower(ScalarBuilder &s, Value base, Value exponent) {
 static Value power(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   ScalarBuilder s = w.scalar();
   Value base = w.readBroadcast(op->getOperand(0), at);
-  if (Value short_ = constantPower(s, base, op->getOperand(1)))
-    return short_;
+  if (Value product = constantPower(s, base, op->getOperand(1)))
+    return product;
   Value exponent = w.readBroadcast(op->getOperand(1), at);
   Type from = tensorType(op->getOperand(0)).getElementType(),
        of = tensorType(op->getOperand(1)).getElementType();
