@@ -68,7 +68,7 @@ static Status checkRanges(const program::ProgramT &program) {
     if (parameter->offset > file.size ||
         parameter->length > file.size - parameter->offset)
       return Status::error(
-          runtime::CannotRead,
+          CannotRead,
           "weight file '" + pathOf(program, file) + "' has " +
               std::to_string(file.size) + " bytes, but weight '" +
               parameter->name + "' has " + std::to_string(parameter->length) +
@@ -180,7 +180,7 @@ private:
     PCC_RETURN_IF_ERROR(runtime::MappedFile::open(path, source));
     if (source.bytes().size() != file.size ||
         source.modifiedNanoseconds() != file.modified_ns)
-      return Status::error(runtime::CannotRead,
+      return Status::error(CannotRead,
                            "weight file '" + path +
                                "' changed while the model was compiled");
     return Status::success();
@@ -200,7 +200,7 @@ private:
         return cannotWrite();
       source.release(piece.offset + done, size);
     }
-    return source.checkUnchanged(runtime::CannotRead);
+    return source.checkUnchanged(CannotRead);
   }
 
   /// Changes all parameters of the program to read the new file, which replaces

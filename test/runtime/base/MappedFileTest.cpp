@@ -13,6 +13,7 @@
 #include <thread>
 #include <unistd.h>
 
+using namespace pcc;
 using namespace pcc::runtime;
 using pcc::test::Folder;
 using testing::HasSubstr;
