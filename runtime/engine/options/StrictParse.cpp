@@ -22,13 +22,21 @@ static void rejectMissingValues(int argc, const char *const *argv) {
   }
 }
 
-void parseStrictly(CLI::App &app, int argc, const char *const *argv) {
-  rejectMissingValues(argc, argv);
+/// Adds a check to all options and arguments of `app` and of its subcommands
+/// that take a value.
+static void rejectEmptyValues(CLI::App &app) {
   for (CLI::Option *option : app.get_options())
     if (option->get_items_expected_max() > 0)
       option->check([](const std::string &value) -> std::string {
         return value.empty() ? "needs a value, got an empty one" : "";
       });
+  for (CLI::App *command : app.get_subcommands({}))
+    rejectEmptyValues(*command);
+}
+
+void parseStrictly(CLI::App &app, int argc, const char *const *argv) {
+  rejectMissingValues(argc, argv);
+  rejectEmptyValues(app);
   app.parse(argc, argv);
 }
 
