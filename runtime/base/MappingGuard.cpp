@@ -38,10 +38,11 @@ static Range *rangeOf(const std::byte *address) {
 /// Replaces the pages of `range` from `address` on by zeroed memory. Returns
 /// false if the system has no memory for that.
 static bool replace(Range &range, const std::byte *address) {
-  const auto page = uintptr_t(address) / pageSize * pageSize;
-  const auto end = uintptr_t(range.begin.load()) + range.size.load();
+  const std::byte *const begin = range.begin.load();
+  const size_t offset = size_t(address - begin) / pageSize * pageSize;
   range.failed.store(true, std::memory_order_release);
-  return mmap(reinterpret_cast<void *>(page), end - page, range.protection,
+  return mmap(const_cast<std::byte *>(begin + offset),
+              range.size.load() - offset, range.protection,
               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 

@@ -58,9 +58,9 @@ static Status findRank(const Environment &environment,
 /// process.
 static int ranksToLaunch(const std::string &bundle, int worldSize) {
   if (const char *count = std::getenv(kLaunchVariable)) {
-    const int numRanks = std::atoi(count);
+    const long numRanks = std::strtol(count, nullptr, 10);
     unsetenv(kLaunchVariable);
-    return numRanks;
+    return numRanks <= kLargestWorld ? int(numRanks) : 0;
   }
   if (worldSize <= 1)
     return 0;

@@ -27,6 +27,8 @@
 #include <thread>
 #include <unistd.h>
 
+// The symbol of the linked program, under its C name.
+// NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" const pcc::runtime::PccProgramImage pcc_program_image;
 
 using namespace pcc;
@@ -261,7 +263,9 @@ private:
 }
 
 /// The rank is determined before the command line is parsed, so that a usage
-/// error, which all ranks have in common, is reported by one of them.
+/// error, which all ranks have in common, is reported by one of them. Only a
+/// lack of memory throws, and ends the process.
+// NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char **argv) {
   repairInheritedState();
   const Environment environment = currentEnvironment();

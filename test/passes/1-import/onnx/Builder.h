@@ -113,7 +113,8 @@ inline std::string value(const std::string &name) {
 }
 
 /// Returns a float tensor of these dims whose elements are zero.
-inline std::string zeros(const std::string &name, std::vector<int64_t> dims) {
+inline std::string zeros(const std::string &name,
+                         const std::vector<int64_t> &dims) {
   int64_t size = 4;
   for (int64_t dim : dims)
     size *= dim;
@@ -122,7 +123,8 @@ inline std::string zeros(const std::string &name, std::vector<int64_t> dims) {
 }
 
 /// Returns a tensor of i64.
-inline std::string integers(const std::string &name, std::vector<int64_t> dims,
+inline std::string integers(const std::string &name,
+                            const std::vector<int64_t> &dims,
                             const std::vector<int64_t> &values) {
   return Message().numbers(1, dims).number(2, 7).text(8, name).numbers(
       7, values, /*packed=*/true);
@@ -144,7 +146,7 @@ inline std::string entry(const std::string &key, const std::string &value) {
 }
 
 inline std::string
-external(const std::string &name, std::vector<int64_t> dims,
+external(const std::string &name, const std::vector<int64_t> &dims,
          const std::vector<std::pair<std::string, std::string>> &entries) {
   Message message;
   message.numbers(1, dims).number(2, 1).text(8, name).number(14, 1);
