@@ -42,8 +42,10 @@ struct VerifyOptions {
   /// Whether values are computed in the model's own element types (`--dtype
   /// model`) instead of f64.
   bool modelTypes = false;
-  /// Runs a bundle and writes its outputs (`--run`). If set, executables are
-  /// compiled, too, and their outputs are compared. May be null.
+  /// Callback that runs a bundle on all its ranks and writes its outputs
+  /// (`--run`). If it is not null, `pcc verify` also writes a bundle, runs it
+  /// with this callback, and compares its outputs with those of the
+  /// unpartitioned model.
   std::function<Status(const BundleRun &)> run = {};
   /// Existing directory for the bundle, inputs and outputs that `run` uses.
   /// Unused if `run` is null.

@@ -81,7 +81,8 @@ struct CompileOptions {
   /// Contents of the schedule file. Set by readScheduleTable()
   /// (ScheduleTable.h).
   std::string scheduleTable;
-  /// --virtual-stages: number of pipeline stages per position.
+  /// --virtual-stages: number of pipeline stages that each rank of the pipeline
+  /// runs. If nullopt, the schedule decides.
   std::optional<int64_t> virtualStages;
   /// --shard: shardings of values, such as 'NAME=[tp,-]'.
   std::vector<std::string> shards;
@@ -97,14 +98,16 @@ struct CompileOptions {
   /// --gpu-arch: oldest GPU architecture on which kernels must run; empty for
   /// sm_90.
   std::string gpuArch;
-  /// --tf32: whether GPUs may round the factors of f32 products to tf32.
+  /// --tf32: whether GPUs may round the operands of f32 matrix products to
+  /// tf32.
   bool tf32 = false;
   /// --dtype: type of computation (f32, bf16 or f16); empty for the model's own
   /// types.
   std::string dtype;
   /// --cpu: instruction sets for which CPU kernels are compiled.
   std::vector<std::string> cpus;
-  /// --memory-limit: largest number of bytes of weights and arena on one rank.
+  /// --memory-limit: largest number of bytes of weights and arena (the buffer
+  /// of all other values) on one rank. If nullopt, there is no limit.
   std::optional<int64_t> memoryLimit;
   /// --cluster: path of the TOML file with a cluster's prices, and the text of
   /// that file.
@@ -112,23 +115,25 @@ struct CompileOptions {
   /// --configuration: name of the ONNX device configuration to use; "none" to
   /// ignore the model's annotations.
   std::string configuration;
-  /// --external-data-root: directory in which external data may lie besides the
-  /// model's own.
+  /// --external-data-root: directory in which the files of the model's external
+  /// data may lie, in addition to the directory of the model. Empty for none.
   std::string externalDataRoot;
   /// --random-weights: seed of the random values that replace absent weights.
   std::optional<uint64_t> randomWeights;
   /// --pack-weights: whether the bundle contains copies of the weights.
   bool packWeights = false;
 
-  /// Paths of files that show the planned step: as a picture (--schedule-svg)
-  /// and as a trace for trace viewers (--trace).
+  /// Paths of two files that show when each action of one planned step runs: a
+  /// picture (--schedule-svg), and a trace for trace viewers (--trace). An
+  /// empty path means that the file is not written.
   std::string scheduleSvg, trace;
 
   /// --dump-ir: directory to which one .mlir file per phase is written.
   std::string dumpDirectory;
   /// --stop-after: the last phase to run.
   std::optional<Phase> stopAfter;
-  /// --start-at: the phase after the one of which `model` is a dump.
+  /// --start-at: the first phase to run if `model` is the dump of a phase. It
+  /// must be the phase that follows the dumped one.
   std::optional<Phase> startAt;
   /// --report: path of the JSON report with times and notes.
   std::string report;

@@ -33,8 +33,8 @@ static Status checkFolder(const fs::path &path, fs::path folder) {
   return Status::success();
 }
 
-/// Checks that the bundle can be written to `path`: nothing exists there, or a
-/// bundle or an empty directory, which will be replaced.
+/// Checks that the bundle can be written to `path`. Either nothing may exist
+/// there, or a bundle or an empty directory, which pcc will replace.
 static Status checkBundle(fs::path path) {
   std::error_code error;
   if (!path.has_filename())

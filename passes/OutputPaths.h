@@ -9,10 +9,10 @@
 namespace pcc {
 
 /// Checks whether all output files of a compilation could be written, so that
-/// it does not fail at its end: the bundle or annotated model, the dumps, the
-/// report and the timelines. Creates nothing. Returns exit code 7 if a path
-/// cannot be written, and exit code 2 if `options` asks for a timeline but
-/// writes no bundle.
+/// the compilation does not fail at its end: the bundle or annotated model, the
+/// dumps, the report and the timelines (--schedule-svg, --trace). Creates
+/// nothing. Returns exit code 7 if a path cannot be written. Returns exit code
+/// 2 if `options` asks for a timeline but writes no bundle.
 Status checkOutputs(const CompileOptions &options);
 
 /// Checks whether a changed copy of the model file `model` could be written to

@@ -54,7 +54,8 @@ static void addShard(OpPassManager &manager) {
   // All ops have recorded which shardings they need: create a reshard where an
   // operand has another sharding.
   manager.addNestedPass<FuncOp>(shard::createInsertReshards());
-  // Erase pins last: the reshards express the shardings that pins request.
+  // Erase pins (requests of the user for a sharding) last. The reshards express
+  // these shardings from here on.
   manager.addNestedPass<FuncOp>(shard::createErasePins());
 }
 
@@ -104,7 +105,8 @@ static void addEmit(OpPassManager &manager) {
 }
 
 namespace {
-/// Functions that make the passes of one phase, and its verification gate.
+/// One phase: the functions that create its passes and its verification gate,
+/// the pass that checks the rules for its result.
 struct PhaseRow {
   void (*addPasses)(OpPassManager &);
   std::unique_ptr<Pass> (*createGate)();
@@ -121,7 +123,8 @@ static const PhaseRow &rowOf(Phase phase) {
 
 void pcc::addGate(OpPassManager &manager, Phase phase) {
   std::unique_ptr<Pass> gate = rowOf(phase).createGate();
-  // A gate runs on the module or on each of its functions.
+  // A verification gate (a pass that checks the result of a phase) runs either
+  // on the module or on each of its functions.
   if (gate->getOpName() == FuncOp::getOperationName())
     manager.nest<FuncOp>().addPass(std::move(gate));
   else

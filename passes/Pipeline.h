@@ -9,19 +9,23 @@
 
 namespace pcc {
 
-/// Adds the passes of `phase` to `manager`, its verification gate last. Two
-/// steps of a compilation are no passes: the import, which creates the module
-/// from a file, and the writing of the bundle.
+/// Adds the passes of `phase` to `manager`. The last of them is the
+/// verification gate of the phase, a pass that checks the rules for the phase's
+/// result. Two steps of a compilation are not passes: the import, which creates
+/// the module from a file, and the writing of the bundle.
 void addPhase(mlir::OpPassManager &manager, Phase phase);
 
-/// Adds only the verification gate of `phase` to `manager`.
+/// Adds only the verification gate of `phase` (the pass that checks the rules
+/// for the phase's result) to `manager`.
 void addGate(mlir::OpPassManager &manager, Phase phase);
 
-/// Returns pcc's exit code for a failure of the pass with the flag
-/// `passArgument` in `phase`. It is 1 for a verification gate, which fails only
-/// because of a defect of pcc, but 4 for `verify-imported`, which rejects
-/// unsupported models. For other passes it is 6 (the request cannot be met),
-/// but 4 in 1-import and 1 in 7-emit.
+/// Returns the exit code of pcc if a pass of `phase` fails. `passArgument` is
+/// the flag of the pass, such as "verify-imported":
+///  - A verification gate (a pass that checks the result of a phase) gives 1, a
+///    defect of pcc. Only the gate `verify-imported`, which rejects unsupported
+///    models, gives 4.
+///  - Any other pass gives 4 in 1-import and 1 in 7-emit. In all other phases
+///    it gives 6: the request cannot be met.
 ExitCode exitCodeOf(Phase phase, llvm::StringRef passArgument);
 
 } // namespace pcc

@@ -62,11 +62,13 @@ public:
     return annotated.markWeights(module);
   }
 
-  /// Ops that the import does not support, if they are the error of `run`.
+  /// Ops that the import does not support. Empty unless `run` has returned the
+  /// error that lists them.
   std::vector<UnsupportedOp> unsupportedOps;
 
 private:
-  /// Returns an error if nodes are unsupported, and lists their ops.
+  /// Returns success if all nodes were imported. Otherwise stores the
+  /// unsupported ops in `unsupportedOps` and returns an error that lists them.
   Status reportUnsupported() {
     unsupportedOps = unsupported.list();
     return unsupported.status();
@@ -125,9 +127,10 @@ static bool isConditional(const onnx::Node &node) {
   return node.opType == "If" && node.domain.empty();
 }
 
-/// Checks the nodes and initializers of `graph` before any op is created.
-/// First, one error reports all nodes with unknown ops together. If all ops are
-/// known, checkNode checks each node, up to the first error.
+/// Checks the nodes and initializers of `graph` before any op is created. A
+/// sparse initializer is an error. If the op table lacks the ops of some nodes,
+/// returns one error that lists all of these nodes. Otherwise calls checkNode
+/// for each node, and returns its first error.
 Status ModelImport::checkNodes(const onnx::Graph &graph) {
   for (const onnx::SparseTensor &tensor : graph.sparseInitializers)
     return Status::error(Unsupported, "initializer " +
@@ -209,8 +212,9 @@ Status ModelImport::makeFunction() {
 
 /// Imports the nodes of `graph`, which is the model's main graph or a branch of
 /// an If. A node that pcc does not support is added to `unsupported`, and nodes
-/// that read its outputs are skipped; `run` then reports all unsupported nodes
-/// in one error. Any other error is returned at once.
+/// that read its outputs are skipped. `run` reports all unsupported nodes in
+/// one error after all nodes have been visited. Any other error is returned at
+/// once.
 Status ModelImport::makeGraph(const onnx::Graph &graph) {
   PCC_RETURN_IF_ERROR(checkNodes(graph));
   for (const onnx::Tensor &tensor : graph.initializers)
@@ -248,10 +252,10 @@ static const onnx::Graph *takenBranch(const onnx::Node &node,
 }
 
 /// Imports the selected branch in place of the If `node`: each output of the
-/// node becomes an alias of the branch's output. Names of the branch need no
-/// renaming, because a branch cannot redefine a name of an enclosing graph. An
-/// error about the If itself is only recorded in `emitter`, and the function
-/// then returns success. An error of the branch's nodes is returned.
+/// node becomes another name of the branch's output. Names of the branch need
+/// no renaming, because a branch cannot redefine a name of an enclosing graph.
+/// For an error about the If itself, records the error in `emitter` and returns
+/// success. An error about a node of the branch is returned.
 Status ModelImport::makeBranch(const onnx::Node &node, Emitter &emitter) {
   const onnx::Graph *graph = takenBranch(node, values, emitter);
   if (!graph)
@@ -263,10 +267,10 @@ Status ModelImport::makeBranch(const onnx::Node &node, Emitter &emitter) {
   return Status::success();
 }
 
-/// Imports one node. If annotations shard its operands or results, the imported
-/// op lies between the `dist.pin` ops that fix those shardings. A node that pcc
-/// does not support is added to `unsupported`, and the function returns
-/// success. Any other error ends the import.
+/// Imports one node. If annotations shard its operands or results, the import
+/// creates `dist.pin` ops (which fix a sharding) before and after the imported
+/// op. A node that pcc does not support is added to `unsupported`, and the
+/// function returns success. Any other error ends the import.
 Status ModelImport::makeNode(const onnx::Node &node) {
   NodeImport import(node, options, values, builder,
                     locationOf(node, module.getContext()), mismatchExitCode());
@@ -327,9 +331,9 @@ static std::string shapeText(ArrayRef<int64_t> shape) {
   return text;
 }
 
-/// Checks that the model's outputs have the shapes that the model declares. If
-/// the user gave sizes for dims, the check is skipped and the result is true:
-/// the declared shapes may then be those of other sizes.
+/// Checks that the model's outputs have the shapes that the model declares.
+/// Returns success without a check if the user gave sizes for named dims,
+/// because the declared shapes may then be those of other sizes.
 Status ModelImport::checkOutputs(ValueRange results) {
   if (!binding.dims.empty())
     return Status::success();
@@ -443,9 +447,9 @@ void ModelImport::describePlacement() {
 // Entry point
 //===----------------------------------------------------------------------===//
 
-/// Returns `status` with the names and strings of the model in its texts
-/// escaped: an error message must be one line, but they may contain line
-/// breaks.
+/// Returns `status` with the line breaks and other control characters in its
+/// message and notes escaped. These texts may contain names from the model, and
+/// an error message must be one line.
 static Status escaped(const Status &status) {
   std::vector<std::string> notes;
   for (const std::string &note : status.notes())

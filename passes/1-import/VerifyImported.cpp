@@ -21,9 +21,10 @@ static bool isStatic(Type type) {
   return tensor && tensor.hasStaticShape();
 }
 
-/// Checks that `op` is allowed after the import: a graph op, a `dist.pin`, or
-/// an op of the func dialect other than a call. Also checks that all results
-/// have static shapes. On failure emits an error at `op`.
+/// Checks that `op` is allowed after the import: a graph op, a `dist.pin` (op
+/// that fixes a sharding), or an op of the func dialect other than a call. Also
+/// checks that all results have static shapes. On failure emits an error at
+/// `op`.
 static LogicalResult checkOp(Operation *op) {
   Dialect *dialect = op->getDialect();
   bool known =
@@ -57,8 +58,9 @@ static LogicalResult checkFunction(func::FuncOp function) {
 }
 
 namespace {
-/// Verification gate that ends phase 1-import; it changes nothing. Later phases
-/// rely on what it checks, so the pass also runs in release builds.
+/// Pass `--verify-imported`: checks, at the end of phase 1-import, the
+/// properties on which later phases rely. Changes nothing. Also runs in release
+/// builds.
 struct VerifyImported : impl::VerifyImportedBase<VerifyImported> {
   void runOnOperation() override {
     ModuleOp module = getOperation();

@@ -22,8 +22,9 @@ using namespace pcc::prepare;
 
 namespace {
 /// Builds the loss that the text of `--loss` describes, before the terminator
-/// of @main. The text is the name of a model output that is the loss, or a loss
-/// function of an output and an input, such as `cross_entropy(logits, labels)`.
+/// of @main. The text has one of two forms: the name of a model output that
+/// already is the loss, or a loss function of an output and an input, such as
+/// `cross_entropy(logits, labels)`.
 class LossAdder {
 public:
   LossAdder(func::FuncOp model, StringRef text)
@@ -151,7 +152,8 @@ private:
     return text;
   }
 
-  /// Emits an error about the text of `--loss`. Always returns null.
+  /// Emits an error about the text of `--loss`, with the reason `claim`. Always
+  /// returns null.
   Value refuse(const Twine &claim) {
     emitError(UnknownLoc::get(model.getContext()))
         << "cannot train on --loss '" << text << "': " << claim;
@@ -185,8 +187,8 @@ struct AddLoss : pcc::prepare::impl::AddLossBase<AddLoss> {
     LDBG() << "trains on " << loss;
   }
 
-  /// Makes `loss` the only result of @main. Ops that only the other results
-  /// needed are then dead, and simplify-graph erases them.
+  /// Makes `loss` the only result of @main. Ops that only the removed results
+  /// needed are then dead, and the pass simplify-graph erases them.
   static void returnOnly(func::FuncOp model, Value loss) {
     model.front().getTerminator()->setOperands(loss);
     model.setType(FunctionType::get(

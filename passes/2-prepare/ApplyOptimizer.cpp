@@ -65,8 +65,8 @@ public:
   }
 
   /// Builds the update that the model's ONNX TrainingInfo describes. The ops of
-  /// that update exist already: their placeholders for gradients are replaced,
-  /// and their writes of weights move to the end.
+  /// that update exist already. Their placeholders for gradients are replaced
+  /// by gradients, and their writes of weights move to the end of @main.
   void runTrainingInfoUpdate() {
     takeGradients();
     done = readStep(builder, module);
@@ -96,10 +96,10 @@ private:
   /// Stops setting `graph.updates`: ops built from here on concern all weights.
   void markForAll() { builder.setMark({}, {}); }
 
-  /// Replaces `set`, a write of the TrainingInfo's update, by a write before
-  /// the terminator, because no read of a parameter may follow its write. With
-  /// a loss scale, the new write keeps the parameter's old value if a gradient
-  /// is not finite.
+  /// Replaces `set`, a parameter write of the TrainingInfo's update, by a write
+  /// before the terminator, because no read of a parameter may follow its
+  /// write. With a loss scale (factor on the gradients), the new write keeps
+  /// the parameter's old value if a gradient is not finite.
   void finishWrite(graph::SetParameterOp set) {
     auto parameter = symbols.lookup<graph::ParameterOp>(set.getParameter());
     auto weight = parameter.getStateOfAttr();
@@ -114,9 +114,9 @@ private:
     set.erase();
   }
 
-  /// If there is a loss scale, sets `isFinite` to a boolean scalar: whether the
-  /// gradients' norm is finite. An infinity or NaN in any gradient makes the
-  /// norm infinite or NaN.
+  /// If there is a loss scale, sets `isFinite` to a boolean scalar: whether
+  /// `norm`, the norm of all gradients, is finite. An infinity or NaN in any
+  /// gradient makes the norm infinite or NaN.
   void findFinite(Value norm) {
     if (lossScale)
       isFinite = builder.compare(graph::Predicate::Less, norm,
@@ -161,10 +161,10 @@ private:
   }
 
   /// Moves the gradients from the results of @main to `gradients`. A weight has
-  /// one gradient per use. Each is first accumulated over microbatches, and
-  /// then the totals of all uses are added. If the uses are on different
-  /// pipeline stages, as with tied weights, only the totals are sent between
-  /// stages, once per step.
+  /// one gradient per use. Each of these is first accumulated over
+  /// microbatches; then the totals of all uses are added. If the uses lie on
+  /// different pipeline stages, as with tied weights, stages send each other
+  /// only the totals, once per step.
   void collectGradients() {
     Operation *terminator = model.front().getTerminator();
     loss = builder.make<graph::AccumulateOp>(terminator->getOperand(0));
@@ -232,11 +232,12 @@ private:
   }
 
   /// Rounds the squares of a gradient so that their sum is the same in any
-  /// order (Demmel and Nguyen, Fast reproducible floating-point summation,
-  /// ARITH 2013, with one bin). All squares are rounded to multiples of one
-  /// unit, which depends on the largest square alone. The unit is so large that
-  /// no partial sum needs rounding. For n elements the error of the sum is at
-  /// most n² / 2^52 times the largest square.
+  /// order. The method is that of Demmel and Nguyen (Fast reproducible
+  /// floating-point summation, ARITH 2013) with one bin: all squares are
+  /// rounded to multiples of one unit, which depends only on the largest
+  /// square. The unit is so large that no partial sum needs rounding. For n
+  /// elements the error of the sum is at most n² / 2^52 times the largest
+  /// square.
   Value roundedAlike(Value squares) {
     auto type = graph::tensorType(squares);
     Value largest =
@@ -249,9 +250,10 @@ private:
   }
 
   /// Builds the global norm: the square root of the sum of the squares of all
-  /// gradients. The sum is computed in f64 and the norm is rounded to f32. Two
-  /// shardings that split the sum differently therefore nearly always give the
-  /// same norm, and always with --reproducible.
+  /// gradients. The sum is computed in f64, and the norm is rounded to f32
+  /// unless a gradient is f64. Two shardings that split the sum differently
+  /// therefore nearly always give the same norm. With --reproducible they
+  /// always do.
   Value buildNorm() {
     SmallVector<Value> squares;
     for (auto &[name, gradient] : gradients) {

@@ -32,10 +32,11 @@ static bool isView(Operation *op) {
   return op->hasTrait<graph::IsView>() || isa<graph::CastOp>(op);
 }
 
-/// Clones the views (transpose, reshape, cast, slice) of `maker`'s result, and
-/// the views of views, until each view has one use. Then each use of a weight
-/// has its own chain of views and its own gradient, so that uses on different
-/// pipeline stages accumulate their gradients separately.
+/// Clones the views of the result of `maker`, and views of these views, until
+/// each view has one use. A view is a transpose, reshape, cast or slice. Each
+/// use of a weight then has its own chain of views and its own gradient. Uses
+/// on different pipeline stages can therefore accumulate their gradients
+/// separately.
 static void separateUses(Operation *maker) {
   for (Operation *user : llvm::to_vector(maker->getUsers())) {
     if (!isView(user))
@@ -54,8 +55,9 @@ static void separateUses(Operation *maker) {
 }
 
 namespace {
-/// Collects the `graph.get_parameter` ops that read trained weights. The
-/// constructor clones them so that each of these ops has exactly one use.
+/// Collects the `graph.get_parameter` ops (reads of weights) that read trained
+/// weights. The constructor clones these ops so that each of them has exactly
+/// one use.
 class TrainedReads {
 public:
   TrainedReads(ModuleOp module, func::FuncOp model,
@@ -85,8 +87,8 @@ private:
     return false;
   }
 
-  /// Clones `get` so that each of its uses has an op of its own, and appends
-  /// the results of all these ops to `reads`.
+  /// Clones `get`, a read of a weight, so that each use reads a different
+  /// clone. Appends the results of all these ops to `reads`.
   void separate(GetParameterOp get) {
     separateUses(get);
     auto uses =
@@ -178,9 +180,9 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
   }
 
   /// Appends the gradients to the results of @main, each with its weight's name
-  /// as `graph.gradient_of`, and marks these weights as trained. A null
-  /// gradient is skipped: the loss does not depend on that read. Fails if all
-  /// are null.
+  /// as `graph.gradient_of`, and marks these weights as trained. Skips a null
+  /// gradient, which means that the loss does not depend on that read of the
+  /// weight. Fails if all gradients are null.
   LogicalResult addResults(func::FuncOp model, ArrayRef<Value> reads,
                            ArrayRef<Value> gradients) {
     SymbolTable symbols(getOperation());

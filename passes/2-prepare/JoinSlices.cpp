@@ -44,8 +44,9 @@ static Value wholeOf(Value part, int64_t dim) {
   return slice.getInput();
 }
 
-/// `part` is `whole` or a slice of it along `dim`. Appends the index in
-/// `whole`, along `dim`, of each element of `part` to `indices`.
+/// Appends to `indices`, for each element of `part` along `dim`, its index in
+/// `whole` along `dim`. `part` must be `whole` itself or a slice of it along
+/// `dim`.
 static void appendIndices(Value part, Value whole, int64_t dim,
                           SmallVectorImpl<int64_t> &indices) {
   int64_t start = 0, step = 1;
@@ -59,9 +60,9 @@ static void appendIndices(Value part, Value whole, int64_t dim,
 }
 
 /// Creates a gather that is equivalent to `concat`. Each operand of `concat`
-/// must be one common value or a slice of it, and at least one must be a slice.
-/// Returns null if this does not hold or if the gather would need more than
-/// `mostIndices` indices.
+/// must be one common value or a slice of this value, and at least one operand
+/// must be a slice. Returns null if the operands have another form or if the
+/// gather would need more than `mostIndices` indices.
 static Value joined(ConcatOp concat, OpBuilder &builder) {
   int64_t dim = concat.getDim();
   Value whole = wholeOf(concat.getInputs().front(), dim);

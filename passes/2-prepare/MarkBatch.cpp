@@ -42,9 +42,9 @@ static std::string listOf(ArrayRef<int64_t> numbers) {
   return text;
 }
 
-/// Returns the largest divisor of `batch` that is at most `wanted` and the
-/// smallest one above it, in ascending order. Either is missing if it does not
-/// exist.
+/// Returns, in ascending order, the largest divisor of `batch` that is at most
+/// `wanted`, and the smallest divisor that is larger than `wanted`. A divisor
+/// that does not exist is left out.
 static SmallVector<int64_t> nearestDivisors(int64_t batch, int64_t wanted) {
   SmallVector<int64_t> nearest;
   for (int64_t below = std::min(wanted, batch); below > 0; --below)
@@ -61,10 +61,10 @@ static SmallVector<int64_t> nearestDivisors(int64_t batch, int64_t wanted) {
 }
 
 namespace {
-/// Marks one dim, such as the batch, in some of a function's inputs. `spread`
-/// extends the mark from one input to the dims of other inputs that correspond
-/// to it: those with the same symbol or, if the marked dim has no symbol, those
-/// with the same index and size.
+/// Marks of one kind of dim, such as the batch, on a function's inputs: at most
+/// one dim per input. `spread` copies the mark of one input to the
+/// corresponding dims of other inputs. A dim corresponds if it has the same
+/// symbol or, if the marked dim has no symbol, the same index and size.
 class DimMarks {
 public:
   explicit DimMarks(func::FuncOp function) : function(function) {}
@@ -124,10 +124,10 @@ private:
   func::FuncOp function;
 };
 
-/// Finds the batch dim of each input of one function and checks them. The dims
-/// that the user names with --batch-dim come first. If there are none, dim 0 of
-/// the first input is the batch. The first of these marks is then spread to all
-/// other inputs.
+/// Finds the batch dim of each input of one function and checks it. The user's
+/// --batch-dim options mark batch dims first. Without such an option, dim 0 of
+/// the first input is marked. The mark of the first marked input is then spread
+/// to all inputs without a mark.
 class BatchMarking {
 public:
   BatchMarking(ModuleOp module, func::FuncOp function)
@@ -232,10 +232,10 @@ private:
     return error;
   }
 
-  /// Marks the sequence dims. The sequence is dim 1 of the first input, if this
-  /// dim has a symbol or if the input holds integers (token ids). Other inputs'
-  /// dims that correspond to it are marked, too. A dim that is a batch dim is
-  /// left out.
+  /// Marks the sequence dims. Dim 1 of the first input is a sequence dim if it
+  /// has a symbol or if the input holds integers (token ids). The corresponding
+  /// dims of other inputs are then marked, too. A dim that is marked as the
+  /// batch is left out.
   void markSequence() {
     DimMarks sequence(function);
     if (hasDim(0, 1) &&

@@ -17,8 +17,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::prepare;
 
-/// Returns the number of ops in `function` that this pass can create:
-/// composites, such as softmax and attention, and chosen experts.
+/// Returns the number of ops in `function` that this pass can create: composite
+/// ops, such as softmax and attention, and sums over experts that have
+/// `graph.chosen`.
 static int64_t countComposites(func::FuncOp function) {
   return llvm::count_if(function.front(), [](Operation &op) {
     return op.hasTrait<graph::IsComposite>() || op.hasAttr(graph::chosenName);

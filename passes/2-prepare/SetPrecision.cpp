@@ -23,8 +23,8 @@ using namespace pcc::graph;
 using namespace pcc::prepare;
 
 /// Returns whether `op` must compute in f32 or wider. A reduction must if it
-/// sums or multiplies, and need not if it only finds the largest or smallest
-/// element.
+/// sums or multiplies elements. A reduction that only finds the largest or
+/// smallest element need not.
 static bool needsWide(Operation *op) {
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return reduce.getKind() != ReduceKind::Max &&
@@ -41,8 +41,8 @@ static FloatType floatTypeOf(Value value) {
 }
 
 namespace {
-/// Classes of float values, by where they come from. The operand whose class is
-/// listed last here determines how an op computes.
+/// Classes of float values by their origin, in ascending order. The highest
+/// class among an op's operands determines the type in which the op computes.
 enum class Precision : uint8_t {
   Known,  ///< depends on positions, constants and buffers; the model's type
   Stored, ///< depends on inputs or weights, not on Narrow; the model's type
@@ -51,8 +51,8 @@ enum class Precision : uint8_t {
 };
 
 /// Creates casts of values. Each cast is placed right after the value's
-/// definition, and exists once per value and type. The cast of a constant is
-/// folded if that is exact.
+/// definition, and exists once per value and type. If a constant is exactly
+/// representable in the new type, a constant is created instead of a cast.
 class Casts {
 public:
   /// `narrow` is the type that the user asks for, such as bf16.
@@ -77,9 +77,9 @@ public:
            floatTypeOf(value) && !exactly(constant, narrow);
   }
 
-  /// Updates `infinite` and `beyond` for the results of `op`: whether they
-  /// depend on constants with infinities, and on constants with finite numbers
-  /// that are too large for the narrow type.
+  /// Adds the results of `op` to `infinite` if they depend on constants with
+  /// infinities. Adds them to `beyond` if they depend on constants with finite
+  /// numbers that are too large for the narrow type.
   void noteRange(Operation *op) {
     if (auto constant = dyn_cast<ConstantOp>(op))
       return noteConstant(constant);
@@ -90,7 +90,8 @@ public:
   }
 
 private:
-  /// Does the work of noteRange for a constant.
+  /// Adds `constant` to `infinite` if it holds infinities, and to `beyond` if
+  /// it holds finite numbers that are too large for the narrow type.
   void noteConstant(ConstantOp constant) {
     auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
     if (!dense || !isa<FloatType>(dense.getElementType()))
@@ -110,7 +111,8 @@ private:
     return number;
   }
 
-  /// Creates the cast of `value` to `type`, or a constant if that is exact.
+  /// Creates the cast of `value` to `type`. If `value` is a constant that is
+  /// exactly representable in `type`, creates a constant instead.
   Value make(Value value, FloatType type) {
     OpBuilder builder(value.getContext());
     builder.setInsertionPointAfterValue(value);
@@ -172,14 +174,16 @@ private:
 /// Sets the float types of all values of a model for mixed-precision
 /// computation (Micikevicius et al. 2018). The user asks for one type, such as
 /// bf16. One traversal in program order gives each value a class of Precision,
-/// according to the op's operands:
+/// according to the operands of the op that defines it:
 ///  - A contraction (matrix product, convolution or attention) computes in the
 ///    asked type, unless all its operands are Known.
-///  - An op with a Narrow or Wide operand computes in f32 if it needs f32
-///    (needsWide), if an operand is Wide, or if no contraction depends on it,
-///    as in a loss or at the end of a model. Otherwise it computes in the asked
-///    type.
-///  - An op on inputs, weights, masks and positions keeps the model's type.
+///  - Any other op with a Narrow or Wide operand computes in f32 in these
+///    cases: it needs f32 (needsWide), an operand is Wide, an operand is a
+///    scalar constant that the asked type cannot represent, or no contraction
+///    depends on the op, as in a loss or at the end of a model. Otherwise the
+///    op computes in the asked type.
+///  - An op without such an operand keeps the model's type. Its operands are
+///    inputs, weights, masks or token positions.
 /// An example with asked type bf16:
 ///
 ///   ids, table -> gather   Stored    f32
@@ -238,8 +242,8 @@ private:
   }
 
   /// Sets the class of the results of `op`, casts its operands and sets the
-  /// types of its results. For a norm only operand 0 matters; scale and bias
-  /// keep their types.
+  /// types of its results. For a norm only the class of operand 0 counts; the
+  /// norm's scale and bias keep their types.
   void visit(Operation *op) {
     if (auto get = dyn_cast<GetParameterOp>(op))
       return readWeight(get);
@@ -293,9 +297,10 @@ private:
   }
 
   /// Returns whether the result of `op`, which computes in f32, must be rounded
-  /// to the asked type: whether an operand with as many elements as the result
-  /// is Narrow. The Wide operands are then statistics, such as the mean in
-  /// x - mean(x).
+  /// to the asked type. It must if an operand that was computed in the asked
+  /// type has as many elements as the result. The f32 operands are then only
+  /// statistics, such as the mean in x - mean(x). Returns false if `op` needs
+  /// f32 (needsWide) or if no contraction depends on it.
   bool roundsResult(Operation *op) const {
     if (needsWide(op) || !leading.contains(op) || op->getNumResults() != 1)
       return false;
@@ -321,8 +326,9 @@ private:
     result.replaceAllUsesExcept(narrow, narrow.getDefiningOp());
   }
 
-  /// Sets the class of the float results of `op` to `precision`. Their types
-  /// change to the asked type if the class is Narrow, and to f32 if it is Wide.
+  /// Sets the class of the float results of `op` to `precision`. The results'
+  /// type becomes the asked type for the class Narrow and f32 for the class
+  /// Wide. It stays as it is for the classes Known and Stored.
   void setResults(Operation *op, Precision precision) {
     if (precision < Precision::Narrow)
       casts.noteRange(op);
@@ -338,10 +344,10 @@ private:
     }
   }
 
-  /// Visits a cast between float types that the model contains. If its operand
-  /// is Narrow or Wide, the cast changes: a cast to f32 or wider becomes a cast
-  /// to f32, and any other cast becomes a cast to the asked type. A cast of a
-  /// Known or Stored value is kept.
+  /// Changes the type of a cast between float types that the model contains. It
+  /// changes only if the cast's operand is Narrow (computed in the asked type)
+  /// or Wide (computed in f32). A cast to f32 or wider then becomes a cast to
+  /// f32, and any other cast becomes a cast to the asked type.
   void visitCast(CastOp op) {
     const Precision from = of(op.getInput());
     if (from < Precision::Narrow)
@@ -408,8 +414,8 @@ private:
     parameter.setType(old.clone(type));
   }
 
-  /// Returns whether all users of the weight that `get` reads cast it to the
-  /// asked type.
+  /// Returns whether all ops that read the result of `get`, a read of a weight,
+  /// cast it to the asked type.
   bool isCast(GetParameterOp get) const {
     return llvm::all_of(get->getUsers(), [&](Operation *user) {
       return isa<CastOp>(user) && floatTypeOf(user->getResult(0)) == asked;
@@ -449,13 +455,14 @@ private:
   std::optional<TrainingRequest> request;
   FloatType asked, wide;
   Casts casts;
-  /// Class of each value visited so far. A value without an entry is Known.
+  /// Precision class of each value visited so far. A value without an entry has
+  /// the class Known (depends on constants, token positions and buffers only).
   DenseMap<Value, Precision> precisions;
   /// Contractions (matrix products, convolutions, attention), and all ops on
   /// which a contraction depends.
   DenseSet<Operation *> leading;
-  /// Trained weights that readWeight has widened to f32, and Stored values that
-  /// depend on them.
+  /// Trained weights that readWeight has widened to f32, and values that only
+  /// ops without contractions compute from them.
   DenseSet<Value> widened;
   /// Weights of at most one dim that are not trained, each with the ops that
   /// read it.

@@ -23,7 +23,7 @@ static int64_t countOps(func::FuncOp function) {
 }
 
 namespace {
-/// Pass `--simplify-graph`: folds and simplifies ops, and merges equal ones.
+/// Pass `--simplify-graph`: folds and simplifies ops, and merges equal ops.
 struct SimplifyGraph : pcc::prepare::impl::SimplifyGraphBase<SimplifyGraph> {
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);

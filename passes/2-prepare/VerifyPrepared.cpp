@@ -35,8 +35,9 @@ static LogicalResult checkOp(Operation *op) {
                          "'2-prepare'; simplify-graph must fold it");
 }
 
-/// Checks that each dim that is marked as the batch exists, that all have the
-/// same size, and that this size is divisible by the number of microbatches.
+/// Checks the dims that are marked as the batch: each exists, all have the same
+/// size, and this size is divisible by the number of microbatches. Emits an
+/// error if not.
 static LogicalResult checkBatch(ModuleOp module, func::FuncOp function) {
   auto count = module->getAttrOfType<IntegerAttr>(pipe::microbatchesName);
   std::optional<int64_t> batch;
@@ -60,7 +61,8 @@ static LogicalResult checkBatch(ModuleOp module, func::FuncOp function) {
 }
 
 namespace {
-/// Pass `--verify-prepared`: the verification gate of phase 2-prepare.
+/// Pass `--verify-prepared`: checks, at the end of phase 2-prepare, the
+/// properties on which later phases rely. Changes nothing.
 struct VerifyPrepared : pcc::prepare::impl::VerifyPreparedBase<VerifyPrepared> {
   /// Checks all ops and all batch dims of all functions. Emits the first error.
   LogicalResult check() {

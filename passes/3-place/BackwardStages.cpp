@@ -20,8 +20,8 @@ static void setStage(Operation *op, int64_t stage) {
 }
 
 namespace {
-/// Implements placeBackwardAndUpdate by the table of rules in its comment.
-/// Followers are the ops of the backward pass and of the update.
+/// Sets the pipeline stages of followers (ops of the backward pass and of the
+/// update) by the rules in the table of BackwardStages.h.
 class BackwardStagePlacer {
 public:
   BackwardStagePlacer(func::FuncOp function, const ForwardChain &chain)
@@ -36,9 +36,9 @@ public:
       if (auto get = dyn_cast<graph::GetParameterOp>(op))
         reads[get.getParameter()].push_back(get);
     }
-    // Place the writes of parameters last. A write goes to the stages of all
-    // ops that read the parameter, and some of these ops (backward ops) get
-    // their stage in the loop above.
+    // Place all other followers before the writes of parameters. A write goes
+    // to the stages of all ops that read the parameter, and these may be
+    // followers (backward ops).
     for (Operation *op : chain.followers())
       if (!isa<graph::SetParameterOp>(op))
         place(op);
@@ -63,10 +63,12 @@ private:
   }
 
   /// Returns the stage of `op`, a backward or update op. The first rule that
-  /// applies decides: an op of one weight's update gets the stage that updates
-  /// this weight; a backward op gets the stage of its forward op; any other
-  /// backward op, or an accumulate, gets the stage of an operand; all others
-  /// get stage 0.
+  /// applies decides. An accumulate does not count as an update op here.
+  ///
+  ///   op of one weight's update             stage that updates this weight
+  ///   backward op of a placed forward op    stage of that forward op
+  ///   other backward op, or an accumulate   stage of the last operand with one
+  ///   any other op                          stage 0
   int64_t stageFor(Operation *op) const {
     if (auto weight = op->getAttrOfType<FlatSymbolRefAttr>(graph::updatesName);
         weight && !isa<graph::AccumulateOp>(op))
@@ -80,9 +82,9 @@ private:
     return 0;
   }
 
-  /// Returns the stage of the last operand of `op` that has one; 0 if none has.
-  /// Free ops (such as masks), which are cloned to where they are used, have no
-  /// stage at this point.
+  /// Returns the stage of the last operand of `op` that has a stage; 0 if no
+  /// operand has one. Free ops (such as masks), which are cloned to the stages
+  /// that use them, have no stage at this point.
   static int64_t stageOfOperands(Operation *op) {
     for (Value operand : llvm::reverse(op->getOperands()))
       if (Operation *maker = operand.getDefiningOp(); maker && isPlaced(maker))
@@ -90,8 +92,9 @@ private:
     return 0;
   }
 
-  /// Adds the stages of all ops that read the result of `get` to `stages`,
-  /// including those that read it through free ops such as a transpose.
+  /// Adds to `stages` the stages of all ops that read the result of `get`, a
+  /// read of a weight. Ops that read it through free ops (ops that are cloned
+  /// onto each stage that uses them), such as a transpose, are included.
   void addReaders(Operation *get, std::set<int64_t> &stages) const {
     for (Operation *user : get->getUsers())
       if (isPlaced(user))
@@ -151,9 +154,9 @@ private:
         join(builder, concat, stage, operands);
   }
 
-  /// Creates a concat of the values of `operands` on the stage `stage`, which
-  /// computes them, and slices of it on stage 0. The slices replace `operands`
-  /// in `concat`.
+  /// Creates a concat of the values of `operands` (operands of `concat`) on the
+  /// stage `stage`, which computes these values, and slices of the new concat
+  /// on stage 0. The slices replace `operands` in `concat`.
   static void join(OpBuilder &builder, graph::ConcatOp concat, int64_t stage,
                    ArrayRef<OpOperand *> operands) {
     SmallVector<Value> parts;

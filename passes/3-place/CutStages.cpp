@@ -31,10 +31,10 @@ static void setStage(Operation *op, int64_t stage) {
 namespace {
 /// Assigns the ops of one function to pipeline stages, by the three classes of
 /// ForwardChain.h:
-///  1. links (forward ops that carry work), as the stage planner cuts them
-///  2. followers (backward and update ops), by the rules of BackwardStages.h
-///  3. free ops (such as masks), users before producers; each stage that uses
-///     one gets a clone
+///  1. links (forward ops that carry work): the stage planner cuts their chain
+///  2. followers (backward and update ops): the rules of BackwardStages.h
+///  3. free ops (such as masks): each stage that uses one gets a clone. Users
+///     are placed before the ops whose results they use.
 /// Then creates a `pipe.transfer` for each value that another stage reads, one
 /// per reading stage.
 class StagePlacer {
@@ -77,11 +77,12 @@ public:
   unsigned numTransfers = 0, numClones = 0;
 
 private:
-  /// Returns the fastest cut in which the weights of every stage stay below two
-  /// limits: 85 % of all weight bytes, and what its ranks can store. First
-  /// assumes that weights are stored sharded over the axis tp only, then
-  /// sharded over all ranks of the stage (ZeRO, FSDP). If neither can be met,
-  /// returns the cut that is fastest without limits.
+  /// Returns the fastest cut in which the weights of every stage stay within
+  /// two limits: 85 % of the bytes of all weights, and the bytes that the
+  /// stage's ranks can store. The second limit is computed first for weights
+  /// that are stored sharded over the axis tp only, then for weights that are
+  /// sharded over all ranks of the stage (ZeRO, FSDP). If no cut meets the
+  /// limits in either case, returns the cut that is fastest without limits.
   plan::StageCut cutEvenly(plan::StageCutRequest request) const {
     constexpr double mostWeights = 0.85;
     plan::StageCutRequest bounded = request;
@@ -100,9 +101,9 @@ private:
   }
 
   /// Returns limits on the bytes of weights of a stage, in the order in which
-  /// to try them. The first holds if weights are stored sharded over the axis
-  /// tp, the second if they are sharded over all ranks of the stage. Returns
-  /// one infinite limit if there is no --memory-limit.
+  /// to try them. The first limit holds if weights are stored sharded over the
+  /// axis tp, the second if they are sharded over all ranks of the stage.
+  /// Returns one infinite limit if there is no --memory-limit.
   SmallVector<double, 2> memoryOfStage() const {
     auto module = function->getParentOfType<ModuleOp>();
     auto limit = module->getAttrOfType<IntegerAttr>(rank::memoryLimitName);
@@ -114,9 +115,9 @@ private:
             ofRank * std::max<int64_t>(1, mesh.size())};
   }
 
-  /// Fixes a cut before each node or value that `stageAt` names. Emits an error
-  /// if a name is unknown, or if the number of names is not the number of
-  /// stages minus 1.
+  /// Fixes a cut between two pipeline stages before each node or value that
+  /// `stageAt` names. Emits an error if a name is unknown, or if the number of
+  /// names is not the number of stages minus 1.
   LogicalResult pinCuts(ArrayAttr stageAt, plan::StageCutRequest &request) {
     if (!stageAt || stageAt.empty())
       return success();
@@ -180,10 +181,10 @@ private:
   }
 
   /// Returns the stages that read the results of `op`, in ascending order;
-  /// stage 0 if none does. All users must have a stage. A training step returns
-  /// its results from stage 0, so its `return` counts as a reader on stage 0.
-  /// In other models `return` does not count: each result is returned by the
-  /// stage that computes it.
+  /// stage 0 if no stage does. All users must have a stage. A training step
+  /// returns its results from stage 0, so its `return` counts as a reader on
+  /// stage 0. In other models `return` does not count, because each result is
+  /// returned by the stage that computes it.
   SmallVector<int64_t> stagesOfUsers(Operation *op) const {
     llvm::SmallSetVector<int64_t, 4> stages;
     for (Operation *user : op->getUsers())

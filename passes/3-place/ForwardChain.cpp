@@ -58,10 +58,11 @@ ForwardChain::ForwardChain(func::FuncOp function) : function(function) {
     }
 }
 
-/// Returns whether `op` belongs to the backward pass or the update: phase
-/// 2-prepare has marked it as such, it accumulates a gradient, it writes a
-/// parameter, or it depends on such an op. Returns false for an op without
-/// operands, because each stage that reads it gets a clone.
+/// Returns whether `op` belongs to the backward pass or the update. It does if
+/// phase 2-prepare has marked it as such, if it accumulates a gradient or
+/// writes a parameter, or if it depends on another op of the backward pass or
+/// the update. Returns false for an op without operands, because each stage
+/// that reads its result gets a clone.
 bool ForwardChain::follows(Operation *op) const {
   if (op->getNumOperands() == 0)
     return false;
@@ -79,9 +80,9 @@ bool ForwardChain::trains(graph::GetParameterOp weight) const {
 }
 
 /// Returns whether `op` is a link, a forward op that lies on exactly one stage.
-/// An op on small weights that are not trained is no link, because it is cheap
-/// to clone it onto several stages. An op on a trained weight is a link, so
-/// that its gradient belongs to one stage.
+/// An op on untrained weights of at most `smallWeight` elements is no link,
+/// because it is cheap to clone it onto several stages. An op on a trained
+/// weight is a link, so that its gradient belongs to one stage.
 bool ForwardChain::carriesWork(Operation *op) const {
   if (weightBehind(op))
     return false;
@@ -101,9 +102,10 @@ bool ForwardChain::carriesWork(Operation *op) const {
 }
 
 /// Describes the links (forward ops that each lie on one stage) to the stage
-/// planner. Only links count as users of a value, so transfers of the backward
-/// pass have no cost. The planner may choose a cut that is up to 5 % slower
-/// than the fastest one if fewer bytes are sent between its stages.
+/// planner. Only links count as users of a value, so transfers of values of the
+/// backward pass have no cost. The planner may choose a cut that is up to 5 %
+/// slower than the fastest cut if the chosen cut sends fewer bytes between its
+/// stages.
 plan::StageCutRequest ForwardChain::request(int numStages) const {
   plan::StageCutRequest request;
   request.numStages = numStages;

@@ -40,19 +40,22 @@ public:
   /// Returns the links (forward ops that carry work) in program order.
   llvm::ArrayRef<mlir::Operation *> links() const { return linkOps; }
   /// Returns whether `op` is a free op, which is cloned onto each stage that
-  /// uses it: neither a link nor a backward or update op.
+  /// uses it. A free op is neither a link (forward op that lies on one stage)
+  /// nor an op of the backward pass or the update.
   bool isFree(mlir::Operation *op) const {
     return !positions.contains(op) && !isFollower.contains(op);
   }
   /// Returns the followers (ops of the backward pass and the update) in program
   /// order.
   llvm::ArrayRef<mlir::Operation *> followers() const { return followerOps; }
-  /// Returns the index in links() of `op`, which must be a link.
+  /// Returns the index in links() of `op`, which must be a link (forward op
+  /// that lies on one stage).
   size_t positionOf(mlir::Operation *op) const { return positions.lookup(op); }
 
-  /// Returns the input of the stage planner, with one work item per link: its
-  /// time in units of a flop, its bytes of weights and of activations, and the
-  /// bytes that would be sent between stages if the model were cut after it.
+  /// Returns the input of the stage planner for `numStages` stages. It has one
+  /// work item per link (forward op that lies on one stage): the link's time in
+  /// units of a flop, its bytes of weights and of activations, and the bytes
+  /// that would be sent between stages if the model were cut after it.
   plan::StageCutRequest request(int numStages) const;
 
   /// Returns where to cut the chain of links so that a stage begins with the

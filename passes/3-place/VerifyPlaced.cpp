@@ -54,7 +54,8 @@ static LogicalResult checkOp(Operation &op, int64_t numStages,
 }
 
 namespace {
-/// Pass `--verify-placed`: the verification gate of phase 3-place.
+/// Pass `--verify-placed`: checks, at the end of phase 3-place, the properties
+/// on which later phases rely. Changes nothing.
 struct VerifyPlaced : pcc::place::impl::VerifyPlacedBase<VerifyPlaced> {
   void runOnOperation() override {
     auto stages =

@@ -29,8 +29,8 @@ using namespace pcc::shard;
 
 /// Makes all users of `value` read it in `sharding`, the sharding of `seed` (a
 /// requested sharding). If `value` has that sharding already, returns the op
-/// that produces it. Otherwise inserts a reshard, moves the name of the value
-/// to it and returns it.
+/// that produces it. Otherwise inserts a reshard (change of sharding), moves
+/// the name of the value to the reshard, and returns the reshard.
 static Operation *pin(Value value, const dist::Sharding &sharding,
                       const Seed &seed) {
   dist::ShardingAttr from = dist::shardingOf(value);
@@ -83,7 +83,8 @@ static void annotate(ShardedGraph &graph) {
         function.setResultAttr(graph.sinkIndex(i), dist::pinnedName, source);
       continue;
     }
-    // A vertex of the graph is an op, a pin after an op, or a function
+    // A vertex is an op, or a pin (requested sharding) after an op, or a
+    // function argument. `op.op` is null for a pin after an op and for an
     // argument.
     if (op.op)
       record(op);
@@ -114,11 +115,11 @@ static FailureOr<dist::SubAxes> takeExperts(ShardedGraph &graph,
   return expertAxes(mesh, numParts.getInt());
 }
 
-/// Returns the graph of `function`, with factors that agree between producers
-/// and users. The sequence is cut into stripes (Stripes.h) if three conditions
-/// hold: it is divided among several ranks, some causal attention can be cut
-/// into stripes, and with stripes no fewer ops have a sequence dim to split
-/// than without.
+/// Returns the graph of `function`. Its factors (dims, or parts of dims) are
+/// cut so that they agree between producers and users. The sequence is cut into
+/// stripes (Stripes.h) if three conditions hold: it is divided among several
+/// ranks, some causal attention can be cut into stripes, and cutting into
+/// stripes does not reduce the number of ops that have a sequence dim to split.
 static ShardedGraph refinedGraph(func::FuncOp function, const Seeds &seeds,
                                  const dist::Mesh &mesh) {
   ShardedGraph graph(function, seeds);

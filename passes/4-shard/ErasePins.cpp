@@ -14,8 +14,9 @@ namespace pcc::shard {
 using namespace mlir;
 using namespace pcc;
 
-/// Erases `pin`: its users read its operand instead. Emits an error and fails
-/// if the operand has another sharding than the pin requests.
+/// Erases `pin`, an op that requests a sharding for its operand. Users of the
+/// pin read the operand instead. Emits an error and fails if the operand has
+/// another sharding than the pin requests.
 static LogicalResult erase(dist::PinOp pin) {
   dist::ShardingAttr from = dist::shardingOf(pin.getInput());
   dist::ShardingAttr to = dist::shardingOf(pin.getResult());
@@ -29,7 +30,8 @@ static LogicalResult erase(dist::PinOp pin) {
 }
 
 namespace {
-/// Pass that erases all pins (`dist.pin`) of a function.
+/// Pass that erases all pins (`dist.pin`, requests for a sharding) of a
+/// function.
 struct ErasePins : pcc::shard::impl::ErasePinsBase<ErasePins> {
   void runOnOperation() override {
     for (auto pin : llvm::make_early_inc_range(

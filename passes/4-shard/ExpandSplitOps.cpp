@@ -40,8 +40,8 @@ SmallVector<int64_t> CutDim::cut(ArrayRef<int64_t> shape, int64_t size) const {
 
 namespace {
 /// Pass that replaces certain ops by their expansions (expand/Expansions.h):
-/// ops with a split Inner factor (whose parts exchange values), and attention
-/// split as a ring or in stripes.
+/// ops with a split Inner factor (a dim whose parts exchange values), and
+/// attention split as a ring or in stripes (contiguous pieces of the sequence).
 struct ExpandSplitOps : pcc::shard::impl::ExpandSplitOpsBase<ExpandSplitOps> {
   /// Copies to `to` the attributes of `from` that the user or a request refers
   /// to: its name and its pin. `to` must be the result of an op.
@@ -52,8 +52,8 @@ struct ExpandSplitOps : pcc::shard::impl::ExpandSplitOpsBase<ExpandSplitOps> {
         to.getDefiningOp()->setAttr(name, value);
   }
 
-  /// Replaces one op by its expansion and erases the op. Emits an error and
-  /// fails if there is no expansion for it.
+  /// Replaces the IR op of `op` by ordinary ops (its expansion) and erases it.
+  /// Emits an error and fails if there is no expansion for this kind of op.
   LogicalResult expand(const ShardedOp &op) {
     Expansion expansion = expansions.find(op.op);
     if (!expansion)

@@ -26,10 +26,12 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Returns a sharding from which both `a` and `b` can be sliced: each factor is
-/// split over the axes with which both lists of axes begin. A dim that is whole
-/// in `a` or `b` is whole. Returns std::nullopt if the result would be `a` or
-/// `b`, if factors differ, or if `a` or `b` is partial or has a view.
+/// Returns a sharding from which both `a` and `b` can be sliced: each factor
+/// (dim, or part of a dim) is split over the longest common prefix of its axes
+/// in `a` and its axes in `b`. A dim that is whole in `a` or `b` is whole in
+/// the result. Returns std::nullopt if the result would be `a` or `b`, if the
+/// factors of `a` and `b` differ, or if `a` or `b` is partial or has a view
+/// (halo).
 ///
 ///   [8@dp+tp, -] and [8@dp+cp, -]:   [8@dp, -]
 static std::optional<dist::Sharding> commonSource(const dist::Sharding &a,
@@ -138,9 +140,10 @@ private:
     }
   }
 
-  /// Returns the shardings from which two of the wanted shardings can be
-  /// sliced; see commonSource. Returns none if the orders of the wanted
-  /// shardings and one such source would be too many to try.
+  /// Returns, for each pair of wanted shardings, the sharding from which both
+  /// can be sliced, if there is one (commonSource). Returns an empty list if
+  /// there are `mostOrdered` or more wanted shardings: with one more sharding,
+  /// not all orders of reshards would be tried.
   static std::vector<dist::Sharding> commonSources(ArrayRef<Need> needs) {
     std::vector<dist::Sharding> sources;
     for (size_t i = 0; i < needs.size() && needs.size() < mostOrdered; ++i)
@@ -153,8 +156,8 @@ private:
   }
 
   /// Largest number of wanted shardings of a value for which all orders of
-  /// reshards are tried. If there are more, they are made in the order of their
-  /// first uses.
+  /// reshards are tried. If a value has more wanted shardings, they are made in
+  /// the order of their first uses.
   static constexpr size_t mostOrdered = 5;
 
   /// Returns the cheapest order of making the wanted shardings from `value` and

@@ -34,10 +34,10 @@ static LogicalResult checkValue(Value value, const dist::Mesh &mesh) {
 }
 
 /// Emits an error and fails unless operands and results of `op` have the
-/// shardings that follow from its rule and its `dist.split`. Fails also if an
-/// Inner factor (whose parts exchange values) is split. The check covers
-/// partial values: the wanted sharding of an operand is partial only if the op
-/// lets partial sums pass.
+/// shardings that follow from its sharding rule and its `dist.split`. Fails
+/// also if an Inner factor (whose parts exchange values) is split. The check
+/// covers partial values: the wanted sharding of an operand is partial only if
+/// the op lets partial sums pass.
 static LogicalResult checkOp(Operation *op, const dist::Mesh &mesh) {
   auto recorded = readShardedOp(op);
   if (!recorded)

@@ -48,9 +48,9 @@ struct TokenCollective {
   /// of them) but not on the whole side, in mesh order. The ranks along these
   /// axes are the group of the collective.
   dist::SubAxes group;
-  /// Axes along which ranks have the same tokens but may hold other experts,
-  /// and so need other tokens: those that do not split tokens on the divided
-  /// side. In mesh order.
+  /// Axes that do not split tokens on the divided side, in mesh order. Ranks
+  /// along these axes have the same tokens there, but may hold different
+  /// experts and therefore need different tokens.
   dist::SubAxes others;
 
   /// Reads `op` as a collective that moves tokens. Returns nullopt in these
@@ -142,8 +142,8 @@ TokenCollective::planMasks(plan::ReshardPlanner &planner) const {
   return planner.plan(from, to, dist::shapeOf(maskShape()), /*elementBytes=*/1);
 }
 
-/// Returns the operand of the chain of reshapes that computes `value`; `value`
-/// itself if no reshape does.
+/// Returns the value from which a chain of reshapes computes `value`. Returns
+/// `value` itself if no reshape computes it.
 static Value unshaped(Value value) {
   while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
     value = reshape.getInput();
@@ -222,8 +222,8 @@ static bool isSum(dist::CollectiveOp op) {
 }
 
 namespace {
-/// The two masks of a collective that tell which tokens are sent; its operands
-/// `rows`.
+/// The two masks that a collective takes as its operands `rows`. They mark the
+/// tokens that are sent.
 struct SelectedRows {
   /// `divided`: for each token of this rank, which ranks of the group need it.
   /// `whole`: for each token of the group, whether this rank needs it.
@@ -330,8 +330,8 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
   }
 
   /// Builds the exchange of masks. `wanted` is the mask of the tokens that this
-  /// rank needs. The result tells, for each token of this rank, which ranks of
-  /// the group need it; it has the token dims and one dim for the ranks.
+  /// rank needs. The result is a mask with the token dims and one dim for the
+  /// ranks of the group. It is not 0 where a rank needs a token of this rank.
   static Value askOwners(Value wanted, const TokenCollective &sides,
                          const plan::ReshardPlan &asking, dist::CollectiveOp op,
                          LocalBuilder &builder) {

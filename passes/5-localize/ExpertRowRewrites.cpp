@@ -32,8 +32,8 @@ static OperandRoles rolesOfElementWise(Operation *op, const DimRoles &result) {
       if (role != DimRole::Feature && shape[i] == 1 &&
           shapeOf(op->getResult(0))[missing + i] != 1)
         role = DimRole::Repeated;
-    // An operand that is broadcast along some but not all token dims has no
-    // elements of a single token, so it cannot be converted to rows.
+    // If an operand is broadcast along some but not all token dims, several
+    // tokens share each of its elements. It cannot be converted to rows.
     if (hasRole(own, DimRole::Token) &&
         llvm::count(own, DimRole::Token) != llvm::count(result, DimRole::Token))
       return {};
@@ -216,9 +216,9 @@ std::optional<ExpertContraction> ExpertContraction::read(Operation *op) {
 }
 
 /// Returns the index (0 or 1) of the operand that holds the matrices of the
-/// experts. It has one dim of experts, one dim that is summed and one of
-/// features; the other operand has all tokens. Returns -1 if the product has
-/// another form.
+/// experts. This operand has one dim of experts, one dim that is summed and one
+/// dim of features. The operand with the tokens must have all token dims.
+/// Returns -1 if the product has another form.
 static int matricesOf(const ExpertContraction &product,
                       const DimRoles &result) {
   const std::string tokens =

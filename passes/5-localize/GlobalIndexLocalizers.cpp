@@ -27,9 +27,10 @@ static Value localizeIota(LocalOp &local, LocalBuilder &builder) {
              : builder.make<graph::BroadcastOp>(type, index);
 }
 
-/// Makes a gather local whose table is split along the gathered dim. Each rank
-/// reads the rows that it owns and gives zeros for all others, so the results
-/// of all ranks are partial sums. Returns null if the dim is not split.
+/// Adapts to local shapes a gather whose table is split along the gathered dim.
+/// Each rank reads the rows that it owns and gives zeros for all other rows, so
+/// the results are partial sums over the ranks. Returns null if the dim is not
+/// split.
 ///
 ///   rank 1 of 2 owns rows 4 … 7 of 8; indices 1 6 -> owned no yes -> 0 row(6)
 static Value localizeGather(LocalOp &local, LocalBuilder &builder) {
@@ -54,8 +55,9 @@ static Value localizeGather(LocalOp &local, LocalBuilder &builder) {
                                        rows, none);
 }
 
-/// Makes a gather_elements local: each rank reads the elements that it owns and
-/// gives zeros for all others. Returns null if the gathered dim is not split.
+/// Adapts a gather_elements to local shapes: each rank reads the elements that
+/// it owns and gives zeros for all other elements. Returns null if the gathered
+/// dim is not split.
 static Value localizeGatherElements(LocalOp &local, LocalBuilder &builder) {
   auto gather = cast<graph::GatherElementsOp>(local.op);
   int64_t dim = gather.getDim();
@@ -72,9 +74,9 @@ static Value localizeGatherElements(LocalOp &local, LocalBuilder &builder) {
   return builder.make<graph::SelectOp>(own.mine, elements, none);
 }
 
-/// Makes a one_hot local whose new dim is split: compares the indices with the
-/// global indices of this rank's elements along that dim. A negative index
-/// counts from the end. Returns null if the dim is not split.
+/// Adapts to local shapes a one_hot whose new dim is split: compares the
+/// indices with the global indices of this rank's elements along that dim. A
+/// negative index counts from the end. Returns null if the dim is not split.
 static Value localizeOneHot(LocalOp &local, LocalBuilder &builder) {
   auto oneHot = cast<graph::OneHotOp>(local.op);
   int64_t dim = oneHot.getDim();

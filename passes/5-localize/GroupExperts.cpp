@@ -121,7 +121,8 @@ private:
     return true;
   }
 
-  /// Ops of the region, the last one in program order first.
+  /// Ops of the region (ops that are converted to rows), in reverse program
+  /// order.
   SmallVector<RowOp> ops;
   /// The ops of the region and the combine step: a value that only they read
   /// may become rows.

@@ -22,11 +22,12 @@ Value pcc::localize::forwardOperand(Value operand, LocalBuilder &builder) {
   return builder.make<graph::ReshapeOp>(operand.getType(), operand);
 }
 
-/// Makes a slice local. Along a split dim that is taken whole, it takes all
-/// local elements. If it takes one of n equal blocks of a dim, it takes the
-/// corresponding block of the local elements. Along a dim that is read through
-/// a window (halo exchange), the reshard before the op has already cut, so it
-/// takes everything.
+/// Adapts a slice to local shapes. If the slice takes a whole split dim, the
+/// local slice takes all local elements of the dim. If it takes one of n equal
+/// blocks of a split dim, the local slice takes the corresponding block of the
+/// local elements. If it reads a dim through a window (halo exchange), the
+/// reshard before the op has already cut the dim, so the local slice takes all
+/// elements.
 static Value localizeSlice(LocalOp &local, LocalBuilder &builder) {
   auto slice = cast<graph::SliceOp>(local.op);
   SmallVector<int64_t> starts(slice.getStarts()), sizes(slice.getSizes()),
@@ -70,10 +71,10 @@ static Value isWithin(LocalBuilder &builder, Value indices, int64_t lo,
       builder.compare(Predicate::Less, indices, builder.scalar(i64, hi)));
 }
 
-/// Makes a pad local. In dims that are read through windows (halo exchange),
-/// the reshard before the op has already added the padding as zeros, so the
-/// pads become 0. If the op pads with another value, that value is selected at
-/// the global indices of the padding.
+/// Adapts a pad to local shapes. In dims that are read through windows (halo
+/// exchange), the reshard before the op has already added the padding as zeros,
+/// so the pads become 0. If the op pads with another value, that value is
+/// selected at the global indices of the padding.
 static Value localizePad(LocalOp &local, LocalBuilder &builder) {
   auto pad = cast<graph::PadOp>(local.op);
   SmallVector<int64_t> low(pad.getLow()), high(pad.getHigh());
@@ -124,10 +125,10 @@ Value pcc::localize::localizeConstantGather(LocalOp &local,
                                  parts, builder.getI64IntegerAttr(dim));
 }
 
-/// Makes a concat local whose concatenated dim is read through windows (halo
-/// exchange). The reshards before the op have moved the elements of each
-/// operand to their indices in the result, so the result selects among the
-/// operands by global index. Returns null if the dim is not read through
+/// Adapts to local shapes a concat whose concatenated dim is read through
+/// windows (halo exchange). The reshards before the op have moved the elements
+/// of each operand to their indices in the result, so the result selects among
+/// the operands by global index. Returns null if the dim is not read through
 /// windows.
 static Value localizeConcat(LocalOp &local, LocalBuilder &builder) {
   auto concat = cast<graph::ConcatOp>(local.op);
@@ -172,7 +173,8 @@ template <typename Op> static void dropPads(LocalOp &local, Op op) {
 }
 
 /// Sets the number of groups of a convolution to that of this rank. In the
-/// sharding rule the groups are the first factor of the channel dim.
+/// sharding rule, the channel dim consists of two or more factors, of which the
+/// groups are the first.
 template <typename Conv> static void keepOwnGroups(LocalOp &local, Conv conv) {
   if (conv.getGroup() > 1)
     conv.setGroup(local.localSize(local.rule.operands[0][1].front()));
@@ -190,9 +192,9 @@ static Value localizeConvTranspose(LocalOp &local, LocalBuilder &) {
   return {};
 }
 
-/// `split` is the sharding of a dim that was read through a view, which takes
-/// overlapping or shifted ranges. Returns, for each local index of the dim, the
-/// global index of the element that the view puts there. Indices of padding are
+/// Returns, for each local index of a dim, the global index of the element
+/// there. `split` is the sharding of the dim, which was read through a view
+/// (overlapping or shifted ranges, as for a halo). Indices of padding are
 /// negative or after the last element. The view must have one piece, of step 1,
 /// that starts at index 0 of each block.
 static Value elementsUnder(dist::DimSharding split, LocalBuilder &builder) {
@@ -209,9 +211,9 @@ static Value elementsUnder(dist::DimSharding split, LocalBuilder &builder) {
       builder.scalar(i64, view.pieces.front().source));
 }
 
-/// Makes a pool local. The reshard before the op (halo exchange) has put zeros
-/// into the padding; for a max pool the lowest value replaces them. Always
-/// returns null, because the op itself stays.
+/// Adapts a pool to local shapes. The reshard before the op (halo exchange) has
+/// put zeros into the padding; for a max pool the lowest value replaces them.
+/// Always returns null, because the op itself stays.
 static Value localizePool(LocalOp &local, LocalBuilder &builder) {
   auto pool = cast<graph::PoolOp>(local.op);
   ArrayRef<int64_t> pads = pool.getPads();

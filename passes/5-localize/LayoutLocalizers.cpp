@@ -20,9 +20,9 @@ static Value localizeReduce(LocalOp &local, LocalBuilder &builder) {
   return {};
 }
 
-/// Makes a split constant local: every rank has all elements, and a slice
-/// collective after the constant keeps this rank's part. Returns null if the
-/// constant is replicated.
+/// Adapts a split constant to local shapes: every rank has all elements, and a
+/// slice collective after the constant keeps this rank's part. Returns null if
+/// the constant is replicated.
 static Value localizeConstant(LocalOp &local, LocalBuilder &builder) {
   dist::ShardingAttr to = dist::shardingOf(local.op->getResult(0));
   auto type = local.resultTypes[0];

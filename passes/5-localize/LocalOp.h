@@ -97,10 +97,11 @@ void addScatterLocalizers(Localizers &localizers);
 /// convolutions, pool.
 void addHaloLocalizers(Localizers &localizers);
 
-/// Converts a gather with constant indices, which its sharding rule describes
-/// as a window. If the window is used, the reshard has already moved the
-/// elements to their places, and the operand is returned. If it is not used,
-/// returns a concat of slices, one per contiguous range of indices.
+/// Converts a gather with constant indices. Its sharding rule describes the
+/// indices as a window (range of the operand's dim that the op reads). If the
+/// window is used, the reshard has already moved the elements to their places,
+/// and the operand is returned. If it is not used, returns a concat of slices,
+/// one per contiguous range of indices.
 mlir::Value localizeConstantGather(LocalOp &local, LocalBuilder &builder);
 
 /// Returns a value to replace the result of an op that has become the identity:

@@ -175,7 +175,8 @@ private:
 
   /// If the op reduces a dim that is split unevenly, masks the padding in its
   /// operands, so that padding does not count. Skips factors of the sharding
-  /// rule with `needsOffset`: there the op's localizer must mask.
+  /// rule that have the flag `needsOffset`: for these, the op's localizer (the
+  /// function that adapts it) must mask the padding.
   void maskPadding(LocalOp &local) {
     for (auto [f, factor] : llvm::enumerate(local.rule.factors)) {
       if (!isReduction(factor.kind) || !dist::isPadded(local.splits[f]) ||
@@ -194,9 +195,10 @@ private:
         maskOperand(local, set.getValueMutable(), f);
   }
 
-  /// Records the sharding of the written value on `set`: a position (the stages
-  /// that one rank runs) may keep several copies of a weight with different
-  /// shardings, and this tells which one is written.
+  /// Records the sharding of the written value on `set`: a pipeline position
+  /// (the stages that one rank runs) may keep several copies of a weight with
+  /// different shardings. The recorded sharding identifies the copy that is
+  /// written.
   static void recordPlacement(graph::SetParameterOp set) {
     if (dist::ShardingAttr sharding = dist::shardingOf(set.getValue()))
       set->setAttr(

@@ -67,9 +67,10 @@ static std::string textOf(const Partials &partials) {
 // Effect of ops on types
 //===----------------------------------------------------------------------===//
 
-/// Returns whether a partial sum in operand number `operand` of `op` may pass
-/// to the results. Through a select or scatter it may pass only if the other
-/// values of the op are zeros: zeros on every rank are a partial sum of zero.
+/// Returns whether a partial sum (a value that ranks still have to add) in
+/// operand number `operand` of `op` may pass to the results. Through a select
+/// or scatter it may pass only if the other values of the op are zeros: zeros
+/// on every rank are a partial sum of zero.
 static bool lets(Operation *op, const ShardingRule &rule, unsigned operand) {
   if (auto select = dyn_cast<graph::SelectOp>(op))
     return operand > 0 && localize::isZero(select->getOperand(3 - operand));
@@ -78,8 +79,9 @@ static bool lets(Operation *op, const ShardingRule &rule, unsigned operand) {
   return llvm::is_contained(rule.partialThrough, static_cast<int>(operand));
 }
 
-/// Returns the partial sums that pass from the operands of `op` to its results.
-/// Emits an error and fails if `op` is not linear in these operands.
+/// Returns the partials (reductions over ranks that are still to be done) that
+/// pass from the operands of `op` to its results. Emits an error and fails if
+/// `op` is not linear in these operands.
 static FailureOr<Partials> flowOf(Operation *op, const ShardingRule &rule) {
   std::optional<Partials> flow;
   int numPartial = 0;
@@ -200,9 +202,9 @@ static StartedReductions startedReductionsOf(Operation *op,
   return found;
 }
 
-/// Checks the sharding of result 0: the reductions that it says are still to be
-/// done must be `flow`, which pass through the op, and those that begin in the
-/// op. Emits an error if not.
+/// Checks the sharding of result 0 of `op`. The reductions over ranks that it
+/// lists as still to be done must be of two sorts: `flow`, which pass through
+/// the op, and those that begin in the op. Emits an error if not.
 static LogicalResult checkResult(Operation *op, const ShardingRule &rule,
                                  const Partials &flow) {
   const auto type = typeOf(op->getResult(0));

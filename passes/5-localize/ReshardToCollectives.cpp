@@ -25,8 +25,9 @@ namespace {
 struct ReshardToCollectives
     : pcc::localize::impl::ReshardToCollectivesBase<ReshardToCollectives> {
   /// Replaces one reshard (change of sharding) by the collectives that the
-  /// planner chooses for it. Planner and prices are those of phase 4-shard, so
-  /// the communication is the one whose cost the search has assumed.
+  /// planner chooses for it. Planner and prices are those of phase 4-shard.
+  /// Therefore the collectives are the ones whose cost the search in that phase
+  /// has assumed.
   LogicalResult lower(dist::ReshardOp reshard, plan::ReshardPlanner &planner) {
     if (!reshard.getShape())
       return reshard.emitOpError(

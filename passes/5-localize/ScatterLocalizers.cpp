@@ -25,10 +25,10 @@ static Value cutOff(LocalBuilder &builder, Value value,
   return builder.make<graph::SliceOp>(value, none, shape, steps);
 }
 
-/// Makes a scatter_elements local whose dim is split. Each rank writes the
-/// elements that it owns. Writes to other elements go to one additional index
-/// at the end of the rank's data, which is cut off afterwards. Returns null if
-/// the dim is not split.
+/// Adapts to local shapes a scatter_elements whose dim is split. Each rank
+/// writes the elements that it owns. Writes to other elements go to one
+/// additional index at the end of the rank's data, which is cut off afterwards.
+/// Returns null if the dim is not split.
 static Value localizeScatterElements(LocalOp &local, LocalBuilder &builder) {
   auto scatter = cast<graph::ScatterElementsOp>(local.op);
   int64_t dim = scatter.getDim();
@@ -49,9 +49,10 @@ static Value localizeScatterElements(LocalOp &local, LocalBuilder &builder) {
   return cutOff(builder, written, type.getShape());
 }
 
-/// Returns `data` on the rank that has the first part along every dim in
-/// `dims`, and zeros on all other ranks. Each entry of `dims` describes one dim
-/// by its factors in the sharding rule of `local`.
+/// Builds a value that is `data` on the rank that has the first part along
+/// every dim in `dims`, and zeros on all other ranks. Each entry of `dims`
+/// lists the factors of one dim in the sharding rule of `local` (like letters
+/// of an einsum).
 static Value onFirstParts(LocalBuilder &builder, const LocalOp &local,
                           Value data, ArrayRef<ShardingRule::DimFactors> dims) {
   Value zero = builder.scalar(graph::tensorType(data).getElementType(), 0);
@@ -101,11 +102,10 @@ static Value ownTuples(LocalBuilder &builder, const LocalOp &local,
       builder.getI64IntegerAttr(static_cast<int64_t>(start.size()) - 1));
 }
 
-/// Makes a scatter_nd local. Writes to elements of other ranks go to an
-/// additional index at the end of the rank's data, as in
-/// localizeScatterElements. If the index tuples are split over ranks, the
-/// ranks' results are summed later. Then one rank starts from the data and the
-/// others from zeros.
+/// Adapts a scatter_nd to local shapes. Writes to elements of other ranks go to
+/// an additional index at the end of the rank's data, which is cut off
+/// afterwards. If the index tuples are split over ranks, the ranks' results are
+/// summed later. Then one rank starts from the data and the others from zeros.
 static Value localizeScatterNd(LocalOp &local, LocalBuilder &builder) {
   auto scatter = cast<graph::ScatterNdOp>(local.op);
   auto type = graph::tensorType(scatter.getData());

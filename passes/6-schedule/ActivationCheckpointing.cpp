@@ -44,9 +44,8 @@ static double flopsOf(Operation *op) {
   return cost ? cost.getFlops() : 0;
 }
 
-/// Returns the operand of the chain of reshapes that computes `value`, which
-/// shares the bytes of `value`. Returns `value` itself if no reshape computes
-/// it.
+/// Returns the value from which a chain of reshapes computes `value`. Both
+/// share the same bytes. Returns `value` itself if no reshape computes it.
 static Value behindReshapes(Value value) {
   while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
     value = reshape->getOperand(0);

@@ -40,8 +40,8 @@ public:
   /// Reads the function `stage`, which must outlive this object and must not be
   /// changed before apply(). `inFlight` is the largest number of microbatches
   /// that have run their forward pass (F) but not yet their backward pass (B).
-  /// `holdsWeights` tells whether gathered weights may stay in memory from F to
-  /// B. `cluster`, which is not copied, gives the price of communication.
+  /// If `holdsWeights`, gathered weights may stay in memory from F to B.
+  /// `cluster`, which is not copied, gives the price of communication.
   ActivationCheckpointing(mlir::func::FuncOp stage, int inFlight,
                           bool holdsWeights, const plan::Cluster &cluster);
 
@@ -59,8 +59,8 @@ public:
 private:
   /// Adds `op`, an op of the forward pass, and its results to `graph`.
   void addForward(mlir::Operation *op);
-  /// Records in `graph` which values `op` reads. `op` is the last op of
-  /// `backward`.
+  /// Records in `graph` which values `op` reads. `op` is the op of the backward
+  /// pass that was added last to `backward`.
   void addReads(mlir::Operation *op);
   /// Sets `graph.backwardBytes`: for each op of the backward pass, the bytes of
   /// the backward pass's own values that are live while it runs.
@@ -101,8 +101,8 @@ private:
   llvm::SmallVector<mlir::Operation *> backward;
   /// Index in `graph.values` of each value.
   llvm::DenseMap<mlir::Value, int> numbers;
-  /// Forward ops that are no sources, each with its index in the order of
-  /// execution.
+  /// Forward ops, each with its index in the order of execution. Sources, which
+  /// are ops without operands such as weights and constants, are not included.
   llvm::MapVector<mlir::Operation *, int> order;
   /// Values that depend on weights and constants only.
   llvm::DenseSet<mlir::Value> weights;

@@ -63,9 +63,9 @@ static std::optional<dist::SubAxes> difference(const dist::SubAxes &from,
   return rest && !rest->empty() ? rest : std::nullopt;
 }
 
-/// Returns the entry of a bucket for the all-reduce `op`. Returns nullopt if
-/// the op also changes how dims are split, or if it reduces over the time axis
-/// (microbatches).
+/// Returns the all-reduce `op` in the form that a bucket (collectives that
+/// share one call) contains. Returns nullopt if the op also changes how dims
+/// are split, or if it reduces over the time axis (microbatches).
 static std::optional<BucketPart> partOfReduction(dist::CollectiveOp op,
                                                  const dist::Sharding &from,
                                                  const dist::Sharding &to) {
@@ -78,10 +78,11 @@ static std::optional<BucketPart> partOfReduction(dist::CollectiveOp op,
   return BucketPart{op, *group, from.partials.front().kind};
 }
 
-/// Returns the entry of a bucket for the all-gather `op` along one dim, if its
-/// result is the plain concatenation of the ranks' operands. This holds if the
-/// gathered axes are the most minor of the axes that split the dim, without
-/// strides. Returns nullopt for other all-gathers.
+/// Returns the all-gather `op` along one dim in the form that a bucket
+/// (collectives that share one call) contains, if its result is the plain
+/// concatenation of the ranks' operands. This holds if the gathered axes are
+/// the most minor of the axes that split the dim, without strides. Returns
+/// nullopt for other all-gathers.
 static std::optional<BucketPart> partOfGather(dist::CollectiveOp op,
                                               const dist::Sharding &from,
                                               const dist::Sharding &to) {
@@ -108,10 +109,10 @@ static std::optional<BucketPart> partOfGather(dist::CollectiveOp op,
   return part;
 }
 
-/// Returns the entry of a bucket (collectives that share one call) for `op`;
-/// nullopt if it cannot be in a bucket. Other kinds than all-reduce and
-/// all-gather cannot, nor can windowed reads (halo exchange) or collectives
-/// with masked rows.
+/// Returns `op` in the form that a bucket (collectives that share one call)
+/// contains. Returns nullopt if `op` cannot be in a bucket: it is neither an
+/// all-reduce nor an all-gather, reads through a window (halo exchange), or has
+/// masked rows.
 static std::optional<BucketPart> partOf(dist::CollectiveOp op) {
   const dist::Sharding from = dist::placement(op.getFrom().getSharding());
   const dist::Sharding to = dist::placement(op.getTo().getSharding());
@@ -124,16 +125,16 @@ static std::optional<BucketPart> partOf(dist::CollectiveOp op) {
 }
 
 namespace {
-/// Groups the collectives of one function into buckets, and replaces the
-/// collectives of each bucket by one call.
+/// Groups the collectives of one function into buckets (sets of collectives
+/// that can share one call), and replaces each bucket by one call.
 class Bucketing {
 public:
   Bucketing(func::FuncOp function, const dist::Mesh &mesh,
             const plan::Prices &prices)
       : function(function), mesh(mesh), prices(prices) {}
 
-  /// Replaces all buckets of the function by one call each. Returns the number
-  /// of calls that this saves.
+  /// Replaces each bucket of the function (collectives that can share one call)
+  /// by one call. Returns the number of calls that this saves.
   int64_t run() {
     std::vector<plan::CollectiveCall> calls = findCalls();
     int64_t saved = 0;
@@ -224,7 +225,8 @@ private:
   /// Replaces the collectives of a bucket by one call before the last of them:
   /// packs the operands into one tensor, creates the call and unpacks the
   /// results. The global tensor of the call is [members, others, elements]. For
-  /// an all-gather, dim 0 is split over the group. For an all-reduce, dim 0 has
+  /// an all-gather, dim 0 has one index per rank that takes part in the call,
+  /// and is split over these ranks (the group). For an all-reduce, dim 0 has
   /// size 1, and the tensor is partial over the group. Dim 1 is split over all
   /// other axes, because ranks that differ along these have different data:
   ///
@@ -285,8 +287,8 @@ private:
     return dist::numParts(othersOf(part));
   }
 
-  /// Returns the sharding of the packed operand of the call; `reduces` tells
-  /// whether the call is an all-reduce.
+  /// Returns the sharding of the packed operand of the call. `reduces` is true
+  /// for an all-reduce and false for an all-gather.
   dist::Sharding sharding(const BucketPart &part, bool reduces) const {
     dist::Sharding made = dist::Sharding::whole(3);
     if (reduces)
@@ -298,9 +300,9 @@ private:
     return dist::canonical(made);
   }
 
-  /// Returns the location of the call: the nodes of all collectives of the
-  /// bucket and, as the cause of the communication, all uses that caused one of
-  /// them.
+  /// Returns the location of the call that replaces `bucket`. It names the
+  /// nodes of all collectives in the bucket and, as the cause of the
+  /// communication, all uses that caused one of these collectives.
   static Location locationOf(ArrayRef<BucketPart> bucket) {
     SmallVector<Location> all;
     std::optional<dist::Cause> cause;
@@ -329,9 +331,11 @@ private:
                                     typeOf(value, shape), value);
   }
 
-  /// Makes all users of the result of `part` read a slice of `results` [ranks,
-  /// length], which starts at column `begin`. For an all-gather, the dim of
-  /// ranks is moved before the gathered dim and merged into it:
+  /// Makes all users of the result of the collective `part` read a slice of
+  /// `results`, the packed result of the call. Its shape is [ranks, length], or
+  /// [1, length] for an all-reduce. The slice starts at column `begin`. For an
+  /// all-gather, the dim of ranks is moved before the gathered dim and merged
+  /// into it:
   ///   [ranks, a, b]  ->  [a, ranks, b]  ->  [a, ranks · b]
   static void unpack(OpBuilder &builder, Value results, int64_t begin,
                      const BucketPart &part) {

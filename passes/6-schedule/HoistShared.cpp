@@ -58,8 +58,9 @@ static bool communicates(Operation *op) {
 
 namespace {
 /// Moves ops of one stage whose results are equal in all microbatches to a new
-/// function, which runs once per step. The stage takes their results as
-/// arguments with `pipe.held`.
+/// function, which runs once per step. The stage function takes their results
+/// as arguments with the attribute `pipe.held`, which names the function that
+/// returns the value.
 class SharedOpHoister {
 public:
   explicit SharedOpHoister(func::FuncOp stage)
@@ -84,7 +85,8 @@ public:
   }
 
 private:
-  /// Fills `ops`, `numberOf` and `stageOps` from the stage.
+  /// Fills `ops` (the ops of the stage), `numberOf` (their indices) and
+  /// `stageOps` (their form for the planner).
   void readOps() {
     for (Operation &op : body.without_terminator()) {
       numberOf[&op] = static_cast<int>(ops.size());
@@ -127,7 +129,8 @@ private:
     return part && part.getInt() >= updatePart;
   }
 
-  /// Returns whether `op` still runs in every microbatch after the move.
+  /// Returns whether `op` stays in the stage function, and so runs in every
+  /// microbatch, after shared ops have been moved.
   bool runsEach(Operation *op) const {
     return op == body.getTerminator() || hoisting.runsEach[numberOf.at(op)];
   }
@@ -139,7 +142,8 @@ private:
   }
 
   /// Builds the function that runs once per step, before the stage function. It
-  /// contains clones of the moved ops and returns the values in `held`.
+  /// contains clones of the moved ops and returns the values in `held`, which
+  /// stay in memory for the whole step.
   void buildOnce() {
     OpBuilder builder(stage);
     SmallVector<unsigned> arguments;
@@ -172,8 +176,9 @@ private:
                            }));
   }
 
-  /// Makes the stage read new arguments instead of the values in `held`. Then
-  /// erases the ops and arguments without readers.
+  /// Makes the stage function read new arguments instead of the values in
+  /// `held`, which the once-per-step function returns. Then erases the ops and
+  /// arguments without readers.
   void takeHeld() {
     Builder builder(stage.getContext());
     for (auto [number, value] : llvm::enumerate(held)) {
@@ -204,8 +209,8 @@ private:
   /// list.
   SmallVector<Operation *> ops;
   DenseMap<Operation *, int> numberOf;
-  /// The ops in the form that the planner reads, and the planner's choice. Both
-  /// are indexed like `ops`.
+  /// The ops of the stage in the form that the planner reads, and the planner's
+  /// choice. Both are indexed like `ops`.
   std::vector<plan::StageOp> stageOps;
   plan::Hoisting hoisting;
   /// Values that the once-per-step function returns and that stay in memory for

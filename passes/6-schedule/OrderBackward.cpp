@@ -27,8 +27,9 @@ using namespace pcc::schedule;
 namespace {
 /// Finds the values that depend on the gradient of the loss. The dependence
 /// begins at a `graph.loss_gradient`, at a receive of the backward pass, or at
-/// an argument that takes a dependent result of another function (`pipe.held`).
-/// The values of a function are computed at the first query.
+/// an argument with `pipe.held`, if the result of another function that it
+/// takes depends on the gradient. The values of a function are computed at the
+/// first query.
 class LossDependence {
 public:
   /// Returns whether `value` depends on the gradient of the loss.
@@ -67,11 +68,11 @@ private:
 } // namespace
 
 /// Moves `op` right before the first op that reads its results. At least one op
-/// must.
+/// must read them.
 static void moveToFirstReader(Operation *op) {
   Operation *first = *op->user_begin();
-  // With one reader, skip the comparison of positions: after a move it
-  // renumbers the block, which is slow.
+  // With one reader, skip the comparison of the order of ops in the block.
+  // After a move, this comparison renumbers the block, which is slow.
   if (!op->hasOneUse())
     for (Operation *user : op->getUsers())
       if (user->isBeforeInBlock(first))
@@ -119,8 +120,8 @@ struct OrderBackward : pcc::schedule::impl::OrderBackwardBase<OrderBackward> {
     }
   }
 
-  /// Checks that each argument with `pipe.held` names an existing function and
-  /// one of its results. Emits an error if not.
+  /// Checks that each argument of `stage` with the attribute `pipe.held` names
+  /// an existing function and one of its results. Emits an error if not.
   LogicalResult checkHeld(func::FuncOp stage) {
     for (BlockArgument argument : stage.getArguments())
       if (auto held = pipe::heldOf(argument); held && !pipe::heldBy(argument))
@@ -130,9 +131,10 @@ struct OrderBackward : pcc::schedule::impl::OrderBackwardBase<OrderBackward> {
     return success();
   }
 
-  /// Moves ops of one stage: delays those that wait for a reader, then raises
-  /// the accumulations. Delayed ops are visited in reverse order, so that the
-  /// readers of an op have their final places when it is moved.
+  /// Moves ops of one stage. First delays the ops for which waitsForReader is
+  /// true, then moves each accumulation right after the gradient that it adds.
+  /// Delayed ops are visited in reverse order, so that the readers of an op
+  /// have their final places when it is moved.
   void run(func::FuncOp stage, LossDependence &dependence) {
     SmallVector<Operation *> waiting;
     for (Operation &op : stage.front().without_terminator())

@@ -119,10 +119,11 @@ private:
     func::ReturnOp::create(builder, model.getLoc(), outputs);
   }
 
-  /// Sets `pipe.part`, the function to which split-actions moves an op, on
-  /// `op`: the part of the model op `of`. If `arrives` is true, `op` is the
-  /// receive of the transfer `of`; in the update, its part is one later than
-  /// that of the send.
+  /// Sets the attribute `pipe.part` of `op`: the number of the function to
+  /// which split-actions moves it. The number is that of `of`, the op of the
+  /// model from which `op` was made. If `arrives` is true, `op` is the receive
+  /// of the transfer `of`; in the update, the part of a receive is one later
+  /// than that of the send.
   void markPart(Operation *op, Operation *of, bool arrives = false) const {
     if (parts)
       op->setAttr(pipe::partName,

@@ -1,8 +1,9 @@
 //===- Passes.h - passes of phase 6-schedule ------------------------------===//
 //
 // The phase turns the model of local shapes into functions, one per stage and
-// kind of action, and writes the action table of each pipeline position. The
-// passes are described in Passes.td, in the order in which they run.
+// kind of action, and writes the action table of each pipeline position (the
+// stages that one rank runs). The passes are described in Passes.td, in the
+// order in which they run.
 //
 //===----------------------------------------------------------------------===//
 

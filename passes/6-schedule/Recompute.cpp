@@ -20,15 +20,16 @@ using namespace pcc;
 using namespace pcc::schedule;
 
 namespace {
-/// A function that chooses which activations the stages of one position keep. A
-/// position is the stages that one rank runs. The second argument is the
-/// position's budget in bytes, which only the mode `auto` uses.
+/// A function that chooses which activations are kept in the stages of one
+/// pipeline position (the stages that one rank runs). The first argument is
+/// these stages. The second argument is the memory budget of the position in
+/// bytes, which only the mode `auto` uses.
 using Chooser = std::vector<plan::Recomputation> (*)(
     const std::vector<plan::StageGraph> &, int64_t);
 } // namespace
 
-/// A Chooser that calls `choose` for each stage separately and ignores the
-/// budget.
+/// A Chooser (function that chooses the activations to keep) that calls
+/// `choose` for each stage separately and ignores the memory budget.
 template <plan::Recomputation (*choose)(const plan::StageGraph &)>
 static std::vector<plan::Recomputation>
 eachStage(const std::vector<plan::StageGraph> &stages, int64_t) {
@@ -39,8 +40,9 @@ eachStage(const std::vector<plan::StageGraph> &stages, int64_t) {
   return chosen;
 }
 
-/// Returns the function for the mode `mode`, a value of `pipe.recompute`; null
-/// for an unknown mode.
+/// Returns the function that chooses the activations to keep in the mode
+/// `mode`, a value of `pipe.recompute`. Every mode other than `none`,
+/// `selective` and `full` counts as `auto`.
 static Chooser chooserOf(StringRef mode) {
   return llvm::StringSwitch<Chooser>(mode)
       .Case("none", eachStage<plan::recomputeNothing>)
@@ -78,8 +80,9 @@ struct Recompute : pcc::schedule::impl::RecomputeBase<Recompute> {
                         });
   }
 
-  /// Chooses which activations the stages of one position recompute, and
-  /// changes their functions accordingly. Fails if a stage has no function.
+  /// Chooses which activations are recomputed in the stages of one pipeline
+  /// position (the stages that one rank runs), and changes the functions of
+  /// these stages accordingly. Fails if a stage has no function.
   LogicalResult recompute(const plan::ActionTable &table, int position,
                           Chooser choose) {
     const plan::Cluster cluster = plan::clusterOf(
@@ -117,8 +120,9 @@ struct Recompute : pcc::schedule::impl::RecomputeBase<Recompute> {
     return {};
   }
 
-  /// Returns the budget of position `position` in bytes. If the module has
-  /// none, returns 0: the mode `auto` then keeps as few bytes as possible.
+  /// Returns the memory budget in bytes of pipeline position number `position`
+  /// (the stages that one rank runs). If the module has no budget, returns 0:
+  /// the mode `auto` then keeps as few bytes as possible.
   int64_t budgetOf(int position) {
     auto budgets = getOperation()->getAttrOfType<DenseI64ArrayAttr>(
         pipe::activationBytesName);

@@ -8,15 +8,16 @@
 
 namespace pcc::schedule {
 
-/// Returns the action table of `module`: which actions, such as F and B of a
-/// microbatch, each pipeline position runs, in order. Updates and UNSHARD (ops
-/// that run once per step) are not yet included. The table is the one in
-/// `pipe.table`, which a user wrote, or else the one that is generated for the
-/// schedule named in `pipe.schedule`; without that attribute the schedule is
-/// `forward` (inference). The sizes are `pipe.stages`, `pipe.virtual_stages`
-/// (stages per position) and `pipe.microbatches`, each 1 if absent. Emits an
-/// error at the module and fails if the schedule is unknown or does not fit
-/// these sizes.
+/// Returns the action table of `module`: which actions each pipeline position
+/// (the stages that one rank runs) executes, in order. Actions are, for
+/// example, the forward pass (F) and the backward pass (B) of one microbatch.
+/// The actions that run once per step, updates and UNSHARD, are not yet
+/// included. The table is the one in `pipe.table`, which a user wrote, or else
+/// the one that is generated for the schedule named in `pipe.schedule`; without
+/// that attribute the schedule is `forward` (inference). The sizes are
+/// `pipe.stages`, `pipe.virtual_stages` (stages per position) and
+/// `pipe.microbatches`, each 1 if absent. Emits an error at the module and
+/// fails if the schedule is unknown or does not fit these sizes.
 mlir::FailureOr<plan::ActionTable> actionTableOf(mlir::ModuleOp module);
 
 } // namespace pcc::schedule

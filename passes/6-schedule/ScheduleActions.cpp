@@ -19,8 +19,9 @@ using namespace pcc::schedule;
 namespace {
 struct ScheduleActions
     : pcc::schedule::impl::ScheduleActionsBase<ScheduleActions> {
-  /// Returns the stages that have a function for the action UNSHARD, which runs
-  /// once per step. The pass hoist-shared creates these functions.
+  /// Returns the stages that have a function for the action UNSHARD. This
+  /// action runs once per step and computes values that all microbatches share.
+  /// The pass hoist-shared creates these functions.
   std::vector<int> stagesThatShare() {
     std::vector<int> stages;
     for (auto function : getOperation().getOps<func::FuncOp>())
@@ -30,8 +31,8 @@ struct ScheduleActions
   }
 
   /// Returns the parts into which the update of every stage is divided; each
-  /// part has its own function. In an action U (update), the number of the part
-  /// stands where other actions have the microbatch.
+  /// part has its own function. An action U (update) contains the number of the
+  /// part in place of the microbatch number that other actions contain.
   std::vector<plan::StageUpdate> updates() {
     std::vector<plan::StageUpdate> found;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
@@ -43,8 +44,9 @@ struct ScheduleActions
     return found;
   }
 
-  /// Returns the action table that the module asks for, with UNSHARD and update
-  /// actions inserted.
+  /// Returns the action table that the module asks for, with the actions that
+  /// run once per step inserted: UNSHARD (values that all microbatches share)
+  /// and updates.
   FailureOr<plan::ActionTable> makeTable() {
     FailureOr<plan::ActionTable> table = actionTableOf(getOperation());
     if (failed(table))

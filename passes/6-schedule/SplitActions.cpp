@@ -50,8 +50,9 @@ static DenseSet<Operation *> opsBehindSends(Block &body) {
   return behind;
 }
 
-/// Returns the ops on which the gradients of two or more weights depend. They
-/// form the action I in a stage that sends no gradient (the first one).
+/// Returns the ops on which the gradients of two or more weights depend. In the
+/// first stage, which sends no gradient to another stage, these ops form the
+/// action I (input gradient).
 static DenseSet<Operation *> opsOfSeveralGradients(Block &body) {
   DenseSet<Operation *> several;
   DenseMap<Operation *, std::set<Operation *>> reached;
@@ -70,8 +71,10 @@ static DenseSet<Operation *> opsOfSeveralGradients(Block &body) {
   return several;
 }
 
-/// Divides the backward ops of a stage between I and W. An op goes to W if only
-/// gradients of weights need its result; all others stay in I.
+/// Divides the backward ops of a stage between the actions I (input gradient)
+/// and W (weight gradient). An op goes to W if no gradient that the stage sends
+/// depends on it. In a stage that sends no gradient, it goes to W if the
+/// gradient of at most one weight depends on it. All other ops stay in I.
 static void splitBackward(Block &body) {
   DenseSet<Operation *> inputs = opsBehindSends(body);
   if (inputs.empty())
@@ -91,10 +94,11 @@ namespace {
 /// A stage function that has only a forward part is kept.
 class StageSplitter {
 public:
-  /// Prepares the division of the function `stage`. `isBackward` tells whether
-  /// the schedule runs a backward pass of the stage; the stage then gets a
-  /// function for it even if it has no gradients. `splitsBackward` tells
-  /// whether the backward pass consists of I and W instead of B.
+  /// Prepares the division of the function `stage`. `isBackward` is true if the
+  /// schedule runs a backward pass of the stage; the stage then gets a function
+  /// for it even if it has no gradients. `splitsBackward` is true if the
+  /// schedule splits the backward pass into the actions I (input gradient) and
+  /// W (weight gradient); otherwise it is the single action B.
   StageSplitter(func::FuncOp stage, bool isBackward, bool splitsBackward)
       : stage(stage), body(stage.front()), splitsBackward(splitsBackward) {
     functions.try_emplace(forwardPart);
@@ -268,8 +272,9 @@ private:
     return attributes.getDictionary(stage.getContext());
   }
 
-  /// Returns the index at which the function of the part `maker` returns
-  /// `value`. If it does not return the value yet, appends a result.
+  /// Returns the index of the result with which the function of the part
+  /// `maker` returns `value`. If that function does not return the value yet,
+  /// appends a result to it.
   unsigned resultFor(Value value, int64_t maker) {
     ActionFunction &function = functionOf(maker);
     auto [entry, isNew] = function.resultOf.insert(
@@ -290,7 +295,8 @@ private:
   /// Returns the sum of the op's operand over all microbatches, as a value in
   /// the function of the part `part`. The function that computes the operand
   /// becomes an accumulator: it takes its own result of the microbatch before
-  /// as an argument and adds to it.
+  /// as an argument and adds to it. Example with the actions B (backward pass)
+  /// and U0 (first part of the update):
   ///
   ///   B(gradients so far)  ->  gradients so far + gradients of the microbatch
   ///   U0(gradients)            takes the result of the last B

@@ -10,8 +10,8 @@ using namespace pcc::schedule;
 using graph::StepPart;
 
 /// Returns whether `op` may be delayed to the part (function) of the ops that
-/// read it. A transfer may not: its value is sent to later stages as soon as it
-/// exists.
+/// read it. A transfer may not be delayed: it sends its value to another stage
+/// as soon as the value exists.
 static bool mayWait(Operation *op) { return !isa<pipe::TransferOp>(op); }
 
 StageParts::StageParts(Block &block) : step(block, mayWait) {

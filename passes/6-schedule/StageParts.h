@@ -30,24 +30,27 @@ enum StagePart : int64_t {
   /// The gradients of weights (action W), if the schedule splits the backward
   /// pass.
   weightGradientPart = 2,
-  /// The first part of the update (action U0). Its k-th part, counted from 0,
-  /// has the number updatePart + k.
+  /// The first part of the update (action U0). If the update has several parts,
+  /// part k (counted from 0) has the number updatePart + k.
   updatePart = 3,
 };
 
-/// Returns the `pipe.part` of `op`; forwardPart if it has none.
+/// Returns the `pipe.part` of `op`, the number of the function that will
+/// contain it; forwardPart if it has none.
 inline int64_t partOf(mlir::Operation *op) {
   auto part = op->getAttrOfType<mlir::IntegerAttr>(pipe::partName);
   return part ? part.getInt() : static_cast<int64_t>(forwardPart);
 }
 
-/// Sets the `pipe.part` of `op` to `part`.
+/// Sets the `pipe.part` of `op`, the number of the function that will contain
+/// it, to `part`.
 inline void setPart(mlir::Operation *op, int64_t part) {
   auto type = mlir::IntegerType::get(op->getContext(), 64);
   op->setAttr(pipe::partName, mlir::IntegerAttr::get(type, part));
 }
 
-/// Returns whether `op` is in the part for B or I, or in the part for W.
+/// Returns whether `op` runs in the backward pass: in the part of action B
+/// (backward) or I (input gradient), or in that of W (weight gradient).
 inline bool runsInBackward(mlir::Operation *op) {
   return partOf(op) == backwardPart || partOf(op) == weightGradientPart;
 }
@@ -94,12 +97,12 @@ private:
   /// it runs, counted from 0: the largest number of transfers between stages on
   /// a path to the op.
   void findEarliest(mlir::Block &block);
-  /// Delays update ops: raises the level of each (the part of the update in
-  /// which it runs) to the lowest level of the ops that read it.
+  /// Delays update ops: raises the level of each op (the part of the update in
+  /// which it runs) to the lowest level of the ops that read its results.
   void delay(mlir::Block &block);
-  /// Raises the level of each write of a parameter, the part of the update in
-  /// which it runs: above the levels of reads by other stages, and not below
-  /// those of reads by its own stage.
+  /// Raises the level of each op that writes a parameter (the part of the
+  /// update in which it runs). The write is then in a later part than the reads
+  /// by other stages, and in no earlier part than the reads by its own stage.
   void writeLast(mlir::Block &block);
 
   /// Division of the ops into forward pass, backward pass and update.

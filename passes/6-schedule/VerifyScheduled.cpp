@@ -107,8 +107,8 @@ struct VerifyScheduled
 
   /// Checks that each action of the table has exactly one function and each
   /// function an action, and that arguments with `pipe.held` are valid. Actions
-  /// other than F, B, I and W may occur once per stage. Emits an error if a
-  /// check fails.
+  /// other than F (forward), B (backward), I (input gradient) and W (weight
+  /// gradient) may occur only once per stage. Emits an error if a check fails.
   LogicalResult checkFunctions(const plan::ActionTable &table) {
     std::set<std::pair<int64_t, std::string>> run;
     for (const auto &row : table.positions)
@@ -156,7 +156,7 @@ struct VerifyScheduled
   }
 
   /// Runs all checks. The simulated run of all ranks comes last, because it
-  /// relies on the other checks.
+  /// relies on the results of the checks before it.
   LogicalResult check() {
     auto table = readTable();
     if (failed(table))

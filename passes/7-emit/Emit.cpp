@@ -74,9 +74,9 @@ private:
     return instructionSetsOf(module, cpus);
   }
 
-  /// Writes the programs of all positions to `programs`, in memory. Returns an
-  /// error if a rank needs more memory than the attribute `rank.memory_limit`
-  /// of the module allows.
+  /// Writes the programs of all pipeline positions to `programs`, in memory.
+  /// Returns an error if a rank needs more memory than the attribute
+  /// `rank.memory_limit` of the module allows.
   Status writePrograms() {
     PCC_RETURN_IF_ERROR(emit::writePrograms(module, facts, programs));
     return checkMemory(module, memoryOf(*facts, programs));
@@ -179,9 +179,9 @@ private:
     return Status::success();
   }
 
-  /// Links the executable of each position under the name of the position's
-  /// first rank. The executables of the position's other ranks are hard links
-  /// to that file. Erases the object files at the end.
+  /// Links the executable of each pipeline position under the name of the
+  /// position's first rank. The executables of the position's other ranks are
+  /// hard links to that file. Erases the object files at the end.
   Status linkExecutables() {
     const int64_t perPosition =
         runtime::numRanks(facts->mesh.ranks()) / facts->numPositions();
@@ -205,8 +205,8 @@ private:
            number;
   }
 
-  /// Links the executable of one position as file `name`, and appends its size
-  /// and checksum to it (runtime::sealFile).
+  /// Links the executable of one pipeline position as file `name`, and appends
+  /// its size and checksum to it (runtime::sealFile).
   Status linkProgram(PositionProgram &program, const std::string &name) {
     const auto sealed = runtime::sealProgram(program.tables, program.constants);
     Image image{sealed, objects.empty() ? std::vector<std::string>() : cpus,

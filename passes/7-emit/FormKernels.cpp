@@ -26,9 +26,9 @@ using namespace pcc;
 using namespace pcc::emit;
 
 /// Removes from `group` each reshape that only reads values from outside of the
-/// group, or that only ops outside of the group read. The reshape then stays in
-/// the function, where it costs nothing. In a kernel it would make one buffer
-/// appear with two shapes.
+/// group, and each reshape that only ops outside of the group read. The removed
+/// reshapes stay in the function, where they cost nothing. In a kernel it would
+/// make one buffer appear with two shapes.
 static void peelReshapes(KernelGroup &group) {
   auto isOutside = [&](Operation *op) {
     return !op || (!group.ops.contains(op) && !isCopiedIntoKernels(op));

@@ -104,8 +104,8 @@ static void outline(const CallBody &made, Operation *contraction) {
 }
 
 /// Replaces each graph.loss_gradient, the gradient of the loss by itself, by a
-/// constant 1. Earlier passes needed the op as a mark of where the backward
-/// pass begins. This pass and later ones do not.
+/// constant 1. Earlier passes use the op as a mark of where the backward pass
+/// begins. No pass after this one needs the mark.
 static void replaceLossGradients(func::FuncOp function) {
   for (auto op :
        llvm::make_early_inc_range(function.getOps<graph::LossGradientOp>())) {
@@ -140,8 +140,8 @@ struct FormLibraryCalls
         contractions.push_back(&op);
     for (Operation *contraction : contractions) {
       const CallBody call = callBodyOf(contraction);
-      // A contraction without other ops needs no call: InstructionTable turns
-      // it into an instruction by itself.
+      // Create no rank.library_call around a contraction without other ops:
+      // InstructionTable turns the contraction into an instruction directly.
       if (call.ops.size() == 1)
         continue;
       ++numCalls;

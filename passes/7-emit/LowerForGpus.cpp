@@ -27,8 +27,8 @@ struct LowerForGpus : pcc::emit::impl::LowerForGpusBase<LowerForGpus> {
     auto module = function->getParentOfType<ModuleOp>();
     if (function.isDeclaration() || dist::targetOf(module) != "cuda")
       return;
-    // The order of the lowerings does not matter: none of them creates an op
-    // that another one replaces.
+    // The order of the lowerings does not matter: no lowering creates an op
+    // that another lowering replaces.
     for (auto *lower :
          {lowerWindows, lowerSorting, lowerScans, lowerScatters, lowerExperts})
       numLowered += lower(function);

@@ -50,8 +50,8 @@ struct VerifyEmitted : pcc::emit::impl::VerifyEmittedBase<VerifyEmitted> {
     return success();
   }
 
-  /// Verifies the program of each position, and checks that ranks cannot
-  /// deadlock in calls of communicators.
+  /// Verifies the program of each pipeline position, and checks that ranks
+  /// cannot deadlock in calls of communicators.
   LogicalResult check(const ModelFacts &facts) {
     std::vector<std::optional<program::ProgramT>> programs(
         facts.numPositions());

@@ -40,8 +40,9 @@ public:
   unsigned numUnsaid() const { return decided.numUnsaid(); }
 
 private:
-  /// Adds the annotation of `node`, whose index in the graph is `position`: the
-  /// shardings of its inputs and outputs, and its pipeline stage.
+  /// Adds the annotation of `node`: the shardings of its inputs and outputs,
+  /// and its pipeline stage. `position` is the index of `node` in the graph's
+  /// list of nodes.
   void addNode(const onnx::Node &node, uint32_t position);
   /// Appends the sharding `place` of the tensor called `tensor` to `own`, the
   /// annotation of a node.

@@ -16,11 +16,11 @@ inline constexpr char writtenConfiguration[] = "pcc";
 /// decided, as ONNX multi-device annotations and as metadata. `module` must
 /// have passed phase 4-shard and no later phase.
 ///
-/// Annotations cannot express all decisions: a note tells `listener` how many
-/// values lack one. Returns exit code 6 if `module` was not imported from an
-/// .onnx file, or if its weights are in a folder to which the copy cannot
-/// refer. Returns exit code 7 if the file cannot be written; no incomplete file
-/// remains then.
+/// Annotations cannot express all decisions. If values lack an annotation,
+/// passes a note with their number to `listener`. Returns exit code 6 if
+/// `module` was not imported from an .onnx file, or if its weights are in a
+/// folder to which the copy cannot refer. Returns exit code 7 if the file
+/// cannot be written; no incomplete file remains then.
 Status writeAnnotatedModel(mlir::ModuleOp module, const std::string &path,
                            const Listener &listener);
 

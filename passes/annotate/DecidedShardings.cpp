@@ -90,9 +90,12 @@ void DecidedShardings::readOp(Operation *op) {
 }
 
 /// Finds the sharding of `value` in terms of the ONNX model. If all ops read
-/// the value through a reshard, this is the result's sharding of the first
-/// reshard: in the annotated model, the node that computes the value has the
-/// resharded value as output.
+/// the value through one reshard, this is the sharding after that reshard,
+/// because in the annotated model the node that computes the value outputs the
+/// resharded value. For a partial sum with several reshards, it is the sharding
+/// after the first of them. In all other cases it is the sharding of `value`
+/// itself. A value that is read as a partial sum gets no sharding and is
+/// counted in `partial`.
 void DecidedShardings::readResult(Value value, const std::string &name) {
   auto sharding = shardingOf(value);
   if (!sharding)

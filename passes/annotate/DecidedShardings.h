@@ -30,9 +30,10 @@ public:
     bool operator==(const StagedSharding &) const = default;
   };
 
-  /// Returns the sharding in which ops read the value `name`; for a partial
-  /// sum, the one after the reduction. Returns null if the value was removed,
-  /// is read as a partial sum or has contradictory shardings.
+  /// Returns the sharding in which ops read the value `name`. For a partial sum
+  /// (which still has to be added over ranks), this is the sharding after the
+  /// sum is reduced. Returns null if the value was removed, is read as a
+  /// partial sum or has contradictory shardings.
   const StagedSharding *ofValue(const std::string &name) const {
     return lookUp(values, name);
   }
@@ -71,8 +72,8 @@ private:
     auto found = map.find(key);
     return found == map.end() || !found->second ? nullptr : &*found->second;
   }
-  /// Adds an entry to `map`. If `map` has a different entry for `key`, both are
-  /// replaced by nullopt, which marks a contradiction.
+  /// Adds an entry to `map`. If `map` already has a different entry for `key`,
+  /// sets the entry to nullopt, which marks a contradiction.
   template <typename Key, typename Value>
   static void enter(std::map<Key, std::optional<Value>> &map, const Key &key,
                     const Value &value) {

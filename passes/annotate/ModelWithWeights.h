@@ -32,8 +32,8 @@ struct ReplacedWeight {
 struct ModelWithWeightsOptions {
   /// Path of the .onnx file to copy.
   std::string model;
-  /// Directory in which external data of the model may lie besides the model's
-  /// own; empty for none.
+  /// Directory in which files of the model's external data may lie, in addition
+  /// to the directory of the model; empty for none.
   std::string externalDataRoot;
   /// Path of the copy. It must differ from the model's path.
   std::string output;

@@ -80,8 +80,8 @@ Status Compilation::advanceTo(Phase last) {
   return Status::success();
 }
 
-/// Diagnostics of the trial are dropped: if a phase fails here, it fails again
-/// in the real run, which reports the error.
+/// Runs the phases as a trial and drops all diagnostics. If a phase fails in
+/// the trial, it fails again in the real run, which reports the error.
 bool Compilation::canRunRest(ModuleOp copy, Phase first) {
   ScopedDiagnosticHandler silent(&context, [](Diagnostic &) {});
   PassManager manager(&context);
@@ -205,8 +205,8 @@ Status Compilation::loadOnnx() {
 }
 
 /// Loads a .mlir file: the dump of a phase, or a model in the graph dialect. A
-/// model must pass the verification gate of phase 1-import, as an imported one
-/// does.
+/// model must pass the verification gate (rule check) of phase 1-import, as an
+/// imported model does.
 Status Compilation::loadText() {
   if (!llvm::sys::fs::exists(options.model))
     return Status::error(CannotRead,
@@ -225,8 +225,10 @@ static bool passesGate(ModuleOp module, Phase phase) {
   return succeeded(manager.run(module));
 }
 
-/// The gate runs again on the same module with positions in the file as
-/// locations, so that the error names the line.
+/// Runs the gate (rule check of the phase that wrote the dump) once without
+/// diagnostics. If it fails, parses the file again with positions in the file
+/// as locations, and runs the gate on the result. The error then names the
+/// line.
 Status Compilation::checkDump() {
   const Phase passed = phaseOf(*module);
   if (passed == Phase::None)
@@ -265,8 +267,9 @@ Status Compilation::runPhase(Phase phase) {
   return dump(phase);
 }
 
-/// A failed verification gate or a pass that leaves invalid IR is a defect of
-/// pcc: the result is an internal error (exit code 1) with a reproducer.
+/// Returns an internal error (exit code 1) with a reproducer if a verification
+/// gate (rule check of the phase) fails or if a pass leaves invalid IR, because
+/// both are defects of pcc.
 Status Compilation::runPasses(Phase phase) {
   std::string failedPass;
   bool leftInvalid = false;

@@ -51,20 +51,21 @@ public:
   CompileReport report;
 
 private:
-  /// Returns a listener that forwards notes to `outside`, each only once, and
-  /// adds them to the report.
+  /// Returns a listener that forwards notes to `outside` and adds them to the
+  /// report. A note that occurs several times is forwarded and added once.
   Listener keepNotes(const Listener &outside);
-  /// Writes a reproducer (the module at the start of the phase) and returns the
-  /// error for a defect of pcc in the current phase. `what` describes the
-  /// defect.
+  /// Writes a reproducer (the module at the start of the current phase).
+  /// Returns the error (exit code 1) for a defect of pcc in that phase. `what`
+  /// describes the defect.
   Status internalError(const std::string &what);
   /// Imports the .onnx file `options.model` as the module.
   Status loadOnnx();
   /// Parses the .mlir file `options.model` as the module, and checks that the
   /// options fit the dump.
   Status loadText();
-  /// Runs the verification gate of the phase whose dump the module is. An error
-  /// is one of the user, who has edited the dump.
+  /// Runs the verification gate (rule check) of the phase of which the module
+  /// is a dump. A broken rule is reported as an error in the file, because the
+  /// user may have edited the dump.
   Status checkDump();
   /// Checks that the instruction sets named in --cpu exist.
   Status checkInstructionSets();
@@ -74,8 +75,8 @@ private:
   /// Calls pcc::fitRecompute for the module, which chooses activations to
   /// recompute under a memory limit.
   Status fitRecompute();
-  /// Runs all phases from `first` on on `copy`, and drops their diagnostics.
-  /// Returns whether all succeed.
+  /// Runs the phase `first` and all later phases on `copy`. Drops their
+  /// diagnostics. Returns whether all these phases succeed.
   bool canRunRest(mlir::ModuleOp copy, Phase first);
   /// Runs one phase, measures its time, and writes its dump if the user wants
   /// dumps.

@@ -26,8 +26,9 @@ struct PhaseStats {
 /// notes, and ops that could not be imported.
 class CompileReport {
 public:
-  /// Starts the clock of `phase`. Has no effect if that clock is already
-  /// running, so loading the model counts for 1-import.
+  /// Starts the clock of `phase`. Has no effect if the clock of `phase` is
+  /// already running. Compilation starts the clock of 1-import before it loads
+  /// the model, so the time of loading counts for 1-import.
   void begin(Phase phase);
   /// Stops the clock of the current phase and adds the phase to the report.
   void end();

@@ -9,10 +9,10 @@
 
 namespace pcc {
 
-/// Calls `body`. Returns true if it returns. Returns false if it crashes, by a
-/// signal, an abort or exhausted memory, and sets `why` to the reason in one
-/// line. After a crash, objects that `body` used may be inconsistent and must
-/// be neither used nor destroyed. Calls may be nested.
+/// Calls `body`. Returns true if `body` returns. Returns false if `body`
+/// crashes, by a signal, an abort or exhausted memory, and sets `why` to the
+/// reason in one line. After a crash, objects that `body` used may be
+/// inconsistent and must be neither used nor destroyed. Calls may be nested.
 bool runsWithoutCrash(llvm::function_ref<void()> body, std::string &why);
 
 } // namespace pcc

@@ -33,8 +33,8 @@ private:
   std::string message;
   /// Notes of the first error.
   std::vector<std::string> notes;
-  /// Registration of `take` with the context. The last member, so that it is
-  /// destroyed first.
+  /// Registration of the function `take` with the context. It must be the last
+  /// member, because the last member is destroyed first.
   mlir::ScopedDiagnosticHandler handler;
 };
 

@@ -15,8 +15,8 @@
 using namespace mlir;
 using namespace pcc;
 
-/// Number of size thresholds to try. With a threshold, all weights up to that
-/// size are sharded.
+/// Largest number of size thresholds to try. With a threshold of n bytes, all
+/// weights of at most n bytes per rank are candidates for sharding.
 static constexpr size_t mostSizes = 8;
 
 /// Number of attempts to shard only some of the weights up to a threshold. An
@@ -103,7 +103,8 @@ private:
   }
 
   /// Returns up to `mostSizes` size thresholds in bytes, ascending. Each is the
-  /// size of some weight on the position that holds most of the weight.
+  /// size of some weight on one rank, at the pipeline position (the stages that
+  /// one rank runs) that holds most of this weight.
   std::vector<int64_t> sizesOf(const Positions &positions) const {
     std::set<int64_t> sizes;
     for (const std::string &name : names)
@@ -124,9 +125,11 @@ private:
     return small;
   }
 
-  /// Returns false if sharding the weights `small` cannot meet the limit: a
-  /// position exceeds it even if these weights, all gradients and all optimizer
-  /// state were divided by the number of ranks and nothing were ever gathered.
+  /// Returns false if sharding the weights `small` cannot meet the limit. For
+  /// this test, `small`, all gradients and all optimizer state are assumed to
+  /// be divided by the number of ranks, and nothing to be gathered. If a
+  /// pipeline position (the stages that one rank runs) exceeds the limit even
+  /// then, the result is false.
   bool mayFit(const Positions &undivided, const Names &small) const {
     return llvm::all_of(undivided, [&](const emit::PositionMemory &memory) {
       int64_t bytes = memory.total() - (memory.state + memory.gradients) /
@@ -163,8 +166,8 @@ private:
     return small;
   }
 
-  /// Returns the size of a weight in bytes per rank, on the position that holds
-  /// most of it.
+  /// Returns the size of a weight in bytes per rank, at the pipeline position
+  /// (the stages that one rank runs) that holds most of it.
   static int64_t sizeOf(const Positions &positions, const std::string &name) {
     int64_t size = 0;
     for (const emit::PositionMemory &memory : positions)
@@ -172,7 +175,8 @@ private:
     return size;
   }
 
-  /// Returns the memory, in bytes per rank, of the position that needs most.
+  /// Returns the memory, in bytes per rank, of the pipeline position (the
+  /// stages that one rank runs) that needs most.
   static int64_t largest(const Positions &positions) {
     int64_t bytes = 0;
     for (const emit::PositionMemory &memory : positions)
@@ -180,23 +184,26 @@ private:
     return bytes;
   }
 
-  /// Returns the size of the weight `name` on one position, in bytes per rank;
-  /// 0 if the position does not hold it.
+  /// Returns the size in bytes per rank of the weight `name` at one pipeline
+  /// position (the stages that one rank runs); 0 if the position does not hold
+  /// the weight.
   static int64_t bytesOf(const emit::PositionMemory &memory,
                          const std::string &name) {
     auto it = memory.weights.find(name);
     return it == memory.weights.end() ? 0 : it->second;
   }
 
-  /// Returns whether all positions meet the memory limit.
+  /// Returns whether all pipeline positions (each the stages that one rank
+  /// runs) meet the memory limit.
   bool fits(const Positions &positions) const {
     return llvm::all_of(positions, [&](const emit::PositionMemory &memory) {
       return memory.total() <= limit;
     });
   }
 
-  /// Returns the memory of all positions if the weights `chosen` are sharded,
-  /// or nullopt if a phase fails.
+  /// Returns the memory of all pipeline positions (each the stages that one
+  /// rank runs) if the weights `chosen` are sharded. Returns nullopt if a phase
+  /// fails.
   std::optional<Positions> measure(const Names &chosen) {
     return measureWith([&](ModuleOp copy) { setDivided(copy, chosen); });
   }
@@ -211,8 +218,8 @@ private:
                               chosen.begin(), chosen.end())));
   }
 
-  /// Records the weights `chosen` as those to shard, and tells the user in a
-  /// note.
+  /// Records the weights `chosen` as those to shard, and passes a note about
+  /// them to `listener`.
   void divide(const Names &chosen, const Listener &listener) {
     setDivided(module, chosen);
     listener.onNote(std::to_string(chosen.size()) + " of " +
@@ -222,7 +229,8 @@ private:
   }
 
   /// Returns the error (exit code 6) for a memory limit that cannot be met.
-  /// `positions` is the smallest memory that any attempt has reached.
+  /// `positions` holds, per pipeline position, the smallest memory that any
+  /// attempt has reached.
   Status refuse(const Positions &positions) const {
     Status status = emit::checkMemory(module, positions);
     status.addNote("storing other weights in parts does not help; use more "

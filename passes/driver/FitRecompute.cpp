@@ -12,8 +12,9 @@ using namespace pcc;
 /// Largest number of trials to improve the budgets.
 static constexpr int mostTrials = 6;
 
-/// The search for a position ends if less than 1/unusedShare of the memory
-/// limit is unused.
+/// The search for the budget of a pipeline position (the stages that one rank
+/// runs) ends if less than 1/unusedShare of the memory limit is unused, here 1
+/// %.
 static constexpr int64_t unusedShare = 100;
 
 namespace {
@@ -52,12 +53,15 @@ public:
   }
 
 private:
-  /// Budget of a position that meets the limit without recomputation.
+  /// Value that stands for no budget: the pipeline position meets the limit
+  /// without recomputation.
   static constexpr int64_t unbounded = INT64_MAX;
 
-  /// Sets the initial budgets from `nothing`, the memory without recomputation.
-  /// A position that meets the limit gets no bound. For others, the first
-  /// budget is what the limit leaves for the arena, minus the gradients.
+  /// Sets the initial activation budgets from `nothing`, the memory without
+  /// recomputation. A pipeline position (the stages that one rank runs) that
+  /// meets the limit gets no bound. For any other position, the first budget is
+  /// the part of the limit that is left for the arena (buffer of all values),
+  /// minus the gradients.
   void begin(const Positions &nothing) {
     for (const emit::PositionMemory &memory : nothing) {
       const bool isFree = memory.total() <= limit;
@@ -72,7 +76,8 @@ private:
       set(module, fits);
   }
 
-  /// Returns whether all positions meet the limit without recomputation.
+  /// Returns whether all pipeline positions (each the stages that one rank
+  /// runs) meet the limit without recomputation.
   bool isDone() const {
     return llvm::all_of(next,
                         [](int64_t budget) { return budget == unbounded; });
@@ -91,9 +96,10 @@ private:
     }
   }
 
-  /// Updates the bounds of one position after the trial of its budget, and
-  /// chooses the next budget. `left` is the limit minus the measured bytes;
-  /// negative if the position exceeds the limit.
+  /// Updates the bounds of one pipeline position (the stages that one rank
+  /// runs) after the trial of its activation budget, and chooses its next
+  /// budget. `left` is the limit minus the measured bytes; negative if the
+  /// position exceeds the limit.
   void correct(size_t position, int64_t left) {
     int64_t &budget = next[position];
     (left >= 0 ? fits : tooLarge)[position] = budget;
@@ -105,9 +111,9 @@ private:
       budget = low + (high - low) / 2;
   }
 
-  /// Returns the memory of all positions with the activation budgets `budgets`,
-  /// or without recomputation if `budgets` is empty. Returns nullopt if a phase
-  /// fails.
+  /// Returns the memory of all pipeline positions (each the stages that one
+  /// rank runs) with the activation budgets `budgets`, or without recomputation
+  /// if `budgets` is empty. Returns nullopt if a phase fails.
   std::optional<Positions> measure(const std::vector<int64_t> &budgets) {
     return measureWith([&](ModuleOp copy) {
       if (budgets.empty())
@@ -123,8 +129,9 @@ private:
                     Builder(module.getContext()).getDenseI64ArrayAttr(budgets));
   }
 
-  /// Returns an error (exit code 6) if a position exceeds the limit with
-  /// `least`, the memory when as much as possible is recomputed.
+  /// Returns an error (exit code 6) if a pipeline position (the stages that one
+  /// rank runs) exceeds the limit even with `least`, the memory when as much as
+  /// possible is recomputed. Otherwise returns success.
   Status refuse(const Positions &least) const {
     Status status = emit::checkMemory(module, least);
     if (!status.ok())
@@ -134,8 +141,9 @@ private:
     return status;
   }
 
-  /// For each position: largest budget known to meet the limit, smallest budget
-  /// known to exceed it, and next budget to try. All are bytes of activations.
+  /// For each pipeline position: largest budget known to meet the limit,
+  /// smallest budget known to exceed it, and next budget to try. All are bytes
+  /// of activations.
   std::vector<int64_t> fits, tooLarge, next;
 };
 } // namespace

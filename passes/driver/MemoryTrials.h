@@ -26,8 +26,9 @@ protected:
                llvm::function_ref<bool(mlir::ModuleOp)> runRest, int64_t limit)
       : module(module), runRest(runRest), limit(limit) {}
 
-  /// Returns the memory of all positions if the module is changed by `change`,
-  /// which is applied to a copy. Returns nullopt if a phase fails.
+  /// Applies `change` to a copy of the module, runs the later phases on the
+  /// copy, and returns the memory of all pipeline positions (each the stages
+  /// that one rank runs). Returns nullopt if a phase fails.
   std::optional<Positions>
   measureWith(llvm::function_ref<void(mlir::ModuleOp)> change) const {
     mlir::OwningOpRef<mlir::ModuleOp> copy =

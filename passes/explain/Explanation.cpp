@@ -126,17 +126,18 @@ private:
                                facts.mesh.shardingMesh());
   }
 
-  /// Adds the collective `made` to the totals of its position.
+  /// Adds the collective `made` to the totals of the pipeline position (the
+  /// stages that one rank runs) that executes it.
   void count(const ExplainedCollective &made) {
     count({facts.positionOfStage[made.stage], llvm::join(made.facts.axes, "+"),
            made.facts.kind, made.facts.callsPerStep(facts),
            made.facts.receivedBytes, made.seconds});
   }
 
-  /// Adds a transfer between stages to the totals of the receiving position.
-  /// Two ranks that send to each other have the same mesh coordinates in their
-  /// positions, so their rank numbers differ by a multiple of the ranks per
-  /// position.
+  /// Adds a transfer between stages to the totals of the receiving pipeline
+  /// position (the stages that one rank runs). A rank sends to the rank that
+  /// has the same mesh coordinates in the other position. Therefore the two
+  /// rank numbers differ by a multiple of the number of ranks per position.
   void count(const emit::StageTransfer &transfer) {
     const int from = facts.positionOfStage[transfer.fromStage];
     const int to = facts.positionOfStage[transfer.toStage];

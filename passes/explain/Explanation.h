@@ -13,8 +13,8 @@
 namespace pcc::explain {
 
 /// A producer or consumer of a resharded value, and the decision that was made
-/// about it along one mesh axis. The pointers point into the cause of a
-/// collective.
+/// about this producer or consumer along one mesh axis. Both pointers point
+/// into `ExplainedCollective::cause`.
 struct EndpointDecision {
   /// The producer or consumer; not null in results of decisions().
   const dist::Endpoint *place = nullptr;
@@ -23,8 +23,8 @@ struct EndpointDecision {
   const dist::Decision *decision = nullptr;
 };
 
-/// One collective of the compiled plan, as an entry of `collectives` in `pcc
-/// inspect`, with its reason and its price.
+/// One collective of the compiled plan, with its reason and its price. `pcc
+/// inspect` lists the same collectives in the field `collectives`.
 struct ExplainedCollective {
   /// Kind, axes, received bytes and number of calls.
   emit::CollectiveFacts facts;
@@ -42,16 +42,19 @@ struct ExplainedCollective {
   std::optional<dist::Cause> cause;
 
   /// Returns the decisions because of which the collective exists, the most
-  /// informative one first. For a reduction it is the decision about the
-  /// producer of the partial sum. For other collectives it is that about the
-  /// first consumer with a decision or a pin. The pointers are valid as long as
-  /// this object.
+  /// informative one first. For a reduction, the first one is the decision
+  /// about the producer of the partial sum. For any other collective, the first
+  /// one is the decision about a consumer: the first consumer for which a
+  /// decision or a pin (sharding fixed by the user) is recorded. The list is
+  /// empty if nothing is recorded. The pointers are valid as long as this
+  /// object.
   std::vector<EndpointDecision> decisions() const;
 };
 
-/// Sum of all collectives of one kind over the same axes, in one step of one
-/// rank of a position (the stages that one rank runs). Transfers that the rank
-/// receives from other positions have the axes "pp" and the kind "transfer".
+/// Total of the communication of one rank in one step, for one kind of
+/// collective over one set of mesh axes. All ranks of a pipeline position (the
+/// stages that one rank runs) have equal totals. Transfers that a rank receives
+/// from other positions have the axes "pp" and the kind "transfer".
 struct CommunicationTotal {
   /// Index of the pipeline position.
   int position = 0;
@@ -83,10 +86,11 @@ struct Explanation {
   std::vector<ExplainedCollective> collectives;
   /// Values that one stage sends to another.
   std::vector<emit::StageTransfer> transfers;
-  /// Totals of collectives and transfers, ordered by position, axes and kind.
+  /// Totals of collectives and transfers, ordered by pipeline position, axes
+  /// and kind.
   std::vector<CommunicationTotal> totals;
-  /// For each position, the bytes that one of its ranks receives in one step,
-  /// by collectives and transfers.
+  /// For each pipeline position, the bytes that one of its ranks receives in
+  /// one step, by collectives and transfers.
   std::vector<int64_t> receivedBytesOfPosition;
   /// Lints of the module: warnings about suspicious shardings.
   std::vector<FoundLint> lints;

@@ -12,7 +12,7 @@ using llvm::formatv;
 using runtime::bytesText;
 
 /// Largest number of entries that a list of choices, nodes or readers shows.
-/// For the rest, only the number is given.
+/// The list ends with the number of entries that it does not show.
 static constexpr size_t mostListed = 5;
 
 /// Formats a duration in a suitable unit, such as "12.5 us".
@@ -70,9 +70,9 @@ static std::string stepsText(const std::vector<dist::PricedStep> &steps) {
 // Choices
 //===----------------------------------------------------------------------===//
 
-/// Returns why `loser` was rejected in favor of `chosen`, in a few words. It
-/// may be cheaper by itself, but make other ops more expensive ("costs
-/// more elsewhere").
+/// Returns why the alternative `loser` was rejected in favor of `chosen`, in a
+/// few words. A rejected alternative may be cheaper by itself, but make other
+/// ops more expensive ("costs more elsewhere").
 static std::string verdictOn(const dist::Choice &loser,
                              const dist::Choice &chosen) {
   const auto compare = [](int64_t own, int64_t other, const char *what) {
@@ -90,8 +90,8 @@ static std::string verdictOn(const dist::Choice &loser,
   return loser.memoryBytes > chosen.memoryBytes ? "costs more memory" : "tie";
 }
 
-/// Formats one choice as a line: verdict, bytes, seconds, description and
-/// communication steps.
+/// Formats one choice (priced alternative of a decision) as a line: verdict,
+/// bytes, seconds, description and communication steps.
 static std::string choiceText(const std::string &verdict,
                               const dist::Choice &choice,
                               const plan::Cluster &cluster) {
@@ -146,8 +146,9 @@ static std::string usesText(const std::vector<dist::Endpoint> &uses) {
   return text;
 }
 
-/// Formats the line that names the nodes of all collectives of a group but the
-/// first; empty if there is only one.
+/// Formats a line with the names of the nodes of all collectives of a group
+/// except the first, because the section above shows the first. Returns an
+/// empty string if the group has only one collective.
 static std::string likewiseText(const RepeatedCollective &group) {
   std::string text;
   for (size_t i = 1; i < group.all.size() && i <= mostListed; ++i)

@@ -22,8 +22,8 @@ using namespace pcc;
 using namespace pcc::explain;
 using dist::Lint;
 
-/// Largest number of weights that one message names. For the rest, only the
-/// number is given.
+/// Largest number of weights that one message names. If there are more weights,
+/// the message states how many it does not name.
 static constexpr size_t mostNamed = 5;
 
 /// Formats a fraction between 0 and 1 in percent, such as "25 %".
@@ -280,7 +280,7 @@ private:
   }
 
   /// Adds a message to `found` if a large fraction of one factor of a dim is
-  /// padding.
+  /// padding (a dim [3|64@tp] has the factors 3 and 64).
   static void addPadding(const dist::Factor &factor, Operation *op,
                          CountedMessages &found) {
     const int64_t parts = factor.numParts();

@@ -25,8 +25,9 @@ static std::string withoutNumbers(const std::string &text) {
   return result;
 }
 
-/// Returns a key for a choice. Choices that differ only in the number of their
-/// block have equal keys.
+/// Returns a key for a choice (an alternative that was priced). Choices whose
+/// texts differ only in numbers inside quoted names, such as the block numbers
+/// of a transformer, have equal keys.
 static std::string keyOf(const dist::Choice &choice) {
   std::string key = withoutNumbers(choice.what) + choice.refused.substr(0, 1);
   for (const dist::PricedStep &step : choice.steps)

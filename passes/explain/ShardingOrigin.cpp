@@ -64,8 +64,9 @@ static std::vector<dist::Decision> decisionsAlong(Operation *op,
   return along(axis, dist::decisionsOf(op->getLoc()));
 }
 
-/// Sets the reason in `origin` to the consumer for which `reshard` changes the
-/// sharding of the value, and adds the decisions about that consumer.
+/// Sets the reason in `origin` to a text that names the consumer for which
+/// `reshard` changes the sharding of the value. Adds the decisions about that
+/// consumer.
 static void explainReshard(dist::ReshardOp reshard, const dist::Axis &axis,
                            Origin &origin) {
   auto cause = dist::causeOf(reshard.getLoc());
@@ -146,9 +147,9 @@ private:
         spreadOver(user, value);
   }
 
-  /// Returns the option by which the user has pinned the sharding of `value`,
-  /// of the op that computes it, or of a model output that it is. Returns an
-  /// empty string if there is no pin.
+  /// Returns the option by which the user has pinned (fixed) the sharding of
+  /// `value` or of the op that computes it. If `value` is a model output, also
+  /// considers pins of this output. Returns an empty string if there is no pin.
   std::string pinOf(Value value) const {
     if (std::string pin = shard::endpointOf(value).pin; !pin.empty())
       return pin;

@@ -15,7 +15,7 @@ namespace pcc::explain {
 /// among them and, of equally strong ones, the nearest:
 ///
 ///   1. a pin: the user fixes the sharding
-///   2. the batch or sequence of an input, for axes that split nothing else
+///   2. the role of the axis: dp splits the batch of an input, cp the sequence
 ///   3. an op whose alternatives were priced, or a reshard
 ///   4. a weight
 ///
@@ -23,8 +23,9 @@ namespace pcc::explain {
 /// phase.
 Origin originOf(mlir::Value value, const dist::Axis &axis);
 
-/// Returns the value before all reshards and transfers from which `value`
-/// results; `value` itself if there are none.
+/// Goes backwards from `value` through reshards and transfers between stages,
+/// and returns the value that the first of them reads. Returns `value` itself
+/// if no reshard or transfer computes it.
 mlir::Value stripReshards(mlir::Value value);
 
 } // namespace pcc::explain

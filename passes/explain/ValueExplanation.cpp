@@ -137,8 +137,8 @@ private:
 };
 } // namespace
 
-/// If an output and another value have the same name and are the same value, it
-/// is explained once.
+/// If an output and another value have the same name and are the same value,
+/// explains this value only once.
 std::vector<ValueExplanation> explain::explainValues(ModuleOp module,
                                                      StringRef pattern) {
   std::vector<ValueExplanation> stories;

@@ -17,8 +17,8 @@ struct Origin {
   std::string axis;
   /// Effect of the axis on the value: "dim 1 is split", "partial" or "whole".
   std::string what;
-  /// Ops and values on the way from the explained value to the one about which
-  /// was decided, such as "matmul 'fc1'".
+  /// Ops and values on the path from the explained value to the op or value
+  /// about which the decision was made. Each is a text such as "matmul 'fc1'".
   std::vector<std::string> steps;
   /// Reason for the effect, found at the last step, as one line.
   std::string reason;

@@ -24,8 +24,9 @@ public:
   /// rank. A training step is executed three times; see verifyTraining().
   ///
   /// `inputs` are texts NAME=FILE.npy; all other inputs get seeded random
-  /// values. An error means that a module could not be executed. A difference
-  /// is no error here; findings() and verdict() tell it.
+  /// values. An error means that a module could not be executed. If values
+  /// differ, simulate() still returns success; findings() and verdict() report
+  /// the difference.
   Status simulate(mlir::ModuleOp parts, llvm::ArrayRef<std::string> inputs);
 
   /// Writes the inputs that simulate() has used as .npy files into the

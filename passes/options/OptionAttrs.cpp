@@ -248,10 +248,10 @@ static void recordExperts(ModuleOp module, const CompileOptions &options) {
                     Builder(module.getContext()).getI64IntegerAttr(experts));
 }
 
-/// Lets the presets of FSDP hold no shared values through a step. FSDP gathers
-/// weights in every microbatch. If shared values were held, the gathers would
-/// leave the microbatch loop, and gathered weights would occupy memory all the
-/// time.
+/// For the presets of FSDP, sets `pipe.max_held_bytes` to 0: values that are
+/// equal in all microbatches are not kept in memory for the whole step. FSDP
+/// gathers weights in every microbatch. If the gathered weights were kept, each
+/// would be gathered once per step and occupy memory all the time.
 static void recordHeldBytes(ModuleOp module, const CompileOptions &options) {
   if (options.hasPreset("fsdp") || options.hasPreset("zero3"))
     module->setAttr(pipe::maxHeldBytesName,
@@ -285,7 +285,7 @@ Status pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
 }
 
 /// Returns whether the option `name` counts ranks, stages or microbatches. If
-/// it is not given, the count is 1.
+/// the user does not give it, the count is 1.
 static bool isCount(StringRef name, const CompileOptions &options) {
   return name == "--microbatches" || name == "--virtual-stages" ||
          (name.consume_front("--") && options.axes.count(name.str()));

@@ -20,7 +20,8 @@
 
 namespace pcc {
 
-/// A member of CompileOptions, or of the TrainingOptions that it contains.
+/// Destination of an option's value: a pointer to a member of CompileOptions,
+/// or to a member of the TrainingOptions inside it.
 template <typename Value> class OptionMember {
 public:
   constexpr OptionMember(Value CompileOptions::*member) : ofCompile(member) {}
@@ -69,15 +70,17 @@ template <typename Number>
 using NumberValue = OptionMember<std::optional<Number>>;
 /// Phase by number or name.
 using PhaseValue = OptionMember<std::optional<Phase>>;
-/// Texts, one for each use of the option or several with a separator.
+/// Value that is a list of texts. The user repeats the option once per text or,
+/// if the option has a separator, writes several texts in one argument.
 using TextsValue = OptionMember<std::vector<std::string>>;
 /// Two numbers.
 using PairValue = OptionMember<std::vector<double>>;
-/// Sizes by name: NAME=8.
+/// Value that consists of sizes by name, such as batch=8.
 using SizesValue = OptionMember<std::map<std::string, int64_t>>;
-/// Shapes by name: NAME=8x32.
+/// Value that consists of shapes by name, such as ids=8x32.
 using ShapesValue = OptionMember<std::map<std::string, std::vector<int64_t>>>;
-/// Axes in order: NAME=2,NAME=4.
+/// Value that consists of mesh axes with their sizes, in the order in which the
+/// user gives them, such as a=2,b=4.
 using AxesValue = OptionMember<std::vector<std::pair<std::string, int64_t>>>;
 
 /// Destination and type of the value of an option. The type decides how the
@@ -117,16 +120,17 @@ struct OptionRow {
   const char *metavar = nullptr;
   /// Allowed values; empty if there is no such list.
   std::span<const char *const> words = {};
-  /// Whether --help lists `words` beside the name. The help text explains them
-  /// otherwise.
+  /// Whether --help lists the allowed values `words` beside the option's name.
+  /// If false, the help text itself names them.
   bool listsWords = true;
   /// Limits of a number.
   OptionBounds bounds = OptionBounds::None;
   /// Returns an error if a text has the wrong form, else an empty string. Null
   /// if every text is valid.
   std::string (*check)(const std::string &text) = nullptr;
-  /// Character between several values in one argument. Without it, each use of
-  /// the option has one value, and only lists may be given repeatedly.
+  /// Character that separates several values in one argument; '\0' if there is
+  /// none. Without a separator, each use of the option has one value, and only
+  /// lists may be given repeatedly.
   char separator = '\0';
   /// Commands that take the option.
   OptionCommands commands = OptionCommands::All;

@@ -12,10 +12,10 @@
 namespace pcc {
 
 /// Values of options as text, by the options' names on the command line. For
-/// example, `--tp 2 --dim batch=8 --shape ids=8x32 --mesh a=2,b=4` is
-/// {"--tp": "2", "--dim batch": "8", "--shape ids": "8x32x",
-/// "--mesh": "a=2,b=4,"}. Entries of other lists are joined by spaces, numbers
-/// of --betas by commas. A flag is "true".
+/// example, `--tp 2 --dim batch=8 --shape ids=8x32 --mesh a=2,b=4` is {"--tp":
+/// "2", "--dim batch": "8", "--shape ids": "8x32x", "--mesh": "a=2,b=4,"}. In a
+/// shape or a mesh, every entry ends with its separator. Entries of other lists
+/// are joined by spaces, numbers of --betas by commas. A flag is "true".
 using OptionTexts = std::map<std::string, std::string>;
 
 /// Adds the option of `row` to `texts` if its value differs from the default.

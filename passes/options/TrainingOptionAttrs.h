@@ -10,7 +10,7 @@
 namespace pcc {
 
 /// Checks the options of training: they need --train, and --schedule must name
-/// a known schedule that fits the numbers of positions, stages and
+/// a known schedule that fits the numbers of pipeline positions, stages and
 /// microbatches. Returns exit code 2 or 6 otherwise.
 Status checkTraining(const CompileOptions &options);
 
@@ -19,8 +19,8 @@ Status checkTraining(const CompileOptions &options);
 /// are errors. Returns exit code 2 on an error.
 Status checkLoss(mlir::ModuleOp module, const CompileOptions &options);
 
-/// Returns the number of stages per position: --virtual-stages, or else the
-/// default of the schedule.
+/// Returns the number of stages per pipeline position (rank of the pipeline):
+/// --virtual-stages, or else the default of the schedule.
 int64_t numVirtualStages(const CompileOptions &options);
 
 /// Records the training options in `graph.training`. Does nothing without

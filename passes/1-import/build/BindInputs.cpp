@@ -12,9 +12,9 @@ namespace pcc::onnx_import {
 using llvm::StringRef;
 using llvm::Twine;
 
-/// Formats the three entries of `names` with the smallest edit distance to
-/// `word`, as a hint for a misspelled option. Returns "none" if `names` is
-/// empty.
+/// Formats the three entries of `names` that have the smallest edit distance to
+/// `word`. They are a hint for an option with a misspelled name. Returns "none"
+/// if `names` is empty.
 static std::string nearest(StringRef word, const std::set<std::string> &names) {
   std::vector<std::pair<unsigned, std::string>> ranked;
   for (const std::string &name : names)

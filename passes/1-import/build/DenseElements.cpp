@@ -17,7 +17,7 @@ static size_t byteWidth(Type elementType) {
 }
 
 /// Returns the bytes of all elements of `value`, row-major. A splat is
-/// expanded: its element is repeated for every position.
+/// expanded: its single element is repeated for every index of the tensor.
 static std::vector<char> toBytes(DenseElementsAttr value) {
   size_t count = value.getNumElements(),
          width = byteWidth(value.getElementType());

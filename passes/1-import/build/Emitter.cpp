@@ -85,9 +85,10 @@ static std::string checkSizes(Operation *op) {
   return {};
 }
 
-/// Chooses pcc's exit code by the step that fails. If type inference fails,
-/// shapes contradict each other, possibly because of dims that the user set:
-/// the code is `mismatchExitCode`. If a later step fails, the model is invalid.
+/// An error has one of two exit codes. If type inference fails, shapes
+/// contradict each other, possibly because of dims that the user set: the code
+/// is `mismatchExitCode`. If a later check fails, the model is invalid: the
+/// code is CannotRead.
 bool Emitter::inferAndVerify(Operation *op) {
   std::string text;
   ScopedDiagnosticHandler handler(op->getContext(),
@@ -132,9 +133,9 @@ Value Emitter::finish(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 /// Returns whether `op` is a broadcast that must stay an op instead of becoming
-/// a constant: its result has rank 2 or more and repeats elements. These
-/// results are typically masks, whose constants would grow with the batch.
-/// Results of rank 1 are sizes or indices and may become constants.
+/// a constant: its result has rank 2 or more and repeats elements. Results like
+/// this are typically masks, which as constants would grow with the batch. A
+/// result of rank 1 holds sizes or indices and may become a constant.
 static bool isKeptBroadcast(Operation *op) {
   return isa<BroadcastOp>(op) && shapeOf(op->getResult(0)).size() > 1 &&
          tensorType(op->getResult(0)).getNumElements() >
@@ -209,9 +210,9 @@ Value Emitter::foldUniform(Operation *op) {
   return scalar ? broadcast(scalar, type.getShape()) : Value();
 }
 
-/// Returns true or false if all elements of the boolean tensor `value` are
-/// known to have that value; nothing if they differ, are unknown or are not
-/// boolean.
+/// Returns true if all elements of the boolean tensor `value` are known to be
+/// true, and false if all are known to be false. Returns nothing if the
+/// elements differ or are unknown, or if `value` is not boolean.
 static std::optional<bool> truth(Emitter &emitter, Value value) {
   DenseElementsAttr scalar = emitter.uniform(value);
   if (!scalar || !scalar.getElementType().isInteger(1))

@@ -11,8 +11,10 @@
 
 namespace pcc::onnx_import {
 
-/// Largest number of elements that the import evaluates to fold an op. A result
-/// with more elements is folded only if all its elements are known to be equal.
+/// Largest number of elements of a result that the import computes itself in
+/// order to fold an op, that is, to replace the op by a constant. An op with a
+/// larger result is folded only if all elements of the result are known to be
+/// equal.
 inline constexpr int64_t foldLimit = 16384;
 
 /// Largest number of elements of a tensor. Dims of size 0 count as size 1 here,
@@ -29,8 +31,9 @@ std::string describeShapeError(llvm::ArrayRef<int64_t> shape);
 /// Formats sizes for a message, such as "[2, 3]".
 std::string sizesText(llvm::ArrayRef<int64_t> sizes);
 
-/// Returns the product of two sizes, or INT64_MAX if the product overflows.
-/// describeShapeError rejects a shape with a dim of that size.
+/// Returns lhs · rhs for two sizes that are not negative. Returns INT64_MAX if
+/// the product overflows; describeShapeError rejects every shape with a dim of
+/// INT64_MAX elements.
 int64_t saturatingProduct(int64_t lhs, int64_t rhs);
 
 /// Returns the shape of `value`, a ranked tensor; empty if `value` is null.
@@ -145,8 +148,8 @@ public:
   // Frequent ops
   //===--------------------------------------------------------------------===//
 
-  /// Creates `lhs + rhs`. This op and those of the functions from here to
-  /// `select` are element-wise, and their operands broadcast as in NumPy.
+  /// Creates `lhs + rhs`. All functions from here to `select` create
+  /// element-wise ops whose operands broadcast as in NumPy.
   mlir::Value add(mlir::Value lhs, mlir::Value rhs);
   mlir::Value sub(mlir::Value lhs, mlir::Value rhs);
   mlir::Value mul(mlir::Value lhs, mlir::Value rhs);
@@ -190,10 +193,10 @@ public:
   const ExitCode mismatchExitCode;
 
   /// Completes `op`, which has just been created with placeholder result types:
-  /// infers the types, verifies the op, moves broadcasts of operands below the
-  /// op and folds it. Returns the first result of `op`, or an equal value if
-  /// another op replaces it. Returns null on an error. If `op` fails or is
-  /// replaced, it is erased.
+  /// infers the result types, verifies the op, moves broadcasts of its operands
+  /// below the op (see SinkBroadcasts.h) and folds the op. Returns the first
+  /// result of `op`, or an equal value if another op replaces `op`. Returns
+  /// null on an error. If `op` fails or is replaced, it is erased.
   mlir::Value finish(mlir::Operation *op);
 
   /// Returns the builder whose insertion point receives the ops.
@@ -210,9 +213,9 @@ protected:
   mlir::Location loc;
 
 private:
-  /// Returns whether an argument of make is a null operand, which is an error.
-  /// An argument that is no mlir::Value, such as an attribute or an
-  /// OptionalOperand, is never missing.
+  /// Returns whether an argument of `make` is a null mlir::Value, which is an
+  /// error. Returns false for an argument of any other type, such as an
+  /// attribute or an OptionalOperand.
   template <typename T> static bool isMissing(const T &) { return false; }
   static bool isMissing(const mlir::Value &value) { return !value; }
   static bool isMissing(const mlir::ValueRange &values) {

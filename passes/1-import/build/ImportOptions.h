@@ -37,14 +37,16 @@ struct ImportOptions {
   /// Whether weight files may be missing. The runtime then generates random
   /// weights (--random-weights).
   bool allowAbsentWeights = false;
-  /// Names and sizes of the mesh axes, major to minor; pipeline positions are
-  /// not among them. Empty if the user gives no axes, so that the model's
-  /// annotations decide.
+  /// Names and sizes of the mesh axes that split tensors, major to minor. The
+  /// pipeline is not a mesh axis here; the member `pipeline` gives its size.
+  /// Unset if the user gives no axes; the model's annotations then decide.
   std::optional<std::vector<std::pair<std::string, int64_t>>> mesh;
-  /// Number of pipeline positions, the virtual pipeline ranks (--pp). Empty if
-  /// the user gives none, so that the model's annotations decide.
+  /// Number of pipeline positions (--pp). A pipeline position is a group of
+  /// ranks that run the same stages. Unset if the user gives no number; the
+  /// model's annotations then decide.
   std::optional<int64_t> pipeline;
-  /// Number of pipeline stages that each position runs (--virtual-stages).
+  /// Number of pipeline stages that each pipeline position (group of ranks)
+  /// runs (--virtual-stages).
   int64_t virtualStages = 1;
   /// Name of the ONNX device configuration to use (--configuration), or "none"
   /// to ignore all device annotations of the model. If empty, the import

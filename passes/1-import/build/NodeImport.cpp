@@ -157,8 +157,9 @@ const onnx::Tensor *NodeImport::tensor(StringRef name) {
   return found ? &found->tensors.front() : nullptr;
 }
 
-/// A large tensor becomes a weight, and weights need a name. If the tensor has
-/// none, the weight gets the name of the node's first output.
+/// A tensor with more than `foldLimit` elements becomes a weight, and a weight
+/// needs a name. If the tensor has no name, the weight gets the name of the
+/// node's first output.
 Value NodeImport::constantTensor(const onnx::Tensor &tensor) {
   if (!tensor.name.empty() || node.outputs.empty())
     return values.weights.makeConstantNode(tensor, *this);
@@ -219,8 +220,8 @@ void NodeImport::set(size_t i, Value value) {
   StringRef name = asRef(node.outputs[i]);
   values.define(name, value);
   Operation *op = value.getDefiningOp();
-  // Leave `graph.name` unset on a constant, weight or pin: several ONNX names
-  // may stand for the same op.
+  // Leave `graph.name` unset on a constant, a weight or a pin (op that fixes a
+  // sharding), because several ONNX names may stand for the same op.
   bool named = !op || op->hasTrait<graph::IsStored>() || isa<dist::PinOp>(op) ||
                op->hasAttr(graph::nameName);
   if (!named && op->getNumResults() == 1)

@@ -132,7 +132,8 @@ public:
   /// Defines output `i` of the node as `value`. Does nothing if an error is
   /// recorded, if `value` is null or if the output is unnamed. If `value` is
   /// the only result of an op without `graph.name`, the op gets the output's
-  /// name as `graph.name`. Constants, weights and pins get no name.
+  /// name as `graph.name`. Constants, weights and pins (ops that fix a
+  /// sharding) get no name.
   void set(size_t i, mlir::Value value);
   /// Defines output `i` of the node as the ONNX sequence of `elements`. Does
   /// nothing after an error or if the output is unnamed.
@@ -143,7 +144,7 @@ private:
   /// attribute's type is not `type`, records an error and returns null.
   const onnx::Attribute *attribute(llvm::StringRef name,
                                    onnx::AttributeType type);
-  /// Values of the model's ONNX names that the import has defined so far.
+  /// Maps each ONNX name that the import has defined so far to its value.
   ValueTable &values;
 };
 

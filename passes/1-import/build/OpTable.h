@@ -21,8 +21,8 @@ struct OpForm {
   llvm::StringLiteral op;
   /// First opset version of the op's domain in which this form holds.
   int64_t since;
-  /// Number of operands that must be present: those at the indices below this
-  /// number.
+  /// Number of required operands. The operands with the indices 0 to
+  /// minOperands - 1 must be present.
   size_t minOperands;
   /// Largest number of operands that a node may have; `anyNumber` if unlimited.
   size_t maxOperands;
@@ -73,8 +73,8 @@ private:
   llvm::StringMap<llvm::SmallVector<OpForm, 1>> table;
 };
 
-// Functions that add one family of ops each to `table`. A file of ops/ defines
-// each function.
+// Functions that each add one family of ops to `table`. Each function is
+// defined in a file of the folder ops/.
 void addElementWiseOps(OpTable &table);
 void addActivationOps(OpTable &table);
 void addContractionOps(OpTable &table);

@@ -57,9 +57,9 @@ static SmallVector<size_t> commonRepeats(ValueRange values) {
 // Sinking below one op: each function returns null if nothing gets smaller
 //===----------------------------------------------------------------------===//
 
-/// Applies the element-wise `op` to the values before its operands' broadcasts,
-/// and broadcasts the result. Returns null if this result would have as many
-/// elements as the result of `op`, because nothing is saved then.
+/// Applies the element-wise op `op` to the operands as they are before their
+/// broadcasts, and broadcasts the result. Returns null if this result would
+/// have as many elements as the result of `op`, because nothing is saved then.
 static Value sinkElementWise(Operation *op, Emitter &emitter) {
   SmallVector<Value> sources = llvm::map_to_vector(op->getOperands(), sourceOf);
   Shape inner;
@@ -74,9 +74,9 @@ static Value sinkElementWise(Operation *op, Emitter &emitter) {
   return emitter.broadcast(emitter.finish(small), whole.getShape());
 }
 
-/// Concatenates one slice of each input along the dims that every input
-/// repeats, other than the concatenated dim. Returns null if there is no
-/// repeated dim.
+/// Concatenates smaller inputs. Along each dim, other than the concatenated
+/// dim, that a broadcast repeats in every input, the smaller inputs have one
+/// slice. Returns null if there is no such dim.
 static Value sink(ConcatOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInputs());
   llvm::erase(dims, op.getDim());
@@ -88,8 +88,8 @@ static Value sink(ConcatOp op, Emitter &emitter) {
   return emitter.concat(parts, op.getDim());
 }
 
-/// Slices the input after reducing each of its repeated dims to size 1. Returns
-/// null if there is no repeated dim or if the result has no elements.
+/// Slices the input after reducing each dim that a broadcast repeats to size 1.
+/// Returns null if no dim is repeated or if the result has no elements.
 static Value sink(SliceOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   if (dims.empty() || tensorType(op.getResult()).getNumElements() == 0)
@@ -103,8 +103,8 @@ static Value sink(SliceOp op, Emitter &emitter) {
                                sizes, steps);
 }
 
-/// Transposes the input after reducing each of its repeated dims to size 1.
-/// Returns null if there is no repeated dim.
+/// Transposes the input after reducing each dim that a broadcast repeats to
+/// size 1. Returns null if no dim is repeated.
 static Value sink(TransposeOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   return dims.empty() ? Value()
@@ -112,9 +112,9 @@ static Value sink(TransposeOp op, Emitter &emitter) {
                                           op.getPerm());
 }
 
-/// Computes the running sum after reducing each repeated dim of the input,
-/// other than the summed dim, to size 1. Returns null if there is no repeated
-/// dim.
+/// Computes the running sum of a smaller input: each dim that a broadcast
+/// repeats, other than the summed dim, is reduced to size 1 first. Returns null
+/// if no such dim exists.
 static Value sink(CumSumOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   llvm::erase(dims, op.getDim());
@@ -125,10 +125,10 @@ static Value sink(CumSumOp op, Emitter &emitter) {
                                 op.getReverse());
 }
 
-/// Reshapes the input after reducing each of its repeated dims to size 1.
-/// Returns null if the reshape does more than add or remove dims of size 1: it
-/// may then merge a repeated dim with another one. Also returns null if there
-/// is no repeated dim or no element.
+/// Reshapes the input after reducing each dim that a broadcast repeats to size
+/// 1. Returns null if the reshape does more than add or remove dims of size 1,
+/// because it may then merge a repeated dim with another dim. Also returns null
+/// if no dim is repeated or if there are no elements.
 static Value sink(ReshapeOp op, Emitter &emitter) {
   Value input = op.getInput();
   SmallVector<size_t> dims = commonRepeats(input);

@@ -10,10 +10,11 @@ namespace pcc::onnx_import {
 /// Moves broadcasts of operands below `op`, so that `op` works on smaller
 /// operands:
 ///   add(broadcast a, broadcast b) -> broadcast(add(a, b))
-/// Masks and positions are therefore computed without the batch dim. Returns
-/// the value of the new broadcast; null if no operand can be made smaller. `op`
-/// itself stays, and the caller erases it. Supports element-wise ops, concat,
-/// slice, transpose, cumsum and reshape; returns null for other ops.
+/// Attention masks and token positions are therefore computed without the batch
+/// dim. Returns the value of the new broadcast; null if no operand can be made
+/// smaller. `op` itself stays, and the caller erases it. Supports element-wise
+/// ops, concat, slice, transpose, cumsum and reshape; returns null for other
+/// ops.
 mlir::Value sinkBroadcasts(mlir::Operation *op, Emitter &emitter);
 
 /// Removes explicit broadcasts from the operands of an element-wise op. An

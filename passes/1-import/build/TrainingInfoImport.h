@@ -24,10 +24,10 @@ public:
       : model(model), info(model.training.front()), values(values),
         module(module) {}
 
-  /// Tells `weights` which initializers a training step writes (the keys of
-  /// update_binding). These initializers become parameters even if they are
-  /// small enough for constants. Must be called before any initializer gets an
-  /// SSA value.
+  /// Marks in `weights` the initializers that a training step writes: those
+  /// that are keys of update_binding. These initializers become parameters even
+  /// if they are small enough for constants. Must be called before any
+  /// initializer gets an SSA value.
   void markWrittenWeights(Weights &weights) const;
 
   /// Returns the ONNX name of the loss, the value that all Gradient nodes

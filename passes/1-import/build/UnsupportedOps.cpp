@@ -7,8 +7,9 @@
 
 namespace pcc::onnx_import {
 
-/// Largest number of node names per op in the error message, and of reasons in
-/// its notes. The message also gives the total number of nodes.
+/// Largest number of node names that the error message lists per op, and
+/// largest number of reasons in the error's notes. The message also gives the
+/// total number of nodes per op.
 static constexpr size_t namedNodes = 8;
 
 void UnsupportedOps::add(const onnx::Node &node, const std::string &reason) {

@@ -14,12 +14,14 @@ namespace pcc::onnx_import {
 class UnsupportedOps {
 public:
   /// Records that `node` cannot be imported. An empty `reason` means that pcc
-  /// lacks the op; otherwise `reason` says which form of the op is unsupported.
+  /// lacks the op. Otherwise `reason` describes the form of the op that pcc
+  /// does not support.
   void add(const onnx::Node &node, const std::string &reason = "");
 
   /// Returns success if no node was recorded. Otherwise returns an error with
-  /// the exit code Unsupported, whose message lists the ops, each with the
-  /// number and names of its nodes. Its notes give the first reasons.
+  /// the exit code Unsupported. Its message lists the ops, each with the number
+  /// and names of its nodes. Its notes give the reasons of the first 8 nodes
+  /// that have a reason.
   Status status() const;
   /// Returns the recorded ops, each with its nodes.
   const std::vector<UnsupportedOp> &list() const { return ops; }
@@ -33,8 +35,8 @@ private:
   };
   /// Unsupported ops, each with its nodes, in the order of first occurrence.
   std::vector<UnsupportedOp> ops;
-  /// Reasons given to `add`, in the order of the nodes; nodes without a reason
-  /// have no entry.
+  /// Reasons given to `add`, in the order of the calls. A node without a reason
+  /// has no entry.
   std::vector<Reason> reasons;
 };
 

@@ -10,8 +10,8 @@
 
 namespace pcc::onnx_import {
 
-/// Maps each ONNX value name of a model to what it stands for: an SSA value, an
-/// initializer that has no SSA value yet, or a sequence of SSA values. An
+/// Maps each ONNX value name of a model to one of three things: an SSA value,
+/// an initializer that has no SSA value yet, or a sequence of SSA values. An
 /// initializer gets its SSA value at its first use. Outputs of nodes that could
 /// not be imported have no entry.
 ///
@@ -64,9 +64,10 @@ public:
   const onnx::Tensor *initializer(llvm::StringRef name) const {
     return initializers.lookup(name);
   }
-  /// Redefines `name` as another SSA value that equals the earlier one, such as
-  /// a `dist.pin` of it. Unlike `define`, keeps the entry of an initializer
-  /// with this name.
+  /// Redefines `name` as `value`, another SSA value that equals the earlier
+  /// one. An example is a `dist.pin` (an op that fixes a sharding) of the
+  /// earlier value. If `name` is an initializer, its entry in `initializers` is
+  /// kept, unlike in `define`.
   void replace(llvm::StringRef name, mlir::Value value) { known[name] = value; }
   /// Returns whether `name` is defined as an SSA value, an initializer or a
   /// sequence.
@@ -85,8 +86,8 @@ public:
   Weights &weights;
 
 private:
-  /// Drops all definitions of `name`. Needed because a branch of an If may
-  /// define a name that an earlier branch has defined, too.
+  /// Removes all definitions of `name`: as an SSA value, an initializer and a
+  /// sequence. Needed because two branches of an If may define the same name.
   void forget(llvm::StringRef name) {
     known.erase(name);
     initializers.erase(name);

@@ -94,9 +94,9 @@ bool Weights::becomesParameter(const onnx::Tensor &tensor) const {
          (tensor.external || model.fileOffset(tensor.raw));
 }
 
-/// A parameter refers to raw bytes in a file. Elements that the model reader
-/// had to decode (ONNX stores some in fields other than raw_data) are nowhere
-/// in that form, so they become a constant of any size.
+/// A parameter refers to raw bytes in a file. ONNX may store elements in fields
+/// other than raw_data, and the model reader decodes these into memory. A
+/// tensor with decoded elements becomes a constant, whatever its size.
 Value Weights::make(const onnx::Tensor &tensor, Emitter &emitter) {
   RankedTensorType type = typeOf(tensor, emitter);
   if (!type)

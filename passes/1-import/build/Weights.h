@@ -37,11 +37,10 @@ public:
   const std::string &root() const { return data.root(); }
 
   /// Returns whether `tensor` becomes a parameter that refers to bytes in a
-  /// file. Does not cover initializers that training writes but that have no
-  /// such bytes: they become parameters with a `fill`, one initial value for
-  /// all elements.
+  /// file. Any other tensor becomes a constant or, if training writes it, a
+  /// parameter with the attribute `fill`: one initial value for all elements.
   bool becomesParameter(const onnx::Tensor &tensor) const;
-  /// Declares that training steps write the initializer `name`. Its elements
+  /// Records that training steps write the initializer `name`. Its elements
   /// then count as unknown during the import.
   void markWritten(llvm::StringRef name) { written.insert(name); }
   /// Creates the SSA value of `tensor` (a constant, or the read of a new
@@ -56,7 +55,7 @@ public:
                                    Emitter &emitter);
   /// Creates the SSA value of a tensor that a node holds in an attribute. A
   /// tensor of up to `foldLimit` elements becomes a constant, even if its
-  /// elements are floats. `make` creates the value of a larger tensor.
+  /// elements are floats. A larger tensor is passed to `make`.
   mlir::Value makeConstantNode(const onnx::Tensor &tensor, Emitter &emitter);
 
 private:
@@ -64,8 +63,8 @@ private:
   /// `foldLimit` elements, or it holds two or more floats. Other tensors become
   /// constants.
   bool isWeight(const onnx::Tensor &tensor) const;
-  /// Does the work of `elements`, but also reads the elements of tensors that
-  /// training writes.
+  /// Returns the elements of `tensor` as `elements` does, except that it also
+  /// reads a tensor that training writes.
   mlir::DenseElementsAttr elementsOf(const onnx::Tensor &tensor,
                                      Emitter &emitter);
   /// Creates a parameter without bytes in a file, for a `tensor` whose elements

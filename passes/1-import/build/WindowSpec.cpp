@@ -9,9 +9,9 @@ using namespace mlir;
 namespace pcc::onnx_import {
 
 /// Reads the integer list attribute `name` of `node`. If the attribute is
-/// absent, all `count` entries are `otherwise`. Another length than `count`, or
-/// an entry below `least`, is an error of `node`; the returned list is then
-/// made valid.
+/// absent, returns `count` entries that equal `otherwise`. It is an error of
+/// `node` if the list does not have `count` entries or if an entry is below
+/// `least`. Even then the returned list has `count` valid entries.
 static SmallVector<int64_t> readList(NodeImport &node, StringRef name,
                                      size_t count, int64_t otherwise,
                                      int64_t least) {
@@ -38,10 +38,10 @@ static void boundSizes(NodeImport &node, ArrayRef<int64_t> sizes) {
                    " elements");
 }
 
-/// Computes the pads for auto_pad SAME_UPPER and SAME_LOWER: with them,
-/// ceil(input / stride) windows fit along each spatial dim. An odd total of
-/// padding has one element more at the high end if `upper`, else at the low
-/// end.
+/// Computes the pads for auto_pad SAME_UPPER and SAME_LOWER, so that ceil(input
+/// / stride) windows fit along each spatial dim. If the total padding of a dim
+/// is odd, the extra element is at the high end if `upper` is true, else at the
+/// low end.
 static void padSame(WindowSpec &window, ArrayRef<int64_t> spatial, bool upper) {
   for (auto [i, input] : llvm::enumerate(spatial)) {
     int64_t windows = llvm::divideCeil(input, window.strides[i]);

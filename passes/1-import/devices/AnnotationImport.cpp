@@ -25,8 +25,9 @@ Value AnnotationImport::pin(const onnx::Node &node, Value value,
                              builder.getStringAttr(asRef(name)));
 }
 
-/// If the operand is an initializer without an SSA value, the value is created
-/// only if a pin is needed: annotations alone must not create weights.
+/// Creates no value if no pin (op that fixes a sharding) is needed, because
+/// annotations alone must not create weights. If a pin is needed and the
+/// operand is an initializer without an SSA value, creates that value.
 Status AnnotationImport::pinOperand(const onnx::Node &node,
                                     std::string_view name, Emitter &emitter) {
   Value value = values.lookup(asRef(name));
@@ -40,8 +41,9 @@ Status AnnotationImport::pinOperand(const onnx::Node &node,
   PCC_RETURN_IF_ERROR(
       annotations.shardingAtUse(node, name, shape, shardingAtUse));
   // Inputs, weights and results of ops carry their sharding where they are
-  // defined, so a use needs a pin only if it asks for another sharding. A
-  // constant carries no sharding, so every use that asks for one gets a pin.
+  // defined, so a use needs a pin (op that fixes a sharding) only if it
+  // requests another sharding. A constant carries no sharding, so every use
+  // that requests a sharding gets a pin.
   const bool isConstant =
       value ? isa_and_present<graph::ConstantOp>(value.getDefiningOp())
             : !values.weights.becomesParameter(*tensor);
@@ -77,7 +79,8 @@ Status AnnotationImport::pinResult(const onnx::Node &node,
   ShardingAnnotations::RequestedSharding asked;
   PCC_RETURN_IF_ERROR(
       annotations.shardingAtDefinition(name, sizesOf(value), asked));
-  // A constant is replicated without a pin.
+  // A constant is replicated already, so a request for replication needs no
+  // pin.
   const bool isMet = asked && value.getDefiningOp<graph::ConstantOp>() &&
                      dist::isReplicated(*asked);
   if (asked && !isMet)

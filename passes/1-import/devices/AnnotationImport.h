@@ -27,14 +27,16 @@ public:
                    mlir::OpBuilder &builder)
       : annotations(annotations), values(values), builder(builder) {}
 
-  /// Creates a `dist.pin` for each operand of `node` for which the node's
-  /// annotations request a sharding. Until pinResults is called, the operand's
-  /// name stands for the pinned value. Must be called before `node` is
-  /// imported.
+  /// Creates a `dist.pin` (an op that fixes a sharding) for each operand of
+  /// `node` for which the node's annotations request a sharding, unless the
+  /// operand has that sharding already. Until pinResults is called, the
+  /// operand's name stands for the pinned value. Must be called before `node`
+  /// is imported.
   Status pinOperands(const onnx::Node &node, Emitter &emitter);
-  /// Makes the operand names that pinOperands redefined stand for the original
-  /// values again, and creates pins for the results of `node`. Must be called
-  /// after `node` is imported.
+  /// Redefines the operand names that pinOperands has changed, so that they
+  /// stand for the original values again. Then creates pins (ops that fix a
+  /// sharding) for the results of `node`. Must be called after `node` is
+  /// imported.
   Status pinResults(const onnx::Node &node);
 
   /// Sets `dist.sharding` on argument `input` of `function`, if the model
@@ -66,8 +68,9 @@ private:
   const ShardingAnnotations &annotations;
   ValueTable &values;
   mlir::OpBuilder &builder;
-  /// Operands of the current node that pinOperand has pinned: the ONNX name and
-  /// the value before the pin, which pinResults restores.
+  /// Operands of the current node that pinOperand has pinned (given a fixed
+  /// sharding). Each entry is the ONNX name and the value before the pin, which
+  /// pinResults restores.
   llvm::SmallVector<std::pair<std::string_view, mlir::Value>> unpinned;
 };
 

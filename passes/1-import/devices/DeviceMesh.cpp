@@ -77,10 +77,11 @@ StatusOr<ShardLayout> onnx_import::layoutOf(const onnx::ShardingSpec &spec,
           "same shard");
 }
 
-/// Splits each device's shard number into one part number per factor, where the
-/// last factor varies fastest. Entry [f][d] of the result is the part of factor
-/// f that device d holds. For counts {2, 2} and shards {0 1 2 3} the result is
-/// {0 0 1 1} and {0 1 0 1}.
+/// Splits the shard number of each device into one part number per factor of a
+/// split dim (such as 12 in 12 x 64), where the part number of the last factor
+/// varies fastest. Entry [f][d] of the result is the part of factor f that
+/// device d holds. For counts {2, 2} and shards {0 1 2 3} the result is {0 0 1
+/// 1} and {0 1 0 1}.
 static std::vector<std::vector<int64_t>> partsOf(const ShardLayout &layout) {
   std::vector<std::vector<int64_t>> parts(
       layout.counts.size(), std::vector<int64_t>(layout.shards.size()));
@@ -94,8 +95,9 @@ static std::vector<std::vector<int64_t>> partsOf(const ShardLayout &layout) {
   return parts;
 }
 
-/// Returns whether the part numbers of the `count` devices 0, `stride`, 2 ·
-/// `stride`, … grow by equal steps from 0: 0 1 2 3, 0 2 4 6 or 0 0 0 0.
+/// Returns whether entries of `part` grow by equal steps from 0, as in 0 1 2 3,
+/// 0 2 4 6 or 0 0 0 0. The entries are those of the `count` devices 0,
+/// `stride`, 2 · `stride`, …
 static bool isLinear(const std::vector<int64_t> &part, int64_t stride,
                      int64_t count) {
   for (int64_t i = 2; i < count; ++i)
@@ -113,9 +115,9 @@ onnx_import::commonAxes(const std::vector<ShardLayout> &layouts,
       for (std::vector<int64_t> &part : partsOf(layout))
         if (std::find(parts.begin(), parts.end(), part) == parts.end())
           parts.push_back(std::move(part));
-  // Find the axis sizes from the minor end. Each axis takes the longest run of
-  // devices along which every factor's part number grows by equal steps or
-  // stays 0.
+  // Find the axis sizes from the minor end. Each axis gets the largest size
+  // that divides the number of remaining devices and for which every factor's
+  // part number, along the axis, grows by equal steps or stays 0.
   std::vector<int64_t> sizes;
   for (int64_t stride = 1; stride < numDevices; stride *= sizes.back()) {
     int64_t size = numDevices / stride;
@@ -146,9 +148,9 @@ static dist::SubAxes primeParts(const dist::Axis &axis) {
   return parts;
 }
 
-/// Splits all axes of `mesh` into sub-axes of prime size and returns them,
-/// minor first. With each comes its stride: how much the device number grows if
-/// only the coordinate along this sub-axis grows by 1.
+/// Splits all axes of `mesh` into sub-axes of prime size. Returns pairs of a
+/// sub-axis and its stride, minor first. The stride is the amount by which the
+/// device number grows if the coordinate along this sub-axis grows by 1.
 static std::vector<std::pair<dist::SubAxis, int64_t>>
 stridesOf(const dist::Mesh &mesh) {
   std::vector<std::pair<dist::SubAxis, int64_t>> strides;
@@ -163,10 +165,10 @@ stridesOf(const dist::Mesh &mesh) {
   return strides;
 }
 
-/// Returns the axes, major first, whose combined coordinate equals part[d] on
-/// every device d. Returns no axes if there are none. The candidates are the
-/// prime sub-axes along which `part` changes; a larger step means more major.
-/// The final loop checks them.
+/// Returns the sub-axes, major first, whose combined coordinate equals part[d]
+/// on every device d. Returns an empty list if there are no such sub-axes. The
+/// candidates are the prime sub-axes along which `part` changes, sorted by
+/// step: a larger step means more major. The final loop checks the candidates.
 static dist::SubAxes countedBy(const std::vector<int64_t> &part,
                                const dist::Mesh &mesh) {
   std::vector<std::pair<int64_t, dist::SubAxis>> steps;
@@ -185,9 +187,10 @@ static dist::SubAxes countedBy(const std::vector<int64_t> &part,
   return axes;
 }
 
-/// Returns for each factor of `layout` the axis of `mesh` whose size is the
-/// factor's number of parts. Returns an error if no axis or several axes have
-/// that size.
+/// Returns, for each factor of a split dim in `layout` (such as 12 in 12 x 64),
+/// the axis of `mesh` whose size is the factor's number of parts. A factor with
+/// one part gets no axis. Returns an error if no axis or several axes have the
+/// size.
 static StatusOr<std::vector<dist::SubAxes>>
 axesBySize(const ShardLayout &layout, const dist::Mesh &mesh) {
   std::vector<dist::SubAxes> axes;

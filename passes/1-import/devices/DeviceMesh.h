@@ -27,14 +27,17 @@
 
 namespace pcc::onnx_import {
 
-/// Which shard of one tensor each device of a stage holds. A factor is one
-/// split of a dim; shards are numbered row-major over the parts of all factors.
+/// Assignment of the shards of one tensor to the devices of one pipeline stage.
+/// A factor is one of the sizes whose product is the size of a split dim, such
+/// as the 12 heads in a dim of 12 x 64. Each factor is cut into equal parts. A
+/// shard is one combination of parts, one of each factor; shards are numbered
+/// row-major over these parts.
 struct ShardLayout {
-  /// Number of parts of each factor, in the order of the annotation. Their
-  /// product is the number of shards.
+  /// Number of parts into which each factor is cut, in the order of the
+  /// annotation. The product of these numbers is the number of shards.
   std::vector<int64_t> counts;
-  /// Number of the stage's first device. Entry i of `shards` belongs to device
-  /// firstDevice + i.
+  /// Number of the first device of the pipeline stage. Entry i of `shards`
+  /// belongs to device firstDevice + i.
   int64_t firstDevice = 0;
   /// Number of the shard that each device of the stage holds; empty if the
   /// annotation lists no devices.
@@ -46,8 +49,9 @@ struct ShardLayout {
 
 /// Converts the ONNX annotation `spec` to a layout. Each stage of the pipeline
 /// has `devicesPerStage` devices. `spec` must have passed checkDevices. Returns
-/// an error, whose message is the predicate of a sentence about the annotation,
-/// if the listed devices are not exactly those of one stage.
+/// an error if the listed devices are not exactly those of one stage. The
+/// error's message has no subject, such as "lies on devices 0, 1, …"; the
+/// caller prepends the name of the annotation.
 StatusOr<ShardLayout> layoutOf(const onnx::ShardingSpec &spec,
                                int64_t devicesPerStage);
 
@@ -59,12 +63,13 @@ StatusOr<ShardLayout> layoutOf(const onnx::ShardingSpec &spec,
 std::vector<int64_t> commonAxes(const std::vector<ShardLayout> &layouts,
                                 int64_t numDevices);
 
-/// Returns for each factor (split of a dim) of `layout` the axes of `mesh` over
-/// which it is split, major first. A layout without a device list assigns shard
-/// i to device i if there are as many shards as devices. Otherwise each of its
-/// factors takes the only axis that has the factor's number of parts. Returns
-/// an error, whose message is the predicate of a sentence about the annotation,
-/// if no axes express the layout.
+/// Returns, for each factor of a split dim in `layout` (such as 12 in 12 x 64),
+/// the axes of `mesh` over which the factor is split, major first. For a layout
+/// without a device list there are two cases. If there are as many shards as
+/// devices, device i holds shard i. Otherwise each factor is split over the
+/// only axis whose size is the factor's number of parts. Returns an error if no
+/// axes express the layout. The error's message has no subject; the caller
+/// prepends the name of the annotation.
 StatusOr<std::vector<dist::SubAxes>> axesOf(const ShardLayout &layout,
                                             const dist::Mesh &mesh);
 
@@ -72,10 +77,11 @@ StatusOr<std::vector<dist::SubAxes>> axesOf(const ShardLayout &layout,
 /// larger than 1.
 std::string textOf(const dist::Mesh &mesh);
 
-/// Fills the device list of `spec`, the ONNX annotation of a tensor whose
-/// factors are split over `axes`. The mesh's first device has the number
+/// Sets the device list of `spec`, the ONNX annotation of a tensor. Entry i of
+/// `axes` holds the axes over which factor i of the split dims (such as 12 in
+/// 12 x 64) is split. The first device of the mesh has the number
 /// `firstDevice`. Devices that hold the same shard form a group; there are no
-/// groups if every shard has one device. axesOf is the inverse.
+/// groups if every shard has one device. axesOf is the inverse function.
 void setDevices(const std::vector<dist::SubAxes> &axes, const dist::Mesh &mesh,
                 int64_t firstDevice, onnx::ShardingSpec &spec);
 

@@ -63,8 +63,9 @@ static const onnx::DeviceConfiguration *find(const onnx::Model &model,
   return nullptr;
 }
 
-/// Returns the number of ranks that the user's options give: pipeline positions
-/// times the size of the mesh. `options.mesh` must be set.
+/// Returns the number of ranks that the user's options give: the number of
+/// pipeline positions (groups of ranks with the same stages) times the size of
+/// the mesh. `options.mesh` must be set.
 static int64_t worldOf(const ImportOptions &options) {
   int64_t world = options.pipeline.value_or(1);
   for (const auto &[name, size] : *options.mesh)
@@ -72,8 +73,8 @@ static int64_t worldOf(const ImportOptions &options) {
   return world;
 }
 
-/// A configuration for which no node has an annotation has no effect, so it is
-/// never chosen unless the user or the metadata names it.
+/// A device configuration for which no node has an annotation has no effect. It
+/// is therefore chosen only if the user or the metadata names it.
 Status DevicePlan::chooseConfiguration(const ImportOptions &options) {
   std::set<std::string_view> used;
   addConfigurations(model.graph.nodes, used);
@@ -115,10 +116,11 @@ void DevicePlan::collect(const std::vector<onnx::Node> &nodesOfGraph) {
 // Stages
 //===----------------------------------------------------------------------===//
 
-/// With V = --virtual-stages stages per position (virtual pipeline rank), stage
-/// s runs on position s modulo the number of positions. The number of positions
-/// is --pp if given, else the number of stages divided by V, and at least 1. It
-/// must divide the number of devices.
+/// Let V be the value of --virtual-stages: the number of stages per pipeline
+/// position (group of devices that runs the same stages). Stage s runs on
+/// position s modulo the number of positions. The number of positions is --pp
+/// if given. Otherwise it is the number of stages divided by V, but at least 1.
+/// The number of positions must divide the number of devices.
 Status DevicePlan::findStages(const ImportOptions &options) {
   const int64_t perPosition = options.virtualStages;
   for (const auto &[node, own] : nodes)
@@ -155,9 +157,10 @@ Status DevicePlan::setStage(const onnx::Node &node, int64_t stage) {
                           std::to_string(known->second));
 }
 
-/// The devices of `layout` tell the position of `node`. If each position has
-/// one stage, they tell the stage, too. With several stages per position, the
-/// node's annotation must give the stage.
+/// The devices of `layout` determine the pipeline position (group of devices
+/// with the same stages) of `node`. If each position has one stage, they also
+/// determine the stage. If each position has several stages, the node's
+/// annotation must give the stage.
 Status DevicePlan::placeNode(const onnx::Node &node,
                              const ShardLayout &layout) {
   if (layout.shards.empty() || numPositions == 1)
@@ -226,12 +229,13 @@ static std::optional<dist::Mesh> parseMesh(std::string_view text) {
   return mesh;
 }
 
-/// Takes the mesh from the first of these sources that exists: the user's
-/// options, the metadata `pcc.mesh`, or the annotations themselves. From
-/// annotations follows the mesh with the fewest axes that expresses all of
-/// them; its axes are called a, b, … from major to minor. `pcc.mesh` holds for
-/// the configuration in the metadata `pcc.configuration` only and is ignored if
-/// another one applies.
+/// Takes the mesh from the first of these sources that exists:
+///
+///   1. the user's options
+///   2. the metadata `pcc.mesh`, which is ignored unless the device configuration
+///      that applies is the one in the metadata `pcc.configuration`
+///   3. the annotations: the mesh with the fewest axes that expresses all of
+///      them, with the axis names a, b, … from major to minor
 Status DevicePlan::findMesh(const ImportOptions &options) {
   const std::string_view text = metadataOf(model.metadata, meshKey);
   const bool isOfText =

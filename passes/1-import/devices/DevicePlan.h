@@ -39,10 +39,11 @@ Status refuse(const onnx::Node &node, std::string_view tensor,
               const std::string &what);
 
 /// Decides which device configuration of an ONNX model applies, and derives the
-/// mesh of its devices and its pipeline stages. Device numbers are ranks and
-/// run through one stage after the other: with 2 stages of 4 devices, devices 0
-/// to 3 run stage 0, and 4 to 7 run stage 1. The first of these rules that
-/// applies decides:
+/// mesh of its devices and its pipeline stages. Device numbers are ranks. They
+/// run through one pipeline position (group of devices with the same stages)
+/// after the other. With 2 stages of 4 devices each, devices 0 to 3 run stage
+/// 0, and devices 4 to 7 run stage 1. The first of these rules that applies
+/// chooses the configuration:
 ///
 ///   1. --configuration NAME chooses NAME, and NAME = none chooses none
 ///   2. the metadata `pcc.configuration` names a configuration
@@ -56,14 +57,14 @@ public:
   /// Creates an empty plan. `model` must outlive the plan.
   explicit DevicePlan(const onnx::Model &model) : model(model) {}
 
-  /// Reads the annotations of the model. Must be called once, before the other
+  /// Reads the annotations of the model. Must be called once, before all other
   /// methods. Returns an error if the annotations contradict each other or the
   /// options.
   Status read(const ImportOptions &options);
 
-  /// Returns the axes that split tensors: those of the user's options if given,
-  /// else those of the model. The returned mesh has no axes if neither gives
-  /// any.
+  /// Returns the axes that split tensors. They are the axes of the user's
+  /// options if given, else those that follow from the model. The returned mesh
+  /// has no axes if neither the options nor the model give any.
   const dist::Mesh &mesh() const { return axes; }
   /// Returns the number of pipeline stages; 0 if no annotation assigns a stage.
   int64_t numStages() const { return stages; }
@@ -81,10 +82,11 @@ public:
   /// subgraph come after the node whose attribute holds the subgraph.
   const std::vector<AnnotatedNode> &annotated() const { return nodes; }
 
-  /// Returns for each factor (split of a dim) of `spec` the mesh axes over
-  /// which it is split, major first. `spec` must be part of an annotation in
-  /// annotated(). Returns an error, whose message is the predicate of a
-  /// sentence about the split, if no axes express it.
+  /// Returns, for each factor of a split dim in `spec` (such as 12 in 12 x 64),
+  /// the mesh axes over which the factor is split, major first. `spec` must be
+  /// part of an annotation in annotated(). Returns an error if no axes express
+  /// the split. The error's message has no subject; the caller prepends the
+  /// name of the annotation.
   StatusOr<std::vector<dist::SubAxes>>
   axesOf(const onnx::ShardingSpec &spec) const;
 
@@ -96,21 +98,24 @@ private:
   /// Appends the nodes with annotations to `nodes`, including those of
   /// subgraphs.
   void collect(const std::vector<onnx::Node> &nodesOfGraph);
-  /// Computes the numbers of stages, positions and devices per stage, and
-  /// assigns each node whose annotation gives a stage to that stage.
+  /// Computes three numbers: stages, pipeline positions (groups of devices with
+  /// the same stages) and devices per stage. Assigns each node whose annotation
+  /// gives a stage to that stage.
   Status findStages(const ImportOptions &options);
   /// Assigns `node` to `stage`. Returns an error if a node of the same name is
   /// on another stage.
   Status setStage(const onnx::Node &node, int64_t stage);
   /// Checks that the devices of `layout` are those that run the stage of
-  /// `node`. A node without a stage in its annotation is assigned to the stage
-  /// that its devices run.
+  /// `node`. If the annotation of `node` gives no stage, assigns `node` to the
+  /// stage that these devices run.
   Status placeNode(const onnx::Node &node, const ShardLayout &layout);
-  /// Converts the sharding annotations of all nodes to layouts, and checks that
-  /// each layout's devices are those of the node's stage.
+  /// Converts the sharding annotations of all nodes to layouts (assignments of
+  /// shards to devices), and checks that each layout's devices are the devices
+  /// of the node's stage.
   Status findLayouts();
-  /// Returns the index of `layout` in `layouts`, and appends it if it is new.
-  /// Two layouts that differ only in `firstDevice` (the stage) count as equal.
+  /// Returns the index of `layout` in `layouts`; appends `layout` if it is new.
+  /// Two layouts that differ only in `firstDevice`, and therefore in the stage,
+  /// count as equal.
   size_t indexOf(ShardLayout layout);
   /// Sets `axes` and checks that the product of the axis sizes is the number of
   /// devices per stage.
@@ -124,15 +129,16 @@ private:
   /// The mesh that mesh() returns.
   dist::Mesh axes;
   /// Number of pipeline stages, number of devices that run one stage, and
-  /// number of positions. A position is a group of devices that runs stages /
-  /// numPositions stages.
+  /// number of pipeline positions. A pipeline position is a group of devices
+  /// that runs stages / numPositions stages. All three are numbers for the
+  /// whole model; `stages` is 0 if no annotation assigns a stage.
   int64_t stages = 0, devicesPerStage = 1, numPositions = 1;
   /// Stage of each node that has one, by node name. stageOfNodes() returns it.
   std::map<std::string, int64_t> nodeStages;
   /// Nodes with annotations, in graph order. annotated() returns it.
   std::vector<AnnotatedNode> nodes;
-  /// Layouts of all sharding annotations without duplicates, each with
-  /// firstDevice = 0.
+  /// Layouts (assignments of shards to devices) of all sharding annotations,
+  /// without duplicates. Each has firstDevice = 0.
   std::vector<ShardLayout> layouts;
   /// For each sharding annotation, the index of its layout in `layouts`.
   std::unordered_map<const onnx::ShardingSpec *, size_t> layoutOfSpec;

@@ -12,10 +12,10 @@ namespace pcc::onnx_import {
 /// DevicePlan. The requests are the ONNX multi-device annotations of nodes and
 /// the `pcc.sharding` metadata of values. README.md states the rules in full.
 ///
-/// Methods that return bool return false, with `error` filled, on an error.
+/// Methods that return a Status return an error if a request cannot be met.
 /// Each `shape` argument is the static shape of the value. Each `asked`
-/// argument receives the requested sharding in canonical form, or nothing if
-/// none is requested.
+/// argument is an output: it becomes the requested sharding in canonical form,
+/// or empty if none is requested.
 class ShardingAnnotations {
 public:
   /// Prepares the conversion of the requests in `model`. `dims` holds the sizes
@@ -38,24 +38,25 @@ public:
 
   /// Returns whether an annotation or metadata refers to the value `name`.
   bool isAnnotated(std::string_view name) const { return values.count(name); }
-  /// Determines the sharding that the value `name` gets where it is defined.
-  /// Metadata of the value and the annotation of the node that produces it come
-  /// first, and they must agree. If there is neither, the nodes that use the
-  /// value decide, if all those with an annotation agree.
+  /// Sets `asked` to the sharding that the value `name` gets where it is
+  /// defined. The value's metadata and the annotation of the node that produces
+  /// the value decide; it is an error if they differ. If there is neither, the
+  /// annotations of the nodes that read the value decide. If these annotations
+  /// differ, `asked` becomes empty.
   Status shardingAtDefinition(std::string_view name, const Shape &shape,
                               RequestedSharding &asked) const;
-  /// Determines the sharding that `node` requests for its input `name`.
+  /// Sets `asked` to the sharding that `node` requests for its input `name`.
   Status shardingAtUse(const onnx::Node &node, std::string_view name,
                        const Shape &shape, RequestedSharding &asked) const;
-  /// Determines the sharding of the model's output `name`: the one in the
-  /// metadata of the graph output, else the sharding that the value has where
-  /// it is defined.
+  /// Sets `asked` to the sharding of the model's output `name`. The metadata of
+  /// the graph output decides. Without metadata it is the sharding that the
+  /// value has where it is defined.
   Status shardingAtOutput(std::string_view name, const Shape &shape,
                           RequestedSharding &asked) const;
 
 private:
-  /// A node and its sharding annotation of one tensor. Both pointers are null
-  /// if there is none.
+  /// A node, and the sharding that the node's annotation requests for one
+  /// tensor. Both pointers are null if there is no such annotation.
   struct NodeAnnotation {
     const onnx::Node *node = nullptr;
     const onnx::ShardingSpec *spec = nullptr;
@@ -67,9 +68,9 @@ private:
     NodeAnnotation producer;
     /// Annotations by nodes that read the value, in graph order.
     std::vector<NodeAnnotation> users;
-    /// `text` is the `pcc.sharding` metadata of the value where it is defined,
-    /// `outputText` that of the graph output with the value's name. Each is
-    /// empty if absent.
+    /// `text` is the `pcc.sharding` metadata of the value where the value is
+    /// defined. `outputText` is the `pcc.sharding` metadata of the graph output
+    /// that has the value's name. Each is empty if absent.
     std::string_view text, outputText;
   };
 
@@ -84,18 +85,21 @@ private:
   /// the sharding in `asked`.
   Status parse(std::string_view name, std::string_view text, const Shape &shape,
                RequestedSharding &asked) const;
-  /// Converts a node's annotation to a sharding and stores it in `asked`.
+  /// Converts `word`, a node's annotation of one tensor, to a sharding and
+  /// stores the sharding in `asked`.
   Status convert(const NodeAnnotation &word, const Shape &shape,
                  RequestedSharding &asked) const;
-  /// Appends the sizes of the factors into which `dim` is annotated to be split
-  /// to `sizes`. The dim has `size` elements, and the product of the factors
-  /// must be `size`. Returns an empty string, or an error message if the
-  /// product differs.
+  /// Appends the sizes of the factors of the annotated dim `dim` to `sizes`.
+  /// Factors are sizes whose product is the dim's size, such as 12 heads of 64
+  /// elements for a dim of 768. `size` is the dim's number of elements. Returns
+  /// an empty string, or an error message if the product of the factors is not
+  /// `size`.
   std::string factorsOf(const onnx::ShardedDim &dim, int64_t size,
                         std::vector<int64_t> &sizes) const;
-  /// Returns the size of one factor of a split dim, which the annotation gives
-  /// as a number or as the name of a dynamic dim. Returns nothing if the
-  /// annotation leaves the size open or the named dim has no size.
+  /// Returns the size of `simple`, one factor of a split dim (such as 12 in 12
+  /// x 64). The annotation gives the size as a number or as the name of a
+  /// dynamic dim. Returns nothing if the annotation leaves the size open or the
+  /// named dim has no size.
   std::optional<int64_t> sizeOf(const onnx::SimpleShardedDim &simple) const;
 
   const onnx::Model &model;

@@ -195,8 +195,9 @@ const ExternalData::File &ExternalData::lookUp(std::string_view location) {
   return files.emplace(location, find(location)).first->second;
 }
 
-/// Returns where elements lie inside the model file. The reader has opened that
-/// file already, so the checks of `inspect` are not needed.
+/// Returns the location of `tensor`'s elements inside the model file. The
+/// reader has opened that file already, so the checks of `inspect` are not
+/// needed.
 StatusOr<DataReference> ExternalData::resolveInModel(const Model &model,
                                                      const Tensor &tensor) {
   const std::optional<uint64_t> offset = model.fileOffset(tensor.raw);
@@ -219,9 +220,9 @@ StatusOr<DataReference> ExternalData::resolveInModel(const Model &model,
   return reference;
 }
 
-/// Finds the bytes of a tensor and checks offset and length, which come from
-/// the untrusted model. The bounds check subtracts instead of adding, because a
-/// sum could overflow.
+/// Finds the bytes of a tensor and checks their offset and length, which come
+/// from the untrusted model. The bounds check subtracts instead of adding,
+/// because a sum of untrusted numbers could overflow.
 StatusOr<DataReference> ExternalData::resolve(const Model &model,
                                               const Tensor &tensor) {
   if (!tensor.external)

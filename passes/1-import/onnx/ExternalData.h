@@ -78,8 +78,9 @@ public:
   ExternalData(const std::string &modelPath,
                const ExternalDataOptions &options = {});
 
-  /// Returns the canonical path of the directory that contains the model, as
-  /// its path was given; empty if that directory does not exist.
+  /// Returns the canonical path of the directory that contains the model; empty
+  /// if that directory does not exist. It is the directory of the model's path
+  /// as given, before symlinks of the model file are resolved.
   const std::string &root() const { return rootPath; }
 
   /// Returns where the elements of `tensor` lie: in its external file or, for a
@@ -105,8 +106,8 @@ private:
     DataReference reference;
   };
 
-  /// Returns the result of `find` for `location`, from the cache if it is
-  /// there.
+  /// Returns the result of `find` for `location`. Calls `find` only once per
+  /// location and caches the result in `files`.
   const File &lookUp(std::string_view location);
   /// Searches the permitted directories for the file at `location`.
   File find(std::string_view location) const;

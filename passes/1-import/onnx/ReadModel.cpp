@@ -15,8 +15,8 @@
 using namespace pcc;
 using namespace pcc::onnx;
 
-/// Returns how an error message describes a file that cannot be decoded: it is
-/// truncated, is damaged, or is not an ONNX model.
+/// Returns the words with which an error message describes a file that cannot
+/// be decoded: truncated, damaged, or not an ONNX model.
 static std::string verdict(const ModelParser &parser, const WireError &error) {
   if (!parser.sawVersion())
     return " is not an ONNX model: ";
@@ -26,7 +26,7 @@ static std::string verdict(const ModelParser &parser, const WireError &error) {
 }
 
 /// Parses the file in `storage` into a Model. Turns exceptions of the parser,
-/// and those that mean exhausted memory, into errors.
+/// and exceptions due to exhausted memory, into errors.
 static StatusOr<Model> parseModel(std::shared_ptr<ModelStorage> storage,
                                   const std::string &path,
                                   const ReadLimits &limits) {

@@ -144,10 +144,10 @@ static Value shrink(NodeImport &n) {
 // Along one dim
 //===----------------------------------------------------------------------===//
 
-/// Calls `make` with operand 0 and the dim that the attribute `axis` names.
-/// Before opset 13, softmax normalized over all dims from `axis` on; then
-/// operand 0 is reshaped to [outer, inner], `make` gets dim 1, and its result
-/// is reshaped back.
+/// Calls `make` with operand 0 and the dim that the attribute `axis` names, and
+/// returns the result. Before opset 13, softmax normalized over all dims from
+/// `axis` on. In that case operand 0 is first reshaped to [outer, inner],
+/// `make` is called with dim 1, and its result is reshaped back.
 static Value alongDim(NodeImport &n,
                       llvm::function_ref<Value(Value, int64_t)> make) {
   Value x = n.operand(0);

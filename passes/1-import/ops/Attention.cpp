@@ -110,11 +110,11 @@ private:
   /// Returns T, the number of keys, past keys included.
   int64_t keys() const { return shapeOf(key)[2]; }
 
-  /// Combines all restrictions on which keys a query sees into `mask`. The flag
-  /// `causal` of `graph.attention` lets the last query see up to the last key;
-  /// ONNX lets the first query see up to the first key after the past keys. If
-  /// the two differ, an explicit comparison of indices in `mask` replaces the
-  /// flag.
+  /// Combines all restrictions on the keys that a query sees into `mask`. With
+  /// the flag `causal` of `graph.attention`, the last query sees all keys up to
+  /// the last key. With ONNX's is_causal, the first query sees all keys up to
+  /// the first key after the past keys. If these two rules differ, `mask` gets
+  /// an explicit comparison of indices, and the flag is not set.
   void readMask() {
     if (n.failed())
       return;
@@ -138,8 +138,9 @@ private:
   }
 
   /// Restricts the keys that a query sees to a sliding window: at most `size`
-  /// keys before the query (sign -1) or after it (sign 1). The attribute `name`
-  /// gives the size; -1, the default, means no limit.
+  /// keys before the query (sign -1) or after the query (sign 1). The attribute
+  /// `name` gives the size. A negative size, which is the default, means no
+  /// limit.
   void addWindow(StringRef name, Predicate predicate, int64_t sign) {
     int64_t size = std::min(n.integer(name, -1), maxElements);
     if (size < 0 || n.failed())
@@ -245,9 +246,10 @@ private:
   /// Operands of rank 4. `mask` is null if every query sees all keys.
   Value query, key, value, mask;
   /// `threeDims`: whether the node's operands have rank 3. `causal`: whether
-  /// the mask is causal and not yet contained in `mask`.
+  /// the node is causal and `mask` does not express this yet.
   bool threeDims = false, causal = false;
-  /// Number of past keys: those from operand 4, before the new ones.
+  /// Number of past keys: the keys in operand 4, which come before the new
+  /// keys.
   int64_t past = 0;
   double scale = 1, softcap = 0;
 };
@@ -281,7 +283,7 @@ static Value rotaryTable(NodeImport &n, Value table, bool interleaved) {
 }
 
 /// Rotates the first `size` elements of the last dim of `x`, and keeps the
-/// others. Size 0 means all elements.
+/// remaining elements. Size 0 means that all elements are rotated.
 static Value rotate(NodeImport &n, Value x, Value cos, Value sin, int64_t size,
                     bool interleaved) {
   if (n.failed())
@@ -298,8 +300,8 @@ static Value rotate(NodeImport &n, Value x, Value cos, Value sin, int64_t size,
 }
 
 /// Imports RotaryEmbedding. If there are position ids (operand 3), the rows of
-/// the cosine and sine tables are gathered by them. Otherwise the tables have
-/// one row for each batch element and position.
+/// the cosine and sine tables are gathered by these ids. Otherwise the tables
+/// have one row for each batch element and token position.
 static Value rotaryEmbedding(NodeImport &n) {
   Value x = n.operand(0), cos = n.operand(1), sin = n.operand(2);
   if (n.failed())

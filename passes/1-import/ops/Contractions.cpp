@@ -10,8 +10,8 @@ using namespace pcc::graph;
 namespace pcc::onnx_import {
 
 /// Imports MatMul. A vector is treated as a matrix with one row if it is the
-/// left operand, and with one column if it is the right one. The result then
-/// lacks the dim of size 1.
+/// left operand, and as a matrix with one column if it is the right operand.
+/// The added dim of size 1 is removed from the result.
 static Value matmul(NodeImport &n) {
   Value lhs = n.operand(0), rhs = n.operand(1);
   if (n.failed())

@@ -86,9 +86,12 @@ static bool isOutOfRange(ArrayRef<int64_t> sizes) {
 }
 
 /// Imports ConvTranspose. The input has the shape [N, C, spatial…], the filter
-/// [C, O / group, spatial…]. The output size is that of the first of these that
-/// is given: output_shape; auto_pad SAME_*, with input size times stride; the
-/// pads.
+/// [C, O / group, spatial…]. The output size follows from the first of these
+/// that is given:
+///
+///   1. output_shape
+///   2. auto_pad SAME_*: the output size is input size · stride
+///   3. the pads
 static Value convTranspose(NodeImport &n) {
   Value input = n.operand(0), filter = n.operand(1);
   int64_t group = n.integer("group", 1);

@@ -26,9 +26,9 @@ static bool saysDropout(NodeImport &n) {
   return !training.empty() && training.front();
 }
 
-/// Returns an i64 tensor in which each element of `shape` has its row-major
-/// number. The tensor is a sum of one iota per dim, so that any dim can be
-/// sharded later. For shape [2, 3]:
+/// Returns an i64 tensor of shape `shape` whose elements are their own
+/// row-major numbers. The tensor is a sum of one iota per dim, so that any dim
+/// can be sharded later. For shape [2, 3]:
 ///
 ///   [[0], [1]] · 3 + [[0, 1, 2]] = [[0, 1, 2], [3, 4, 5]]
 static Value elementNumbers(NodeImport &n, ArrayRef<int64_t> shape) {
@@ -98,8 +98,8 @@ static double ratioOf(NodeImport &n) {
   return n.real("ratio", 0.5);
 }
 
-/// Drops elements of `input`. It is an error if the ratio is outside of [0, 1),
-/// and unsupported if another node uses the mask output.
+/// Drops elements of `input`. A ratio outside of [0, 1) is an error. A node
+/// whose mask output is used by another node is unsupported.
 static Value dropSome(NodeImport &n, Value input) {
   const double ratio = ratioOf(n);
   if (!input || ratio == 0)

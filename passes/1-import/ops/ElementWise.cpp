@@ -12,9 +12,9 @@ template <typename Op> static Value unary(NodeImport &n) {
   return n.make<Op>(n.operand(0));
 }
 
-/// Aligns `rhs` with `lhs` for broadcasting as before opset 7, where the
-/// attribute `axis` names the dim of `lhs` that dim 0 of `rhs` corresponds to.
-/// Dims of size 1 appended to `rhs` turn this into NumPy's alignment. Since
+/// Aligns `rhs` with `lhs` for broadcasting. Before opset 7 the attribute
+/// `axis` names the dim of `lhs` to which dim 0 of `rhs` corresponds. Appending
+/// dims of size 1 to `rhs` gives the same alignment by NumPy's rule. Since
 /// opset 7 `rhs` is returned unchanged.
 static Value alignOld(NodeImport &n, Value lhs, Value rhs) {
   int64_t rank = shapeOf(lhs).size(), own = shapeOf(rhs).size();

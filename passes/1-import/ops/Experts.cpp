@@ -17,9 +17,12 @@ using namespace pcc::graph;
 namespace pcc::onnx_import {
 
 namespace {
-/// Where a gated linear unit (attribute swiglu_fusion) finds its two factors.
-/// Apart: in two weights. Interleaved: in alternate rows of the first weight.
-/// Halves: in the upper and the lower half of the rows of the first weight.
+/// Location of the two factors of a gated linear unit (attribute
+/// swiglu_fusion):
+///
+///   Apart        in two weights
+///   Interleaved  in alternate rows of the first weight
+///   Halves       in the first and the second half of the first weight's rows
 enum Fusion { Apart, Interleaved, Halves };
 
 /// Imports one MoE node as matmul, activation and gating ops.
@@ -92,9 +95,9 @@ private:
     return expect(1, {tokens, experts}) && checkGate();
   }
 
-  /// Checks that the gated unit of swiglu takes its second factor from one
-  /// place only: the third weight, or the first weight if it is fused. Returns
-  /// false after an error.
+  /// Checks that the gated linear unit of swiglu takes its second factor from
+  /// one place only: from the third weight, or from the first weight if the
+  /// first weight holds both factors (is fused). Returns false after an error.
   bool checkGate() {
     if (name == "swiglu" && n.has(6) == (fusion != Apart))
       n.invalid(fusion == Apart
@@ -133,8 +136,8 @@ private:
     return n.mul(x, n.make<SigmoidOp>(scaled));
   }
 
-  /// Applies the activation that the node names. Not for swiglu, which has two
-  /// factors; see gatedUnit.
+  /// Applies the activation that the node names to `x`. Must not be called for
+  /// swiglu, which has two factors; see gatedUnit.
   Value activate(Value x) {
     if (name == "relu")
       return n.make<ReluOp>(x);
@@ -167,8 +170,8 @@ private:
   }
 
   /// Returns the hidden values after the activation, [experts, tokens, inner].
-  /// If the first weight is fused, one matmul computes both factors of the
-  /// gated unit.
+  /// If the first weight holds both factors of the gated linear unit (is
+  /// fused), one matmul computes both factors.
   Value activation() {
     if (fusion != Apart) {
       Value both = linear(input, 2, 3, 2 * inner, size);
@@ -186,8 +189,10 @@ private:
                             : n.mul(activate(first), third);
   }
 
-  /// Returns the gates, [tokens, experts]: for each token, the router's
-  /// probability for each of its best k experts, and 0 for all other experts.
+  /// Returns the gates, [tokens, experts]. The gate of a token's best k experts
+  /// is the router's probability, divided by the sum of these k probabilities
+  /// if the node has the attribute normalize_routing_weights. The gate of all
+  /// other experts is 0.
   Value gates() {
     Value chance = n.make<SoftmaxOp>(n.operand(1), uint64_t(1));
     auto [values, places] = n.topK(chance, k, 1, /*largest=*/true);

@@ -75,18 +75,18 @@ static Value gatherElements(NodeImport &n) {
 }
 
 namespace {
-/// Known indices into one dim of the data. In the index tensor they may vary
-/// along one dim only, so a vector holds all of them.
+/// Indices into one dim of the data that are known during the import. In the
+/// index tensor they vary along at most one dim, so a vector holds all of them.
 struct IndexVector {
   /// Dim of the index tensor along which the indices vary; -1 if all indices
   /// are equal.
   int64_t along;
-  /// The indices, as a vector along that dim.
+  /// The indices, as a vector along dim `along` of the index tensor.
   DenseElementsAttr places;
 };
 } // namespace
 
-/// Returns `part` as a vector. `part` holds one component of every index tuple.
+/// Returns `part`, which holds one component of every index tuple, as a vector.
 /// Returns nothing if its elements are not known or vary along several dims.
 static std::optional<IndexVector> asVector(NodeImport &n, Value part) {
   auto repeated = part.getDefiningOp<BroadcastOp>();
@@ -107,17 +107,17 @@ static std::optional<IndexVector> asVector(NodeImport &n, Value part) {
   return vector;
 }
 
-/// Splits the index tuples `indices` into their components, if each component
-/// is a vector along another dim than the other components, in the order of
-/// these dims: indices[i, j] = (r[i], c[j]) gives the vectors r and c. Returns
-/// nothing for other indices.
+/// Splits the index tuples `indices` into their components, one vector per
+/// component. Example: indices[i, j] = (r[i], c[j]) gives the vectors r and c.
+/// Each component must vary along at most one dim of the index tensor, and
+/// later components along later dims. Returns nothing for other indices.
 static std::optional<SmallVector<IndexVector>> outerIndices(NodeImport &n,
                                                             Value indices) {
   SmallVector<IndexVector> vectors;
   int64_t last = shapeOf(indices).size() - 1;
   // If a concat along the last dim made the indices, each of its operands is
-  // one component. Slicing the concat instead would not be folded if it is
-  // large.
+  // one component. The operands are used directly, because a slice of a large
+  // concat would not be folded.
   auto joined = indices.getDefiningOp<ConcatOp>();
   bool inParts = joined && static_cast<int64_t>(joined.getDim()) == last;
   for (int64_t i = 0; i < shapeOf(indices)[last]; ++i) {
@@ -179,9 +179,9 @@ static Value gatherNd(NodeImport &n) {
   return n.make<GatherNdOp>(data, indices, static_cast<uint64_t>(batch));
 }
 
-/// Returns how ScatterElements or ScatterND combines an update with the old
-/// element, according to the attribute `reduction`. The default is Set, which
-/// replaces it.
+/// Returns the operation with which ScatterElements or ScatterND combines an
+/// update with the old element, as the attribute `reduction` names it. The
+/// default is Set, which replaces the old element.
 static ScatterKind scatterKind(NodeImport &n) {
   std::string word = n.text("reduction", "none");
   auto kind = llvm::StringSwitch<std::optional<ScatterKind>>(word)

@@ -115,8 +115,8 @@ static Value concat(NodeImport &n) {
   if (!n.hasAttribute("axis") && n.opset() >= 4)
     return n.invalid("lacks the attribute 'axis'");
   int64_t dim = n.dim("axis", 1, shapeOf(inputs[0]).size());
-  // In a concat of vectors, drop the empty ones except for the last operand, so
-  // that at least one operand is left.
+  // In a concat of vectors, drop the empty operands. The last operand is kept
+  // even if it is empty, so that at least one operand is left.
   if (shapeOf(inputs[0]).size() == 1 && inputs.size() > 1)
     llvm::erase_if(inputs, [&](Value input) {
       return input != inputs.back() && shapeOf(input) == ArrayRef<int64_t>{0};
@@ -208,8 +208,9 @@ static int64_t blockSize(NodeImport &n, Value x, ArrayRef<int64_t> dims,
 }
 
 /// Imports DepthToSpace with block size b: [N, C · b², H, W] becomes [N, C, H ·
-/// b, W · b]. In the channel dim of the operand, the block indices are major to
-/// the channel in mode DCR, and minor in mode CRD.
+/// b, W · b]. The operand's channel dim combines two block indices and a
+/// channel. The block indices are major in mode DCR, and the channel is major
+/// in mode CRD.
 static Value depthToSpace(NodeImport &n) {
   Value x = n.operand(0);
   int64_t b = blockSize(n, x, {1}, /*squared=*/true);

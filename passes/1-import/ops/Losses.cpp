@@ -23,7 +23,8 @@ struct Labels {
     index = n.select(ignored, n.scalarLike(index, 0), index);
   }
 
-  /// Checks that `labels` is the shape `scores` without dim 1, the classes.
+  /// Checks that the shape `labels` equals the shape `scores` without dim 1,
+  /// the classes. If not, records an error.
   static void check(NodeImport &n, ArrayRef<int64_t> scores,
                     ArrayRef<int64_t> labels) {
     if (n.failed())

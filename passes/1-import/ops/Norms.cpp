@@ -169,8 +169,8 @@ static Value batchNormalization(NodeImport &n) {
                n.cast(perChannel(n, offset, rank), type));
 }
 
-/// Imports InstanceNormalization. Mean and variance are those of each sample
-/// and channel.
+/// Imports InstanceNormalization. Mean and variance are computed for each
+/// sample and channel.
 static Value instanceNormalization(NodeImport &n) {
   Value x = n.operand(0);
   int64_t rank = shapeOf(x).size();
@@ -183,9 +183,9 @@ static Value instanceNormalization(NodeImport &n) {
                perChannel(n, n.operand(2), rank));
 }
 
-/// Imports GroupNormalization. Mean and variance are those of each sample and
-/// group of channels. Scale and bias have one element per group before opset
-/// 21, and one per channel since then.
+/// Imports GroupNormalization. Mean and variance are computed for each sample
+/// and group of channels. Scale and bias have one element per group before
+/// opset 21, and one per channel since then.
 static Value groupNormalization(NodeImport &n) {
   Value x = n.operand(0), scale = n.operand(1), bias = n.operand(2);
   int64_t groups = n.integer("num_groups", 0);
@@ -215,8 +215,8 @@ static Value groupNormalization(NodeImport &n) {
 // Others
 //===----------------------------------------------------------------------===//
 
-/// Imports LpNormalization: divides by the L1 or L2 norm along a dim. If the
-/// norm is 0, the elements along that dim stay 0.
+/// Imports LpNormalization, which divides elements by the L1 or L2 norm along a
+/// dim. If the norm is 0, all elements along that dim are 0 and stay 0.
 static Value lpNormalization(NodeImport &n) {
   Value x = n.operand(0);
   int64_t dim = n.dim("axis", -1, shapeOf(x).size()), p = n.integer("p", 2);

@@ -31,8 +31,8 @@ static Value maxPool(NodeImport &n) {
   return pool(n, PoolKind::Max);
 }
 
-/// Imports AveragePool. The attribute count_include_pad tells whether padding
-/// elements count in the divisor of the average.
+/// Imports AveragePool. The attribute count_include_pad determines whether
+/// padding elements count in the divisor of the average.
 static Value averagePool(NodeImport &n) {
   return pool(n, n.integer("count_include_pad", 0)
                      ? PoolKind::AverageWithPadding

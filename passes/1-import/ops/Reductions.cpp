@@ -8,9 +8,9 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Returns the dims that a Reduce node reduces. Older opsets name them in the
-/// attribute `axes`, newer ones in operand 1. If the node names none, it
-/// reduces all dims; with the attribute noop_with_empty_axes it reduces none.
+/// Returns the dims that a Reduce node reduces. Older opsets list them in the
+/// attribute `axes`, newer opsets in operand 1. If the node lists no dims, it
+/// reduces all dims or, with the attribute noop_with_empty_axes, no dim.
 static SmallVector<int64_t> reducedDims(NodeImport &n, int64_t rank) {
   SmallVector<int64_t> dims =
       n.integersOf("axes", 1).value_or(SmallVector<int64_t>());
@@ -19,8 +19,8 @@ static SmallVector<int64_t> reducedDims(NodeImport &n, int64_t rank) {
   return llvm::to_vector(llvm::seq<int64_t>(0, rank));
 }
 
-/// Reduces `input`, which the caller has computed from operand 0, over the dims
-/// that the node names.
+/// Reduces `input` over the dims that the node names. The caller has computed
+/// `input`, such as its square, from operand 0 of the node.
 static Value reduceBy(NodeImport &n, ReduceKind kind, Value input) {
   if (n.failed())
     return {};
@@ -74,8 +74,8 @@ static Value reduceLogSum(NodeImport &n) {
 }
 
 /// Imports ReduceLogSumExp as log(Σ exp(x - m)) + m, where m is the maximum of
-/// x: without subtracting m, exp could overflow. An infinite m is replaced by
-/// 0, because inf - inf is NaN.
+/// x. Without the subtraction of m, exp could overflow. An infinite m is
+/// replaced by 0, because inf - inf is NaN.
 static Value reduceLogSumExp(NodeImport &n) {
   Value x = n.operand(0);
   if (n.failed())

@@ -45,10 +45,11 @@ static void applyScales(NodeImport &n, Resolution &to, ArrayRef<double> scales,
   }
 }
 
-/// Sets the result sizes of the dims `axes` to `sizes`, and computes the scales
-/// from them. With the policy "not_larger", all these dims get the smallest of
-/// their scales instead, and with "not_smaller" the largest; the sizes are then
-/// rounded.
+/// Sets the result sizes of the dims `axes` to `sizes`, and computes the scale
+/// of each dim from its size. The attribute keep_aspect_ratio_policy may ask
+/// for one common scale: the smallest of these scales for "not_larger", the
+/// largest for "not_smaller". The sizes then follow from the common scale by
+/// rounding.
 static void applySizes(NodeImport &n, Resolution &to, ArrayRef<int64_t> sizes,
                        ArrayRef<int64_t> axes) {
   std::string policy = n.text("keep_aspect_ratio_policy", "stretch");
@@ -115,8 +116,8 @@ static Value emitResize(NodeImport &n, Value x, const Resolution &to,
 }
 
 /// Imports Resize of opset 10, and Upsample. Output index i reads the input at
-/// the coordinate i / scale, which the mode nearest rounds down. In Upsample 7
-/// the scales are an attribute.
+/// the coordinate i / scale, which the mode nearest rounds down. In Upsample of
+/// opset 7 the scales are an attribute.
 static Value resize10(NodeImport &n) {
   Value x = n.operand(0);
   Resolution to;

@@ -63,9 +63,9 @@ static Value concatFromSequence(NodeImport &n) {
 static constexpr int64_t longestSequence = 4096;
 
 /// Returns the sizes of the parts into which SplitToSequence splits a dim of
-/// `whole` elements. If operand 1 is a vector, it lists the sizes. If it is a
-/// scalar, all parts have that size, but the last may be smaller. Without
-/// operand 1 each part has one element.
+/// `whole` elements. If operand 1 is a vector, it lists the sizes. If operand 1
+/// is a scalar, it is the size of every part except the last, which may be
+/// smaller. Without operand 1 each part has one element.
 static SmallVector<int64_t> partSizes(NodeImport &n, int64_t whole) {
   DenseElementsAttr given =
       n.has(1) ? n.constantOperand(1) : DenseElementsAttr();

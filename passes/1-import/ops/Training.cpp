@@ -58,7 +58,7 @@ struct Update {
 using Formula = SmallVector<Value, 3> (*)(Update &);
 } // namespace
 
-/// Creates the update of gradient descent with momentum. beta counts as 1 in
+/// Creates the update of gradient descent with momentum V. beta counts as 1 in
 /// the first step:
 ///
 ///   V = alpha V + beta G
@@ -145,8 +145,8 @@ static Value update(NodeImport &n) {
 }
 
 /// Creates the gradients of `y` with respect to the values `wanted`, at the
-/// insertion point. If an op on a path from one of them to `y` has no gradient,
-/// records an error and returns an empty list.
+/// insertion point. If an op on a path from one of `wanted` to `y` has no
+/// gradient, records an error and returns an empty list.
 static SmallVector<Value> differentiated(NodeImport &n, Value y,
                                          ArrayRef<Value> wanted) {
   std::string mistake;
@@ -167,9 +167,10 @@ static SmallVector<Value> differentiated(NodeImport &n, Value y,
 
 /// Creates a placeholder for the gradient of the loss with respect to the
 /// parameter that `weight` reads. Its `graph.gradient_of` attribute names the
-/// parameter; phase 2-prepare replaces the placeholder by the gradient. Readers
-/// get it through a `graph.accumulate`, so they run once per step, after all
-/// microbatches. `name` is the weight's ONNX name, for messages.
+/// parameter; phase 2-prepare replaces the placeholder by the gradient. Other
+/// ops read the placeholder through a `graph.accumulate`, so they run once per
+/// step, after all microbatches. `name` is the weight's ONNX name, for
+/// messages.
 static Value gradientPlaceholder(NodeImport &n, Value weight, StringRef name) {
   auto get = weight.getDefiningOp<GetParameterOp>();
   if (!get)

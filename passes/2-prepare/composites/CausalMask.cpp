@@ -23,7 +23,7 @@ using namespace pcc::prepare;
 /// Largest number of ops that the search follows backwards from the mask.
 static constexpr int maxDepth = 12;
 
-/// Constants with more elements than this are not read.
+/// Largest number of elements of a constant that the search reads.
 static constexpr int64_t mostElements = 1 << 24;
 
 /// Lowest finite number of f16. Exporters of f16 models use it in place of
@@ -57,7 +57,7 @@ static bool holds(double element, Is what) {
 }
 
 /// Returns the property that x must have so that not(x) has the property
-/// `what`, which is True or False.
+/// `what`. `what` must be True or False.
 static Is opposite(Is what) { return what == Is::False ? Is::True : Is::False; }
 
 //===----------------------------------------------------------------------===//
@@ -102,8 +102,8 @@ static std::pair<int64_t, int64_t> lastSizes(ArrayRef<int64_t> shape) {
 /// the property `what`.
 static bool isConstant(ConstantOp op, Is what, MaskRegion region) {
   auto [rows, columns] = lastSizes(shapeOf(op.getResult()));
-  // A dim of size 1 is broadcast, so each element may be used in both regions:
-  // then all elements must have the property.
+  // If a dim has size 1, it is broadcast, and an element may be used in both
+  // regions. All elements must then have the property.
   const bool isWhole = rows > 1 && columns > 1;
   return allElements(dyn_cast<DenseElementsAttr>(op.getValue()),
                      [&, rows = rows, columns = columns](int64_t i, double x) {
@@ -119,17 +119,17 @@ static bool isConstant(ConstantOp op, Is what, MaskRegion region) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Position numbers that grow by equal steps along one of the last two dims of
-/// a tensor: index i has the number first + step · i.
+/// Token position numbers that grow by equal steps along one of the last two
+/// dims of a tensor: index i has the number first + step · i.
 struct Positions {
   double first = 0, step = 0;
 };
 } // namespace
 
-/// Returns the position numbers in `value`, along the last dim (keys) if
-/// `ofKeys`, else along the last dim but one (queries). Returns nullopt if the
-/// elements do not grow by equal steps, are not known or vary along another
-/// dim.
+/// Returns the token position numbers in `value`. They must vary along the last
+/// dim (keys) if `ofKeys` is true, else along the last dim but one (queries).
+/// Returns nullopt if the elements do not grow by equal steps, are not known or
+/// vary along another dim.
 static std::optional<Positions> positionsOf(Value value, bool ofKeys) {
   ArrayRef<int64_t> shape = shapeOf(value);
   const int64_t dim = static_cast<int64_t>(shape.size()) - (ofKeys ? 1 : 2);
@@ -174,12 +174,12 @@ static bool compares(Predicate predicate, double a, double b) {
   return false;
 }
 
-/// `op` compares position numbers of keys with those of queries. Returns
-/// whether all elements of the comparison that lie in `region` have the
-/// property `what`. Keys and queries must have equal steps; the result then
-/// depends monotonically on t - s, so the two extreme values of t - s in the
-/// region prove it for all. Equality is not monotonic, and false is returned
-/// for it.
+/// Returns whether all elements of the comparison `op` that lie in `region`
+/// have the property `what`. `op` must compare the position numbers of keys t
+/// with those of queries s, in either order, with equal steps. The result then
+/// depends monotonically on t - s, so it is enough to check the smallest and
+/// the largest t - s of the region. Returns false for other comparisons and for
+/// equality, which is not monotonic.
 static bool isCompare(CompareOp op, Is what, MaskRegion region, int64_t size) {
   if (op.getPredicate() == Predicate::Equal)
     return false;
@@ -210,8 +210,8 @@ static bool isCompare(CompareOp op, Is what, MaskRegion region, int64_t size) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Proves properties of all elements in one region of a mask. The mask has
-/// `size` queries and `size` keys.
+/// Proves properties of all mask elements in one region: above the diagonal, or
+/// on and below it. The mask has `size` queries and `size` keys.
 struct RegionCheck {
   MaskRegion region;
   int64_t size;
@@ -249,10 +249,10 @@ struct RegionCheck {
   }
 
 private:
-  /// Returns whether the sum `op` has the property `what`; `of` tells whether
-  /// an operand has a property. -infinity plus any number is -infinity, as no
-  /// mask holds +infinity. A low number stays low if the other operand is 0 or
-  /// low.
+  /// Returns whether the sum `op` has the property `what`. The function `of`
+  /// returns whether an operand has a given property. -infinity plus any number
+  /// is -infinity, because no mask holds +infinity. A low number (at most
+  /// -65504) stays low if the other operand is 0 or low.
   static bool isSum(Operation *op, Is what,
                     llvm::function_ref<bool(Value, Is)> of) {
     Value a = op->getOperand(0), b = op->getOperand(1);

@@ -34,11 +34,13 @@ struct CausalMask {
 /// 2, nothing is proven.
 ///
 /// In general false or -infinity hides a key. If `keepsOthers` holds, a finite
-/// number of at most -65504 (the lowest f16) also does: each query then sees
-/// some key with 0, next to which the hidden key's softmax weight is 0. The
-/// proof follows constants, comparisons of positions, selects, sums and boolean
-/// ops backwards, up to a limited number of ops. A mask that another op
-/// computes has no proven facts.
+/// number of at most -65504 (the lowest f16) also hides a key. Each query then
+/// sees at least one key to whose score the mask adds 0, and compared with that
+/// key the hidden key's softmax weight is 0.
+///
+/// The proof follows constants, comparisons of token positions, selects, sums
+/// and boolean ops backwards, up to a limited number of ops. A mask that
+/// another op computes has no proven facts.
 CausalMask readCausalMask(mlir::Value mask);
 
 } // namespace pcc::prepare

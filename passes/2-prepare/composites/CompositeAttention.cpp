@@ -22,29 +22,32 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Largest fill value, for hidden scores, that absorbs any score: the sum of
-/// the fill value and a score of realistic size is rounded to the fill value.
+/// Largest fill value (number that replaces a hidden score) that absorbs any
+/// score: the sum of the fill value and a score of realistic size is rounded to
+/// the fill value.
 static constexpr double absorbing = -1e30;
-/// Largest fill value for which a hidden score has softmax weight 0 in a row
-/// that also has a visible score.
+/// Largest fill value (number that replaces a hidden score) for which the
+/// hidden score has softmax weight 0 in a row that also has a visible score.
 static constexpr double vanishing = -1e9;
 
 namespace {
-/// One step of masking the scores. If `keep` is null, `addend` is added to
-/// them. Otherwise `addend` is null: a score stays if its element of the
-/// boolean `keep` equals `kept`, and becomes `fill` if not.
+/// One step of masking the scores. There are two forms. If `keep` is null, the
+/// tensor `addend` is added to the scores. Otherwise `addend` is null, and a
+/// score stays if its element of the boolean tensor `keep` equals `kept`, and
+/// becomes `fill` if not.
 struct Mask {
   Value addend, keep;
   bool kept = true;
   double fill = 0;
 };
 
-/// The operand of a softmax, taken apart: it is mask(scale · query keyᵀ), where
-/// `product` is query keyᵀ.
+/// The operand of a softmax in the form mask(scale · query keyᵀ), where the
+/// matmul `product` computes query keyᵀ and mask(…) applies `masks`.
 struct Scores {
   MatmulOp product;
   double scale = 1;
-  /// The masks. The one that is applied last comes first.
+  /// The masks, in the reverse order of their application: the mask that is
+  /// applied last comes first.
   SmallVector<Mask> masks;
   /// Whether a maximum op raises -infinity to a very low finite number, such as
   /// -1e30. The softmax of an entirely hidden row is then uniform rather than
@@ -99,9 +102,10 @@ static Value beforeWidening(Value value) {
 
 static std::optional<Scores> readScores(Value value, int depth);
 
-/// `result` is `value` masked by `mask`. Reads the scores in `value` and
-/// records `mask` as applied last. Returns nullopt if `value` has another form,
-/// or if broadcasting with the mask makes `result` larger than `value`.
+/// Reads the scores in `value` and adds `mask` to them as the mask that is
+/// applied last. `result` must be `value` masked by `mask`. Returns nullopt if
+/// `value` has another form, or if broadcasting with the mask makes `result`
+/// larger than `value`.
 static std::optional<Scores> masked(Value value, Value result, Mask mask,
                                     int depth) {
   if (shapeOf(value) != shapeOf(result))
@@ -112,9 +116,9 @@ static std::optional<Scores> masked(Value value, Value result, Mask mask,
   return scores;
 }
 
-/// Reads the scores in a select between scores and a uniform number of at most
-/// `vanishing`, which hides scores. Returns nullopt if the select has another
-/// form.
+/// Reads the scores in a select between scores and a uniform number (all
+/// elements equal) of at most `vanishing`. Where the select chooses the number,
+/// it hides the score. Returns nullopt if the select has another form.
 static std::optional<Scores> readSelect(SelectOp op, int depth) {
   for (bool kept : {true, false}) {
     auto fill = uniformValue(kept ? op.getOnFalse() : op.getOnTrue());
@@ -204,15 +208,16 @@ static RowMasking rowMaskingOf(const Mask &mask, int64_t rowSize) {
 }
 
 /// Returns whether attention gives the same weights as the softmax of the
-/// masked scores, also for rows in which every key is hidden. `nanIsZero` says
-/// whether the model replaces weights that are NaN by 0.
+/// masked scores, also for rows in which every key is hidden. `nanIsZero` is
+/// true if the model replaces weights that are NaN by 0.
 static bool isSafe(ArrayRef<Mask> masks, bool nanIsZero, int64_t rowSize) {
   RowMasking rows = RowMasking::HideNothing;
   for (const Mask &mask : masks) {
     bool finite = !mask.addend && std::isfinite(mask.fill);
-    // With a finite fill, the model's softmax of an entirely hidden row is
-    // uniform. Attention adds the fill to the scores. The result is uniform
-    // there, too, only if the fill absorbs the scores.
+    // With a finite fill value, the model's softmax of an entirely hidden row
+    // is uniform. Attention adds the fill value to the scores instead of
+    // replacing them. Its softmax of that row is uniform only if the fill value
+    // absorbs the scores.
     if (finite && mask.fill > absorbing &&
         rowMaskingOf(mask, rowSize) == RowMasking::Unknown)
       return false;
@@ -301,9 +306,10 @@ static Value beforeRepeat(Value heads) {
   return shapeOf(repeat) == ArrayRef(single) ? split.getInput() : heads;
 }
 
-/// Returns query, key and value of the two matmuls without their constant
-/// factors, which are multiplied into `scale`. Returns nullopt, without
-/// creating ops, if attention does not accept their shapes or types.
+/// Returns the operands query, key and value of the two matmuls `scores` and
+/// `output`. Constant factors of these operands are removed and multiplied into
+/// `scale`. Returns nullopt, without creating ops, if attention does not accept
+/// the shapes or types.
 static std::optional<Heads> readHeads(MatmulOp scores, MatmulOp output,
                                       double &scale) {
   Heads heads{takeScale(scores.getLhs(), scale),
@@ -325,8 +331,8 @@ static std::optional<Heads> readHeads(MatmulOp scores, MatmulOp output,
   return heads;
 }
 
-/// Returns whether `mask` can be broadcast to the shape `scores`, without a dim
-/// in which the mask is larger.
+/// Returns whether `mask` can be broadcast to the shape `scores`. Returns false
+/// if the mask is larger than `scores` along a dim.
 static bool fits(const Mask &mask, ArrayRef<int64_t> scores) {
   auto shape =
       broadcastShapes(shapeOf(mask.addend ? mask.addend : mask.keep), scores);
@@ -338,9 +344,9 @@ static bool fits(const Mask &mask, ArrayRef<int64_t> scores) {
 //===----------------------------------------------------------------------===//
 
 /// Returns the softmax from which `weights` is computed, either directly or
-/// through a select that replaces NaN by 0 and a cast. Sets `nanIsZero` to true
-/// if there is such a select. Returns null if there is no softmax, or if other
-/// ops read the values in between.
+/// through a cast and a select that replaces NaN by 0. Sets `nanIsZero` to true
+/// if there is a select of this kind. Returns null if there is no softmax, or
+/// if other ops read the values between the softmax and `weights`.
 static SoftmaxOp readWeights(Value weights, bool &nanIsZero) {
   auto narrowed = definedBy<CastOp>(weights);
   if (narrowed && narrowed->hasOneUse())

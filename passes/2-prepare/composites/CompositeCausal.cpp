@@ -16,9 +16,9 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Returns an attention op with the flag `causal` for one whose mask hides
-/// every later key. The mask is dropped if it hides nothing else. Returns null
-/// for other ops.
+/// Returns a copy of `op` with the flag `causal`, if the mask of `op` hides
+/// every later key. The copy has no mask if the mask hides nothing else;
+/// otherwise it keeps the mask. Returns null for other ops.
 static Value causalAttention(AttentionOp op, PatternRewriter &rewriter) {
   if (op.getCausal() || !op.getMask() ||
       shapeOf(op.getQuery())[2] != shapeOf(op.getKey())[2])

@@ -29,9 +29,9 @@ static bool areAllIn(StringRef letters, StringRef others) {
   return llvm::all_of(letters, [&](char c) { return others.contains(c); });
 }
 
-/// Returns an upper bound on the number of experts, along `dim`, whose gate for
-/// a token is not 0. Returns 0 if the bound would be all experts, or if `gate`
-/// is no float tensor.
+/// Returns an upper bound on the number of experts whose gate for a token is
+/// not 0. `dim` is the experts' dim of `gate`. Returns 0 if the bound would be
+/// all experts, or if `gate` is no float tensor.
 static int64_t chosenBy(Value gate, int64_t dim) {
   if (!isa<FloatType>(elementTypeOf(gate)))
     return 0;
@@ -63,8 +63,9 @@ static char summedLetter(StringRef letters, StringRef result) {
   return summed;
 }
 
-/// Sets `graph.chosen` on an einsum of gates and expert outputs that sums over
-/// the experts, if each token uses few of them. Returns null for other einsums.
+/// Replaces an einsum of gates and expert outputs that sums over the experts by
+/// an equal einsum with `graph.chosen`, if each token uses only a few experts.
+/// Returns null for other einsums.
 static Value einsum(EinsumOp op, PatternRewriter &rewriter) {
   auto equation = EinsumEquation::parse(op.getEquation());
   if (op->hasAttr(chosenName) || op.getInputs().size() != 2)
@@ -84,9 +85,9 @@ static Value einsum(EinsumOp op, PatternRewriter &rewriter) {
   return {};
 }
 
-/// Returns the letters of the dims of `gate` whose size is not 1. `letters`
-/// names the dims of the tensor to which `gate` is broadcast, so the last
-/// letter belongs to the last dim of `gate`.
+/// Returns the letters of those dims of `gate` whose size is not 1. `letters`
+/// names the dims of the tensor to which `gate` is broadcast. Dims are aligned
+/// at the right, so the last letter belongs to the last dim of `gate`.
 static std::string lettersOfGate(Value gate, StringRef letters) {
   ArrayRef<int64_t> shape = shapeOf(gate);
   std::string own;

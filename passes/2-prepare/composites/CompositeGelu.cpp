@@ -128,8 +128,8 @@ static Operation *curveOf(Value value) {
   return definedBy<TanhOp>(curve);
 }
 
-/// Adds `value` and the values from which it is computed, by at most `depth`
-/// sums, products, quotients and powers, to `candidates`. If `value` is the
+/// Adds `value` to `candidates`, and all values from which at most `depth`
+/// sums, products, quotients and powers compute `value`. If `value` is the
 /// argument of a gelu's erf or tanh, one of these values is the gelu's x.
 static void addCandidates(Value value, llvm::SetVector<Value> &candidates,
                           int depth) {
@@ -141,8 +141,8 @@ static void addCandidates(Value value, llvm::SetVector<Value> &candidates,
     addCandidates(operand, candidates, depth - 1);
 }
 
-/// Returns whether `value` differs by less than 1 % from `expected`, which must
-/// be positive.
+/// Returns whether `value` differs from `expected` by less than 1 % of
+/// `expected`. `expected` must be positive.
 static bool isNear(double value, double expected) {
   return std::fabs(value - expected) < 0.01 * expected;
 }
@@ -178,9 +178,9 @@ static Value makeGelu(MulOp root, Operation *curve, Value x,
                         tanh ? rewriter.getF64FloatAttr(cubic) : FloatAttr());
 }
 
-/// Replaces `root` by a gelu if it is the outermost product of one. Every value
-/// in the argument of the erf or tanh is tried as the gelu's x. Returns null if
-/// none fits.
+/// Replaces `root` by a gelu if it is the outermost product of a gelu's
+/// formula. Tries every value in the argument of the erf or tanh as the gelu's
+/// x. Returns null if no value fits.
 static Value gelu(MulOp root, PatternRewriter &rewriter) {
   SmallVector<Value> factors;
   factorsOf(root.getResult(), Value(), factors, maxDepth);

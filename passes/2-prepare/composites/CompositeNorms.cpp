@@ -56,8 +56,8 @@ struct Deviation {
 };
 } // namespace
 
-/// If `shifted` is mean(of²) + epsilon, returns its parts. Returns nullopt
-/// otherwise.
+/// If `shifted` is mean(of²) + epsilon, returns `of`, the first dim of the mean
+/// and epsilon. Returns nullopt otherwise.
 static std::optional<Deviation> deviation(Value shifted) {
   auto add = definedBy<AddOp>(shifted);
   if (!add)
@@ -72,16 +72,16 @@ static std::optional<Deviation> deviation(Value shifted) {
   return Deviation{of, mean.getDims().front(), *uniformValue(epsilon)};
 }
 
-/// If `value` is sqrt(mean(of²) + epsilon), returns the parts of it. Returns
-/// nullopt otherwise.
+/// If `value` is sqrt(mean(of²) + epsilon), returns `of`, the first dim of the
+/// mean and epsilon. Returns nullopt otherwise.
 static std::optional<Deviation> deviationUnderRoot(Value value) {
   auto root = definedBy<SqrtOp>(value);
   return root ? deviation(root.getInput()) : std::nullopt;
 }
 
-/// If `value` is 1 / sqrt(mean(of²) + epsilon), written as a reciprocal, a
-/// quotient or a power of -0.5, returns the parts of it. Returns nullopt
-/// otherwise.
+/// If `value` is 1 / sqrt(mean(of²) + epsilon), returns `of`, the first dim of
+/// the mean and epsilon. The quotient may be written as a reciprocal, a
+/// division or a power of -0.5. Returns nullopt otherwise.
 static std::optional<Deviation> inverseDeviation(Value value) {
   if (auto reciprocal = definedBy<ReciprocalOp>(value))
     return deviationUnderRoot(reciprocal.getInput());
@@ -104,9 +104,9 @@ static Value ones(Type elementType, ArrayRef<int64_t> shape, Location loc,
 }
 
 /// Creates the norm that replaces `op`, a division of `value` by the deviation
-/// `found`. Its scale is 1. The norm is a layer_norm if `value` is x - mean(x)
-/// over the same dims, else an rms_norm. Returns null if `found` is nullopt or
-/// is the deviation of another value than `value`.
+/// `found`. The norm's scale is 1. The norm is a layer_norm if `value` is x -
+/// mean(x) over the same dims, else an rms_norm. Returns null if `found` is
+/// nullopt or is the deviation of another value than `value`.
 static Value makeNorm(Operation *op, Value value,
                       std::optional<Deviation> found,
                       PatternRewriter &rewriter) {
@@ -126,12 +126,15 @@ static Value makeNorm(Operation *op, Value value,
                            APFloat(found->epsilon));
 }
 
-/// Replaces x / deviation by a norm.
+/// Replaces x / deviation, where the deviation is sqrt(mean(x²) + epsilon), by
+/// a norm. Returns null if the quotient has another form.
 static Value divided(DivOp op, PatternRewriter &rewriter) {
   return makeNorm(op, op.getLhs(), deviationUnderRoot(op.getRhs()), rewriter);
 }
 
 /// Replaces x · (1 / deviation), with the factors in either order, by a norm.
+/// The deviation is sqrt(mean(x²) + epsilon). Returns null if the product has
+/// another form.
 static Value multiplied(MulOp op, PatternRewriter &rewriter) {
   if (Value norm =
           makeNorm(op, op.getLhs(), inverseDeviation(op.getRhs()), rewriter))
@@ -160,9 +163,9 @@ static Value fitted(Norm norm, Value weight, PatternRewriter &rewriter) {
   return ReshapeOp::create(rewriter, weight.getLoc(), type, weight);
 }
 
-/// Looks for an operand of the binary op `op` that is the result of a norm
-/// without other readers. Returns this norm and the other operand of `op`; null
-/// values if there is none.
+/// If an operand of the binary op `op` is the result of a norm without other
+/// readers, returns this norm and the other operand of `op`. Returns null
+/// values otherwise.
 template <typename Norm>
 static std::pair<Norm, Value> normOperand(Operation *op) {
   for (int i : {0, 1})
@@ -172,8 +175,8 @@ static std::pair<Norm, Value> normOperand(Operation *op) {
   return {};
 }
 
-/// Replaces layer_norm(x) · weight by a layer_norm with the scale `weight`. The
-/// old scale must be 1, and there must be no bias. Returns null otherwise.
+/// Replaces layer_norm(x) · weight by a layer_norm with the scale `weight`.
+/// Returns null if the old scale is not 1 or if the norm has a bias.
 static Value scaledLayerNorm(MulOp op, PatternRewriter &rewriter) {
   auto [norm, weight] = normOperand<LayerNormOp>(op);
   if (!norm || norm.getBias() || !isUniform(norm.getScale(), 1))
@@ -185,8 +188,8 @@ static Value scaledLayerNorm(MulOp op, PatternRewriter &rewriter) {
                : Value();
 }
 
-/// Replaces rms_norm(x) · weight by an rms_norm with the scale `weight`. The
-/// old scale must be 1. Returns null otherwise.
+/// Replaces rms_norm(x) · weight by an rms_norm with the scale `weight`.
+/// Returns null if the old scale is not 1.
 static Value scaledRmsNorm(MulOp op, PatternRewriter &rewriter) {
   auto [norm, weight] = normOperand<RmsNormOp>(op);
   if (!norm || !isUniform(norm.getScale(), 1))
@@ -198,7 +201,8 @@ static Value scaledRmsNorm(MulOp op, PatternRewriter &rewriter) {
 }
 
 /// Replaces layer_norm(x) + bias by a layer_norm with that bias. Returns null
-/// if the norm has a bias already.
+/// if the norm already has a bias, or if `bias` does not have the shape of the
+/// norm's scale.
 static Value biasedLayerNorm(AddOp op, PatternRewriter &rewriter) {
   auto [norm, weight] = normOperand<LayerNormOp>(op);
   Value bias =

@@ -18,9 +18,10 @@ using namespace pcc::graph;
 using namespace pcc::prepare;
 
 namespace {
-/// Which elements of `root` a value consists of: along each dim, `sizes`
-/// elements from `starts` on, `steps` apart. A value that no slice op defines
-/// is its own root. Equal SlicedValues hold the same elements.
+/// A value as a slice of another value `root`. Along each dim, the value
+/// consists of `sizes` elements of `root`, from the index `starts` on and
+/// `steps` apart. A value that no slice op defines is its own root. Equal
+/// SlicedValues hold the same elements.
 struct SlicedValue {
   explicit SlicedValue(Value value) : root(value), sizes(shapeOf(value)) {
     starts.assign(sizes.size(), 0);
@@ -33,8 +34,9 @@ struct SlicedValue {
     steps.assign(slice.getSteps().begin(), slice.getSteps().end());
   }
 
-  /// Returns a slice of this value that has half of its last dim: the elements
-  /// `first`, `first` + `step`, …
+  /// Returns a slice of this value that has half of the elements of the last
+  /// dim: those at the indices `first`, `first` + `step`, `first` + 2 · `step`,
+  /// …
   SlicedValue half(int64_t first, int64_t step) const {
     SlicedValue result = *this;
     result.starts.back() += first * steps.back();
@@ -52,8 +54,8 @@ struct SlicedValue {
   SmallVector<int64_t> starts, sizes, steps;
 };
 
-/// The two parts of the rotated tensor r = [−negated, plain], along the last
-/// dim.
+/// The two parts of a rotated tensor r. Along the last dim, r is the concat of
+/// −negated and plain.
 struct RotatedHalves {
   Value negated, plain;
 };
@@ -114,8 +116,8 @@ static bool isRotated(Value x, const RotatedHalves &found, bool interleaved) {
   return SlicedValue(found.negated) == high && SlicedValue(found.plain) == low;
 }
 
-/// Returns whether `table` (cos or sin) can be broadcast to the shape of `x`,
-/// without a dim in which the table is larger.
+/// Returns whether `table` (cos or sin) can be broadcast to the shape of `x`.
+/// Returns false if the table is larger than `x` along a dim.
 static bool broadcastsTo(Value table, Value x) {
   auto shape = broadcastShapes(shapeOf(table), shapeOf(x));
   return succeeded(shape) && ArrayRef<int64_t>(*shape) == shapeOf(x);

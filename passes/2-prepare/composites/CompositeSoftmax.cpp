@@ -15,8 +15,8 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Returns the dim if `value` is the reduction of `of` by `kind` over a single
-/// dim, which stays with size 1. Returns nullopt otherwise.
+/// If `value` is the reduction of `of` by `kind` over a single dim, which stays
+/// with size 1, returns the index of that dim. Returns nullopt otherwise.
 static std::optional<int64_t> reducedDim(Value value, ReduceKind kind,
                                          Value of) {
   auto reduce = definedBy<ReduceOp>(value);
@@ -46,14 +46,15 @@ static Value makeSoftmax(Operation *op, Value exponential, Value sum,
   return x ? SoftmaxOp::create(rewriter, op->getLoc(), x, *dim) : Value();
 }
 
-/// Replaces the quotient e / sum(e) by a softmax. Returns null if it has
-/// another form.
+/// Replaces the quotient e / sum(e), where e = exp(x − max(x)), by a softmax.
+/// Returns null if the quotient has another form.
 static Value divided(DivOp op, PatternRewriter &rewriter) {
   return makeSoftmax(op, op.getLhs(), op.getRhs(), rewriter);
 }
 
-/// Replaces the product e · (1 / sum(e)), with the factors in either order, by
-/// a softmax. Returns null if it has another form.
+/// Replaces the product e · (1 / sum(e)), where e = exp(x − max(x)), by a
+/// softmax. The factors may have either order. Returns null if the product has
+/// another form.
 static Value multiplied(MulOp op, PatternRewriter &rewriter) {
   for (auto [exponential, inverse] : {std::pair(op.getLhs(), op.getRhs()),
                                       std::pair(op.getRhs(), op.getLhs())})

@@ -39,8 +39,9 @@ void addAttentionPatterns(mlir::RewritePatternSet &patterns);
 /// Adds the pattern that replaces a causal mask of `graph.attention` by the
 /// op's flag `causal` (CompositeCausal.cpp).
 void addCausalPatterns(mlir::RewritePatternSet &patterns);
-/// Adds patterns for mixtures of experts: they set `graph.chosen` on a sum over
-/// experts of which each token uses only a few (CompositeExperts.cpp).
+/// Adds patterns for mixtures of experts. The patterns match a sum over experts
+/// of which each token uses only a few. They set `graph.chosen`, the largest
+/// number of experts per token, on that sum (CompositeExperts.cpp).
 void addExpertPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace pcc::prepare

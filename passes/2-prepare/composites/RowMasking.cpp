@@ -37,9 +37,10 @@ static bool visitElements(DenseElementsAttr dense,
   return true;
 }
 
-/// Returns whether a constant mask can hide keys or whole rows of `rowSize`
-/// scores. Returns Unknown for constants of more than 2^24 elements. If the
-/// mask has size 1 along the keys, one hidden element hides a whole row.
+/// Returns whether a constant mask can hide keys or whole rows (all keys of one
+/// query). `rowSize` is the number of keys. Returns Unknown for constants of
+/// more than 2^24 elements. If the mask has size 1 along the keys, one hidden
+/// element hides a whole row.
 static RowMasking rowMaskingOfConstant(ConstantOp op, int64_t rowSize) {
   auto dense = dyn_cast<DenseElementsAttr>(op.getValue());
   auto shape = shapeOf(op.getResult());
@@ -60,9 +61,9 @@ static RowMasking rowMaskingOfConstant(ConstantOp op, int64_t rowSize) {
              : RowMasking::Unknown;
 }
 
-/// Returns whether `mask` can hide keys or whole rows of `rowSize` scores.
-/// Follows at most `depth` ops backwards; returns Unknown if that is not
-/// enough.
+/// Returns whether `mask` can hide keys or whole rows (all keys of one query).
+/// `rowSize` is the number of keys. Follows at most `depth` ops backwards;
+/// returns Unknown if more ops would have to be followed.
 static RowMasking search(Value mask, int64_t rowSize, int depth) {
   auto type = elementTypeOf(mask);
   Operation *op = mask.getDefiningOp();
@@ -75,8 +76,8 @@ static RowMasking search(Value mask, int64_t rowSize, int depth) {
   if (isa<FloatType>(type) && op->hasTrait<GivesFinite>())
     return RowMasking::HideNothing;
   auto of = [&](Value operand) { return search(operand, rowSize, depth - 1); };
-  // These ops only add or merge dims before the last one, so the rows stay the
-  // same.
+  // Without a change of the last dim, a broadcast or reshape only adds or
+  // merges other dims, so the rows stay the same.
   if (isa<BroadcastOp, ReshapeOp>(op) && !shapeOf(op->getOperand(0)).empty() &&
       !shapeOf(mask).empty() && shapeOf(op->getOperand(0)).back() == rowSize &&
       shapeOf(mask).back() == rowSize)
@@ -85,8 +86,8 @@ static RowMasking search(Value mask, int64_t rowSize, int depth) {
     return combineMasks(of(op->getOperand(0)), of(op->getOperand(1)));
   if (!isa<FloatType>(type) || !op->hasTrait<KeepsFinite>())
     return RowMasking::Unknown;
-  // A boolean operand is a select's condition or is cast to 0 or 1, so it
-  // cannot make the result infinite: check float operands only.
+  // Check float operands only. A boolean operand is the condition of a select
+  // or is cast to 0 or 1, so it cannot make the result infinite.
   for (Value operand : op->getOperands())
     if (isa<FloatType>(elementTypeOf(operand)) &&
         of(operand) != RowMasking::HideNothing)

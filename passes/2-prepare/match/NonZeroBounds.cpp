@@ -24,14 +24,14 @@ struct Query {
 
   /// Returns the size of the dim, which is the largest possible answer.
   int64_t size() const { return shapeOf(value)[dim]; }
-  /// Returns the same question about dim `otherDim` of the value `other`, with
-  /// one step less left.
+  /// Returns the query for dim `otherDim` of the value `other`. The returned
+  /// query may follow one op less than this query.
   Query of(Value other, int64_t otherDim) const {
     return {other, otherDim, steps - 1};
   }
-  /// An op broadcasts `operand` to the shape of `value`. Returns the same
-  /// question about the dim of `operand` that becomes dim `dim` of `value`.
-  /// Returns nullopt if `operand` lacks that dim or has size 1 there.
+  /// Returns the query for an operand that an op broadcasts to the shape of
+  /// `value`, about the dim of `operand` that becomes dim `dim` of `value`.
+  /// Returns nullopt if `operand` lacks that dim or is repeated along it.
   std::optional<Query> ofBroadcast(Value operand) const {
     const int64_t own = dim + static_cast<int64_t>(shapeOf(operand).size()) -
                         static_cast<int64_t>(shapeOf(value).size());
@@ -41,23 +41,25 @@ struct Query {
   }
 };
 
-/// A function that answers a query for one kind of op: it returns an upper
-/// bound on the number of non-zero elements along a dim of the op's result.
+/// A function that answers a query for one kind of op. It returns an upper
+/// bound on the number of non-zero elements along dim `Query::dim` of the op's
+/// result.
 using Bound = int64_t (*)(Operation *, const Query &);
 } // namespace
 
 static int64_t count(const Query &query);
 
-/// Returns the bound for `operand`, which an op broadcasts to the shape of the
-/// query's value. If the operand is repeated along the query's dim, the bound
-/// is the size of the dim: one non-zero element may fill it.
+/// Returns the bound on non-zero elements for `operand`, which an op broadcasts
+/// to the shape of the query's value. If the operand is repeated along the
+/// query's dim, the bound is the size of the dim, because one non-zero element
+/// may fill the dim.
 static int64_t countBroadcast(Value operand, const Query &query) {
   auto own = query.ofBroadcast(operand);
   return own ? count(*own) : query.size();
 }
 
-/// Returns the bound for an op whose result is 0 wherever one of its operands
-/// is 0: the smallest bound of its operands.
+/// Returns the bound on non-zero elements for an op whose result is 0 wherever
+/// one of its operands is 0: the smallest bound of its operands.
 static int64_t countProduct(Operation *op, const Query &query) {
   int64_t least = query.size();
   for (Value operand : op->getOperands())
@@ -65,8 +67,8 @@ static int64_t countProduct(Operation *op, const Query &query) {
   return least;
 }
 
-/// Returns the bound for an op whose result is 0 wherever all its operands are
-/// 0: the sum of the bounds of its operands.
+/// Returns the bound on non-zero elements for an op whose result is 0 wherever
+/// all its operands are 0: the sum of the bounds of its operands.
 static int64_t countSum(Operation *op, const Query &query) {
   int64_t sum = 0;
   for (Value operand : op->getOperands())
@@ -74,15 +76,15 @@ static int64_t countSum(Operation *op, const Query &query) {
   return sum;
 }
 
-/// Returns the bound for an op whose result is 0 wherever its first operand is
-/// 0: the bound of that operand.
+/// Returns the bound on non-zero elements for an op whose result is 0 wherever
+/// its first operand is 0: the bound of that operand.
 static int64_t countFirst(Operation *op, const Query &query) {
   return countBroadcast(op->getOperand(0), query);
 }
 
-/// Returns the bound for a select: the sum of the bounds of its two values. If
-/// the value for false is 0, the bound of the condition holds as well, and the
-/// smaller one is returned.
+/// Returns the bound on non-zero elements for a select: the sum of the bounds
+/// of its two values. If the value for false is 0, the bound of the condition
+/// holds, too, and the smaller of the two bounds is returned.
 static int64_t countSelect(Operation *op, const Query &query) {
   auto select = cast<SelectOp>(op);
   const int64_t onTrue = countBroadcast(select.getOnTrue(), query),
@@ -108,10 +110,11 @@ static bool areDistinct(Value value, int64_t dim) {
   });
 }
 
-/// Returns the bound for a comparison. If an `equal` op compares one number,
-/// repeated along the dim, with numbers that are all different along the dim,
-/// the bound is 1: at most one of them is equal. An example is equal(index,
-/// iota). All other comparisons have the size of the dim as the bound.
+/// Returns the bound on non-zero elements for a comparison. If an `equal` op
+/// compares one number, repeated along the dim, with numbers that are all
+/// different along the dim, the bound is 1: at most one of them is equal. An
+/// example is equal(index, iota). All other comparisons have the size of the
+/// dim as the bound.
 static int64_t countEqual(Operation *op, const Query &query) {
   auto compare = cast<CompareOp>(op);
   if (compare.getPredicate() != Predicate::Equal)
@@ -125,7 +128,8 @@ static int64_t countEqual(Operation *op, const Query &query) {
   return query.size();
 }
 
-/// Returns the bound for a one_hot: 1 along its new dim if its off value is 0.
+/// Returns the bound on non-zero elements for a one_hot: 1 along its new dim if
+/// its off value is 0.
 static int64_t countOneHot(Operation *op, const Query &query) {
   auto hot = cast<OneHotOp>(op);
   return static_cast<int64_t>(hot.getDim()) == query.dim &&
@@ -134,8 +138,8 @@ static int64_t countOneHot(Operation *op, const Query &query) {
              : query.size();
 }
 
-/// Returns the bound for a scatter along the query's dim: the bound of its data
-/// plus the number of updates.
+/// Returns the bound on non-zero elements for a scatter along the query's dim:
+/// the bound of its data plus the number of updates.
 static int64_t countScattered(Operation *op, const Query &query) {
   auto scatter = cast<ScatterElementsOp>(op);
   if (static_cast<int64_t>(scatter.getDim()) != query.dim)
@@ -144,10 +148,11 @@ static int64_t countScattered(Operation *op, const Query &query) {
          shapeOf(scatter.getUpdates())[query.dim];
 }
 
-/// Returns the bound for a reshape. If the reshape leaves a dim of the input as
-/// it is and that dim becomes the query's dim, the bound is that of the input's
-/// dim. The dim stays as it is if it has the query dim's size and the same
-/// number of elements in all later dims together.
+/// Returns the bound on non-zero elements for a reshape. If the reshape keeps a
+/// dim of its input as the query's dim, returns the bound of the input along
+/// that dim. A dim is kept if it has the same size and if all later dims
+/// together have the same number of elements. Otherwise returns the size of the
+/// query's dim.
 static int64_t countReshaped(Operation *op, const Query &query) {
   auto behind = [](ArrayRef<int64_t> shape, int64_t dim) {
     return ShapedType::getNumElements(shape.drop_front(dim));
@@ -161,16 +166,17 @@ static int64_t countReshaped(Operation *op, const Query &query) {
   return query.size();
 }
 
-/// Returns the bound for a transpose: the bound of the input along the dim that
-/// becomes the query's dim.
+/// Returns the bound on non-zero elements for a transpose: the bound of the
+/// input along the dim that becomes the query's dim.
 static int64_t countTransposed(Operation *op, const Query &query) {
   auto transpose = cast<TransposeOp>(op);
   return count(query.of(transpose.getInput(), transpose.getPerm()[query.dim]));
 }
 
-/// Returns the bound for a sum over other dims than the query's: the bound of
-/// its input times the number of summed elements. Each summed row may have its
-/// non-zeros at other indices, so the bounds add up.
+/// Returns the bound on non-zero elements for a sum: the bound of its input
+/// times the number of elements per sum. Each summed row may have its non-zeros
+/// at other indices, so the bounds add up. Returns the size of the query's dim
+/// for other reductions.
 static int64_t countReduced(Operation *op, const Query &query) {
   auto reduce = cast<ReduceOp>(op);
   ArrayRef<int64_t> shape = shapeOf(reduce.getInput());
@@ -186,9 +192,10 @@ static int64_t countReduced(Operation *op, const Query &query) {
              : query.size();
 }
 
-/// Returns the bound for an einsum. For each operand that has the query's dim,
-/// the operand's bound times the number of summed terms is a bound. The
-/// smallest of these is returned.
+/// Returns the bound on non-zero elements for an einsum: the smallest of the
+/// bounds that its operands give. An operand that has the query's dim gives its
+/// own bound times the number of summed terms. An operand without that dim
+/// gives no bound.
 static int64_t countEinsum(Operation *op, const Query &query) {
   auto equation = EinsumEquation::parse(cast<EinsumOp>(op).getEquation());
   auto sizes = equation->sizes(op->getOperandTypes());
@@ -204,8 +211,9 @@ static int64_t countEinsum(Operation *op, const Query &query) {
   return least;
 }
 
-/// Returns the bound for a matmul: for its rows the bound of the left operand,
-/// for its columns that of the right one, times the size of the contracted dim.
+/// Returns the bound on non-zero elements for a matmul. Along the rows of the
+/// result it is the bound of the left operand times the size of the contracted
+/// dim. Along the columns it is the bound of the right operand times that size.
 static int64_t countMatmul(Operation *op, const Query &query) {
   auto matmul = cast<MatmulOp>(op);
   const int64_t fromEnd =
@@ -222,8 +230,8 @@ static int64_t countMatmul(Operation *op, const Query &query) {
   return added * count(query.of(operand, own));
 }
 
-/// Returns the table of the functions above, by op name. An op without an entry
-/// has no bound.
+/// Returns the table of the functions that compute bounds (countProduct,
+/// countSum, …), by op name. For an op without an entry nothing is known.
 static const llvm::StringMap<Bound> &bounds() {
   static const llvm::StringMap<Bound> table = {
       {MulOp::getOperationName(), countProduct},

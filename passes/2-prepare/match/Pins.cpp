@@ -20,7 +20,7 @@ Pins::Pins(func::FuncOp function) : function(function) {
     if (auto name = op.getAttrOfType<StringAttr>(graph::nameName))
       if (llvm::any_of(seeds.getAsRange<StringAttr>(), [&](StringAttr seed) {
             // A seed is "NAME=[…]", where NAME may be a pattern. Phase 4-shard
-            // reports a malformed one.
+            // reports a malformed seed.
             return dist::matchesName(seed.getValue().rsplit('=').first,
                                      name.getValue());
           }))

@@ -12,15 +12,17 @@
 
 namespace pcc::prepare {
 
-/// Scope guard for rewrites. The constructor sets `graph.pinned` on each op of
-/// `function` whose `graph.name` one of the module's seeds (`dist.seeds`, from
-/// --shard) matches. The destructor removes these attributes. In between, no
-/// rewrite erases a pinned op or looks through it (see `definedBy`). `function`
-/// may change, but must outlive the guard.
+/// Scope guard for rewrites. The constructor sets `graph.pinned` on the ops of
+/// `function` whose sharding the user fixes with --shard: the `graph.name` of
+/// the op matches one of the module's seeds (entries of `dist.seeds`). The
+/// destructor removes these attributes. In between, no rewrite erases a pinned
+/// op or looks through it (see `definedBy`). `function` may change, but must
+/// outlive the guard.
 class Pins {
 public:
-  /// Sets `graph.pinned` on the ops that seeds name. Sets none if the module
-  /// has no `dist.seeds` or if `function` is in no module.
+  /// Sets `graph.pinned` on the ops of `function` that a seed (entry of
+  /// `dist.seeds`) names. Sets it on no op if the module has no `dist.seeds` or
+  /// if `function` is in no module.
   explicit Pins(mlir::func::FuncOp function);
   /// Removes `graph.pinned` from all ops, including those to which a rewrite
   /// has moved it.

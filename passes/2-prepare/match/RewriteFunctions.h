@@ -33,9 +33,9 @@ inline mlir::DictionaryAttr onlyAttr(llvm::StringRef name,
 }
 
 /// Returns the op that defines `value` if it is an `Op` and is not pinned; null
-/// otherwise. Every rewrite must look at defining ops through this function.
-/// Pinned values, whose sharding the user fixes, are then never simplified
-/// away.
+/// otherwise. A pinned op (`graph.pinned`) has a sharding that the user fixes.
+/// Rewrites must find defining ops only through this function, so that pinned
+/// values are never simplified away.
 template <typename Op> Op definedBy(mlir::Value value) {
   auto op = value.getDefiningOp<Op>();
   return op && !op->hasAttr(graph::pinnedName) ? op : Op();
@@ -65,31 +65,32 @@ bool isUniform(mlir::Value value, double number);
 mlir::Value makeScalar(mlir::OpBuilder &builder, mlir::Location loc,
                        mlir::Type elementType, double number);
 
-/// Returns the operand of a binary op that is left over if the other operand
-/// satisfies `accepts`. If both do, returns the left operand; if neither does,
-/// null.
+/// Returns one operand of a binary op if `accepts` returns true for the op's
+/// other operand. If `accepts` returns true for both operands, returns the left
+/// operand. If it returns true for neither, returns null.
 ///
 ///   mul x, 0.5   accepts(v) = v is a constant   ->   x
 mlir::Value otherOperand(mlir::Operation *op,
                          llvm::function_ref<bool(mlir::Value)> accepts);
 
-/// Replaces `op`, which has one result, by `value`. The op that defines `value`
-/// gets the `graph.name` of `op` and its pin, if possible: it must have one
-/// result and no name yet, and be neither a constant nor a parameter read.
-/// Fails without a change if the types differ, or if `op` is pinned and the
-/// name cannot be moved. Exception: an unnamed constant may replace a pinned
-/// op, although it gets neither name nor pin.
+/// Replaces `op`, which has one result, by `value`. The `graph.name` of `op`
+/// and its pin (user-fixed sharding) move to the op that defines `value`, if
+/// this defining op has one result and no name yet, and is neither a constant
+/// nor a parameter read. Fails without a change if the types differ, or if `op`
+/// is pinned and the name cannot be moved. Exception: an unnamed constant may
+/// replace a pinned op, although it gets neither name nor pin.
 mlir::LogicalResult replaceNamed(mlir::Operation *op, mlir::Value value,
                                  mlir::RewriterBase &rewriter);
 
-/// A function that returns the value which replaces the op, or null without
-/// having changed the IR if it does not match. A replacement whose type differs
-/// from the op's result is not used.
+/// A rewrite function for ops of type `Op`. It returns the value that replaces
+/// the op. If the op does not match, it returns null and has not changed the
+/// IR. A value whose type differs from that of the op's result is not used.
 template <typename Op>
 using Rewrite = mlir::Value (*)(Op, mlir::PatternRewriter &);
 
-/// Pattern that applies one rewrite function. Names and pins move to the
-/// replacement (`replaceNamed`).
+/// Pattern that applies one rewrite function. The name and the pin (fixed
+/// sharding) of the replaced op move to the op that defines the new value; see
+/// `replaceNamed`.
 template <typename Op> struct RewritePatternOf : mlir::OpRewritePattern<Op> {
   RewritePatternOf(mlir::MLIRContext *context, Rewrite<Op> rewrite)
       : mlir::OpRewritePattern<Op>(context), rewrite(rewrite) {}

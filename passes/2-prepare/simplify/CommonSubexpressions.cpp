@@ -9,14 +9,14 @@ using namespace mlir;
 using namespace pcc::prepare;
 
 namespace {
-/// Hash and equality of ops for a DenseSet: two ops are equal if their
-/// operands, properties and result types are. Discardable attributes, such as
-/// names, and locations are ignored.
+/// Hash and equality of ops for a DenseSet. Two ops are equal if they have
+/// equal operands, properties and result types. Locations and discardable
+/// attributes, such as names, are ignored.
 struct OpEquivalence : llvm::DenseMapInfo<Operation *> {
   static constexpr auto ignored = OperationEquivalence::IgnoreLocations |
                                   OperationEquivalence::IgnoreDiscardableAttrs;
-  /// Returns whether `op` is the empty or the tombstone key of a DenseSet.
-  /// These are no ops and must not be dereferenced.
+  /// Returns whether `op` is the empty key or the tombstone key of a DenseSet.
+  /// These keys are no ops and must not be dereferenced.
   static bool isMarker(const Operation *op) {
     return op == getEmptyKey() || op == getTombstoneKey();
   }

@@ -13,11 +13,12 @@
 
 namespace pcc::prepare {
 
-/// Returns whether phase 2-prepare may fold `op`. Not folded are: constants and
-/// terminators; a broadcast to rank 2 or more that enlarges its input, because
-/// a folded mask would grow with the batch; a cast to a narrower float type,
-/// because verification in f64 treats casts as the identity, but could not
-/// restore the digits of a rounded constant.
+/// Returns whether phase 2-prepare may fold `op`. Returns false for:
+///  - constants and terminators
+///  - a broadcast to rank 2 or more that enlarges its input, because a folded
+///    mask would grow with the batch
+///  - a cast to a narrower float type, because verification in f64 treats casts
+///    as the identity but could not restore the digits of a rounded constant
 bool isFoldWanted(mlir::Operation *op);
 
 /// Adds the pattern that folds ops: evaluates ops on constants, and applies the
@@ -35,12 +36,12 @@ void addElementWiseSimplifications(mlir::RewritePatternSet &patterns);
 /// transposes, broadcasts and slices, transposes absorbed into matmuls, slices
 /// of concats.
 void addLayoutSimplifications(mlir::RewritePatternSet &patterns);
-/// Adds the rewrite that removes a reshape that merges leading dims together
-/// with a later reshape that splits them again (SimplifySplits.cpp).
+/// Adds the rewrite for a reshape that splits leading dims which an earlier
+/// reshape has merged. The rewrite removes both reshapes (SimplifySplits.cpp).
 void addSplitSimplifications(mlir::RewritePatternSet &patterns);
-/// Adds rewrites of gathers whose indices contain the number of the batch row.
-/// The row becomes a batch dim of the gather, so that the batch can be sharded
-/// (SimplifyIndexing.cpp).
+/// Adds rewrites of gathers whose indices contain the index of the batch row
+/// that they read. The row becomes a batch dim of the gather, so that the batch
+/// can be sharded (SimplifyIndexing.cpp).
 void addIndexingSimplifications(mlir::RewritePatternSet &patterns);
 
 } // namespace pcc::prepare

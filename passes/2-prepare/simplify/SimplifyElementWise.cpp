@@ -13,7 +13,7 @@ using namespace pcc::prepare;
 //===----------------------------------------------------------------------===//
 
 /// Returns `value` if it has the result type of `op`. Returns null otherwise:
-/// `op` then also broadcasts, so `value` cannot replace it.
+/// the op then also broadcasts, so `value` cannot replace the result.
 static Value ifSameType(Operation *op, Value value) {
   return value && value.getType() == op->getResult(0).getType() ? value
                                                                 : Value();
@@ -46,8 +46,9 @@ template <typename Op> static Value dropDouble(Op op, PatternRewriter &) {
 // Powers
 //===----------------------------------------------------------------------===//
 
-/// Replaces a float power with the exponent 1, 2, 3, 0.5 or -1 by x, a product,
-/// a square root or a reciprocal. Returns null for other powers.
+/// Replaces a float power x^e with a constant exponent e of 1, 2, 3, 0.5 or -1.
+/// The result is x itself, a product, a square root or a reciprocal. Returns
+/// null for other powers.
 static Value expandPower(PowOp op, PatternRewriter &rewriter) {
   Value x = op.getLhs();
   auto exponent = uniformValue(op.getRhs());
@@ -72,9 +73,9 @@ static Value expandPower(PowOp op, PatternRewriter &rewriter) {
 // Casts
 //===----------------------------------------------------------------------===//
 
-/// Returns whether every value of element type `from` is exactly representable
-/// in element type `to`. Returns false for pairs of types that are not
-/// considered here.
+/// Returns whether every number of element type `from` is exactly representable
+/// in element type `to`. Returns false for pairs of types that the function
+/// does not list.
 static bool holds(Type to, Type from) {
   if (from.isInteger(1))
     return true;
@@ -142,9 +143,9 @@ static Value swapNegatedSelect(SelectOp op, PatternRewriter &rewriter) {
 // Broadcasts
 //===----------------------------------------------------------------------===//
 
-/// Returns a smaller value of which `value` is the broadcast: the operand of
-/// the broadcast op that defines it, or a new scalar constant for a splat
-/// constant. Returns `value` if it is neither.
+/// Returns a smaller value whose broadcast equals `value`. It is the operand of
+/// the broadcast op that defines `value`, or a new scalar constant if `value`
+/// is a constant with equal elements. Returns `value` itself if it is neither.
 static Value unrepeated(Value value, PatternRewriter &rewriter) {
   if (auto broadcast = definedBy<BroadcastOp>(value))
     return broadcast.getInput();

@@ -20,9 +20,10 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Returns the dim of shape `to` that dim `dim` of shape `from` becomes in a
-/// reshape that only adds and removes dims of size 1. Returns nullopt if the
-/// reshape does anything else or if dim `dim` has size 1.
+/// Returns the index in shape `to` of the dim that has the index `dim` in shape
+/// `from`, for a reshape from `from` to `to` that only adds and removes dims of
+/// size 1. Returns nullopt if the reshape does anything else or if dim `dim`
+/// has size 1.
 ///   [1, 4, 5] to [4, 1, 5]: dim 1 becomes dim 0, dim 2 stays dim 2
 static std::optional<int64_t>
 throughUnitDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to, int64_t dim) {

@@ -48,9 +48,9 @@ static Value reshapeInsteadOfTranspose(TransposeOp op,
   return ReshapeOp::create(rewriter, op.getLoc(), op.getType(), op.getInput());
 }
 
-/// Returns, for each dim of `to`, the adjacent dims of `from` that a reshape
-/// from `from` to `to` merges into it. The list of an added dim of size 1 is
-/// empty. Fails if the reshape splits a dim of `from`.
+/// Returns, for each dim of `to`, the indices of the adjacent dims of `from`
+/// that a reshape from `from` to `to` merges into that dim. The list of an
+/// added dim of size 1 is empty. Fails if the reshape splits a dim of `from`.
 ///   [2, 3, 4] to [6, 1, 4]: {0, 1} {} {2}
 static FailureOr<SmallVector<SmallVector<int64_t>>>
 mergedDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
@@ -61,9 +61,9 @@ mergedDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
     int64_t product = 1;
     while (next < from.size() && (product < to[dim] || from[next] == 1) &&
            (to[dim] != 1 || from[next] == 1)) {
-      // If `to` has several dims of size 1 in a row, the first may take a dim
-      // of size 1 of `from` that belongs to the second. The second then gets an
-      // empty list, which is correct, too.
+      // If `to` has several dims of size 1 in a row, the first of them may get
+      // a dim of size 1 of `from` that corresponds to the second. The second
+      // then gets an empty list. This assignment is correct, too.
       product *= from[next];
       group.push_back(static_cast<int64_t>(next++));
     }
@@ -215,9 +215,10 @@ static Value absorbedBroadcast(Value operand, Value other) {
   return succeeded(batch) && *batch == *wanted ? input : Value();
 }
 
-/// Makes a matmul read its operands from before their transposes and
-/// broadcasts, which the matmul performs implicitly. Returns null if there are
-/// none.
+/// Replaces a matmul of transposed or broadcast operands by a matmul that reads
+/// the operands from before these transposes and broadcasts, and performs them
+/// implicitly. Returns null if there are no transposes and broadcasts that it
+/// can perform.
 static Value absorbIntoMatmul(MatmulOp op, PatternRewriter &rewriter) {
   bool transposeLhs = op.getTransposeLhs(), transposeRhs = op.getTransposeRhs();
   Value lhs = absorbedTranspose(op.getLhs(), transposeLhs),
@@ -232,8 +233,9 @@ static Value absorbIntoMatmul(MatmulOp op, PatternRewriter &rewriter) {
                           rhs ? rhs : op.getRhs(), transposeLhs, transposeRhs);
 }
 
-/// Returns `value` with its last two dims swapped if `transposed`, else
-/// `value`. One of the two dims must have size 1, so a reshape can swap them.
+/// Returns `value` with its last two dims swapped if `transposed` is true, and
+/// `value` itself otherwise. One of the two dims must have size 1, so a reshape
+/// can swap them.
 static Value asMatrix(PatternRewriter &rewriter, Location loc, Value value,
                       bool transposed) {
   if (!transposed)
@@ -246,8 +248,8 @@ static Value asMatrix(PatternRewriter &rewriter, Location loc, Value value,
 
 /// Replaces a matmul whose contracted dim has size 1 (an outer product) by an
 /// element-wise product. Exporters compute the angles of rotary embeddings,
-/// positions times frequencies, by such a matmul. Returns null for other
-/// matmuls.
+/// which are token positions times frequencies, by such a matmul. Returns null
+/// for other matmuls.
 static Value outerProduct(MatmulOp op, PatternRewriter &rewriter) {
   if (shapeOf(op.getLhs()).end()[op.getTransposeLhs() ? -2 : -1] != 1)
     return {};

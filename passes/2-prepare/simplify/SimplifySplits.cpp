@@ -18,14 +18,15 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Largest number of ops through which a split is moved up.
+/// Largest number of ops through which a split (reshape that divides dim 0) is
+/// moved to its operands.
 static constexpr int maxDepth = 8;
 
 namespace {
 /// A reshape that divides dim 0 into several dims: it turns the shape [size, …]
-/// of rank `rank` into [parts…, …]. A value is *in split form* after this
-/// reshape. A value whose dim 0 has size 1 is broadcast along it; in split form
-/// it has size 1 in each of the new dims.
+/// of rank `rank` into [parts…, …]. A value is in split form after this
+/// reshape. If dim 0 of a value has size 1, the value is broadcast along dim 0;
+/// in split form each of the new dims has size 1.
 class Split {
 public:
   /// Returns the split that the reshape `op` performs; nullopt if `op` changes
@@ -42,9 +43,10 @@ public:
     return split;
   }
 
-  /// Returns whether `value` can be computed in split form without a new
-  /// reshape in the program. The split is moved up through at most `depth` ops,
-  /// until it meets a constant or a reshape, which it changes.
+  /// Returns whether `value` can be computed in split form (with dim 0 divided)
+  /// without a new reshape in the program. The split is moved to the operands
+  /// through at most `depth` ops, until it reaches a constant or a reshape. A
+  /// reshape or constant can produce the split form directly.
   bool vanishesIn(Value value, int depth) const {
     if (isUntouched(value))
       return true;
@@ -60,8 +62,8 @@ public:
            movesUp(op, depth - 1);
   }
 
-  /// Creates the ops that compute `value` in split form, and returns the
-  /// result. vanishesIn(value) must be true.
+  /// Creates the ops that compute `value` in split form (with dim 0 divided),
+  /// and returns the result. vanishesIn(value) must be true.
   Value apply(Value value, PatternRewriter &rewriter) const {
     if (isUntouched(value))
       return value;
@@ -84,11 +86,11 @@ public:
   }
 
 private:
-  /// Returns how many dims a value in split form has more than before.
+  /// Returns the number of dims that a split adds to the rank of a value.
   int64_t numAdded() const { return static_cast<int64_t>(parts.size()) - 1; }
 
-  /// Returns whether `value` is the same in split form. It is if its rank is
-  /// lower than `rank`: it is then broadcast along dim 0.
+  /// Returns whether the split does not change `value`. A value of lower rank
+  /// than `rank` has no dim 0 to split, because it is broadcast along that dim.
   bool isUntouched(Value value) const { return shapeOf(value).size() < rank; }
 
   /// Returns the shape that `value` has in split form.
@@ -101,9 +103,9 @@ private:
     return result;
   }
 
-  /// Returns whether the split can be moved above `op`: `op` computes its
-  /// result in split form from operands in split form, and vanishesIn holds for
-  /// each operand.
+  /// Returns whether the split can be moved from the result of `op` to its
+  /// operands. Two conditions must hold: `op` computes its result in split form
+  /// from operands in split form, and vanishesIn returns true for each operand.
   bool movesUp(Operation *op, int depth) const {
     if (auto softmax = dyn_cast<SoftmaxOp>(op);
         softmax && softmax.getDim() == 0)
@@ -133,8 +135,9 @@ private:
 };
 } // namespace
 
-/// If the reshape `op` is a split, moves it above the ops that compute its
-/// operand. Returns null if that would need a new reshape.
+/// If the reshape `op` divides dim 0 (is a split), moves it above the ops that
+/// compute its operand, where it merges with another reshape or a constant.
+/// Returns null if the program would need a new reshape for that.
 static Value moveSplitUp(ReshapeOp op, PatternRewriter &rewriter) {
   auto split = Split::of(op);
   Operation *source = op.getInput().getDefiningOp();

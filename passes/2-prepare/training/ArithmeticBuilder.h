@@ -29,15 +29,17 @@ public:
 
   /// Sets the location of all ops that are created after the call.
   void setLocation(mlir::Location loc) { location = loc; }
-  /// Sets a discardable attribute `name` = `value` on every op created after
-  /// this call, such as the weight to which an update belongs. A null `value`
-  /// ends this. `name` is not copied and must stay alive.
+  /// Sets a discardable attribute `name` = `value` on every op that is created
+  /// after this call. An example is the name of the weight to which an update
+  /// belongs. With a null `value`, ops that are created later get no attribute.
+  /// `name` is not copied and must stay alive.
   void setMark(llvm::StringRef name, mlir::Attribute value) {
     markName = name;
     mark = value;
   }
 
-  /// Builds element-wise ops, whose operands broadcast. `square` is a * a.
+  /// Builds a + b. All functions from here to `square`, which builds a * a,
+  /// build element-wise ops whose operands broadcast as in NumPy.
   mlir::Value add(mlir::Value a, mlir::Value b) {
     return make<graph::AddOp>(a, b);
   }
@@ -81,7 +83,7 @@ public:
                      llvm::ArrayRef<int64_t> dims, bool keep = false) {
     return make<graph::ReduceOp>(kind, value, dims, keep, mlir::IntegerAttr());
   }
-  /// Builds the sum of all elements, a scalar.
+  /// Builds the sum of all elements of `value`, a scalar.
   mlir::Value sum(mlir::Value value) {
     return reduce(graph::ReduceKind::Sum, value,
                   llvm::to_vector(llvm::seq<int64_t>(

@@ -31,8 +31,8 @@ struct LearningRateSchedule {
   /// 1.
   enum Kind { Constant, Linear, Cosine } kind = Constant;
   /// Length K of the warmup in steps, step N at which the decay ends, and final
-  /// factor F. K and F are not negative. Unless the kind is Constant, N is
-  /// greater than K.
+  /// factor F. K and F are not negative. N is greater than K; only for the kind
+  /// Constant may N have any value.
   double warmup = 0, steps = 0, final = 0;
 };
 

@@ -27,8 +27,8 @@ struct LossExpression {
   std::map<std::string, double> settings;
 };
 
-/// Parses `text`. Returns an error if the syntax is wrong. Does not check
-/// whether the function, the values and the settings exist; the caller must.
+/// Parses `text`. Returns an error if the syntax is wrong. The caller must
+/// check whether the function, the values and the settings exist.
 StatusOr<LossExpression> parseLossExpression(llvm::StringRef text);
 
 } // namespace pcc::prepare

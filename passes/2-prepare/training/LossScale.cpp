@@ -72,8 +72,8 @@ Value LossScale::build(ArithmeticBuilder &b, ModuleOp module) const {
                    : b.scalar(b.getF32Type(), initial);
 }
 
-// Next values of the dynamic scale and of the counter of finite steps. N is
-// `interval`:
+// Next values of the dynamic scale and of the counter of finite steps (steps
+// in which all gradients are finite). N is `interval`:
 //   all gradients finite, N-th time in a row   scale · 2   0
 //   all gradients finite, otherwise            scale       counter + 1
 //   a gradient not finite                      scale / 2   0

@@ -20,13 +20,13 @@ namespace pcc::prepare {
 
 /// Loss scale: the factor by which the gradient of the loss is multiplied
 /// before the backward pass. After the backward pass the gradients of the
-/// weights are divided by it. A step in which a gradient overflows (is not
-/// finite) changes no weight and no optimizer state.
+/// weights are divided by this factor. A step in which a gradient overflows (is
+/// not finite) changes no weight and no optimizer state.
 ///
 /// `--loss-scale X` gives a constant scale. `--loss-scale dynamic(initial=X,
-/// interval=N)` starts at X, is halved after each step with an overflow, and is
-/// doubled after N successive steps without one. The defaults of X and N, 65536
-/// and 2000, are those of PyTorch's GradScaler.
+/// interval=N)` gives a scale that starts at X, is halved after each step with
+/// an overflow, and is doubled after N successive steps without an overflow.
+/// The defaults of X and N, 65536 and 2000, are those of PyTorch's GradScaler.
 struct LossScale {
   /// The constant scale or, if the scale is dynamic, its initial value;
   /// positive.
@@ -37,10 +37,10 @@ struct LossScale {
   /// Whether the scale is dynamic: a state parameter that steps may change.
   bool isDynamic = true;
 
-  /// Returns the loss scale that the module's `graph.training` asks for in its
-  /// entry `loss_scale`. Without that entry, returns a dynamic scale if the
-  /// module computes in f16 (`graph.precision`), else nullopt. Returns an
-  /// error if the entry is malformed.
+  /// Returns the loss scale that the entry `loss_scale` of the module's
+  /// attribute `graph.training` describes. Without that entry, returns a
+  /// dynamic scale if the module computes in f16 (`graph.precision`), else
+  /// nullopt. Returns an error if the entry is malformed.
   static StatusOr<std::optional<LossScale>> of(mlir::ModuleOp module);
 
   /// Builds the scale of this step, an f32 scalar. A dynamic scale is read from

@@ -91,8 +91,8 @@ public:
 
 private:
   /// Builds the term of each label, where p is the softmax of the scores. e is
-  /// the label smoothing (Szegedy et al. 2016), z the coefficient of the z-loss
-  /// (Chowdhery et al. 2022); both are 0 by default:
+  /// the label smoothing (Szegedy et al. 2016) and z the coefficient of the
+  /// z-loss (Chowdhery et al. 2022). Both are 0 by default:
   ///   (1 - e) · -log p[label] + e · mean over classes of -log p
   ///     + z · log²(sum of exp of the scores)
   Value perLabel() {

@@ -32,8 +32,8 @@ static Value bias(ArithmeticBuilder &b, double beta, Value step) {
 }
 
 /// Builds a step of Adam (Kingma and Ba 2015) and returns the new weight.
-/// `weight` is the weight to update; AdamW has already applied its decay to it.
-/// The bias corrections are applied to scalars, as in PyTorch:
+/// `weight` is the weight to update. For AdamW, its decay has already been
+/// applied. The bias corrections are applied to scalars, as in PyTorch:
 ///   m = b1 m + (1 - b1) g,  v = b2 v + (1 - b2) g²
 ///   w - rate / (1 - b1^t) m / (sqrt(v) / sqrt(1 - b2^t) + eps)
 static Value adamStep(ArithmeticBuilder &b, const TrainingRequest &request,

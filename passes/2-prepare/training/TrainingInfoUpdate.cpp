@@ -12,8 +12,9 @@ using namespace pcc::prepare;
 TrainingInfoUpdate::TrainingInfoUpdate(func::FuncOp model)
     : model(model), sets(model.getOps<graph::SetParameterOp>()) {}
 
-// Only `graph.accumulate` ops read a placeholder. `gradients` are already
-// accumulated, so they replace the results of these ops.
+// The results of `graph.accumulate` ops are replaced, because only these ops
+// read a placeholder of a gradient, and `gradients` are already accumulated
+// over the microbatches.
 void TrainingInfoUpdate::substituteGradients(
     const llvm::MapVector<StringAttr, Value> &gradients,
     ArithmeticBuilder &builder) {
@@ -70,9 +71,9 @@ static Attribute onlyReader(Operation &op) {
   return only;
 }
 
-// An op of the update that depends on no gradient, such as one for weight
-// decay, belongs to a weight if only that weight's update reads it. Reverse
-// order visits readers first.
+// An op of the update that depends on no gradient, such as an op for weight
+// decay, belongs to a weight if only that weight's update reads it. Ops are
+// visited in reverse order, so readers come first.
 void TrainingInfoUpdate::markOperands() {
   for (Operation &op : llvm::reverse(model.front()))
     if (op.getNumOperands() > 0 && !weights.contains(&op) &&

@@ -21,9 +21,10 @@ namespace pcc::prepare {
 /// substituteGradients() the update has the same form as the one that
 /// apply-optimizer builds for `--optimizer`:
 ///  - the update reads the gradients of the whole step;
-///  - each op that serves the update of one weight names it in `graph.updates`;
+///  - each op that serves the update of only one weight has the weight's name
+///    in its attribute `graph.updates`;
 ///  - a parameter that one weight's update writes, and that has the type of the
-///    weight, is marked as its optimizer state (`state_of`).
+///    weight, is marked as the weight's optimizer state (`state_of`).
 class TrainingInfoUpdate {
 public:
   /// Collects the writes of parameters (`graph.set_parameter` ops) in `model`,
@@ -37,7 +38,8 @@ public:
   /// Replaces each placeholder by the gradient of its weight, or by zeros if
   /// `gradients` lacks the weight. `gradients` maps weight names to gradients
   /// of the whole step. Then sorts the ops of the function topologically, and
-  /// sets `graph.updates` on ops and `state_of` on parameters.
+  /// sets `graph.updates` on ops and `state_of` on parameters as the class
+  /// comment describes.
   void substituteGradients(
       const llvm::MapVector<mlir::StringAttr, mlir::Value> &gradients,
       ArithmeticBuilder &builder);

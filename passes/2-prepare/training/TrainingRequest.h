@@ -20,9 +20,11 @@ public:
 
   /// Returns the string entry called `entry`; empty if it is absent.
   llvm::StringRef text(llvm::StringRef entry) const;
-  /// Returns the number entry called `entry`; nullopt if it is absent.
+  /// Returns the value of the f64 entry called `entry`; nullopt if it is
+  /// absent.
   std::optional<double> number(llvm::StringRef entry) const;
-  /// Returns the number entry called `entry`; `otherwise` if it is absent.
+  /// Returns the value of the f64 entry called `entry`; `otherwise` if it is
+  /// absent.
   double number(llvm::StringRef entry, double otherwise) const {
     return number(entry).value_or(otherwise);
   }

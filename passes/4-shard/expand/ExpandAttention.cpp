@@ -37,12 +37,12 @@ using namespace pcc::shard;
 using graph::Predicate;
 
 namespace {
-/// State of the online softmax for all queries of one stripe: their largest
-/// scores so far, their sums of exponentials, and their weighted sums of
-/// values. All three are null before the first step. Their shapes have the dims
-/// batch, key heads, parts of the ring, query heads per key head, and queries
-/// per part; the last dim has size 1 in `top` and `sum`, and the width of the
-/// values in `out`.
+/// State of the online softmax for all queries of one stripe (contiguous piece
+/// of the sequence): their largest scores so far, their sums of exponentials,
+/// and their weighted sums of values. All three are null before the first step.
+/// Their shapes have the dims batch, key heads, parts of the ring, query heads
+/// per key head, and queries per part; the last dim has size 1 in `top` and
+/// `sum`, and the width of the values in `out`.
 struct OnlineSoftmaxState {
   Value top, sum, out;
 };
@@ -120,8 +120,9 @@ private:
   }
 
   /// Returns the keys and values that move around the ring. If
-  /// ringPacksKeysAndValues, they are one value, joined along the last dim;
-  /// otherwise they are two. Their shape is
+  /// ringPacksKeysAndValues is true, the result is one value, joined along the
+  /// last dim; otherwise it is two values. A stripe is a contiguous piece of
+  /// the sequence. The shape is
   ///
   ///   [batch, key heads, stripes, tokens of a stripe with padding, …]
   SmallVector<Value, 2> makeKeyValues() {
@@ -157,8 +158,9 @@ private:
             b.sliceDim(keyValues[0], 4, depth, width)};
   }
 
-  /// Returns the keys (or values) of stripes 0 to `stripe`, both included, in
-  /// the shape
+  /// Returns the keys (or values) of stripes 0 to `stripe`, both included,
+  /// which the queries of stripe `stripe` see. A stripe is a contiguous piece
+  /// of the sequence. The shape is
   ///
   ///   [batch, key heads, parts of the ring, tokens per part, …]
   Value seenBy(int64_t stripe, Value keyValue) {
@@ -191,8 +193,9 @@ private:
     mask = b.reshape(mask, shape);
     hasRows = shape[2] > 1;
     hasKeys = shape[3] > 1;
-    // Padding is possible only if there is one stripe, because stripes are
-    // chosen such that their parts are equal.
+    // Padding is possible only if there is a single stripe (contiguous piece of
+    // the sequence), because several stripes are chosen such that all parts are
+    // equal.
     if (hasRows)
       mask = b.padDim(mask, 2, stripes * count * size, 0);
     if (hasKeys)
@@ -206,7 +209,8 @@ private:
     mask = b.reshape(mask, cut);
   }
 
-  /// Returns the mask for one stripe of queries, in the shape
+  /// Returns the mask for one stripe of queries (contiguous piece of the
+  /// sequence), in the shape
   ///
   ///   [batch, key heads, parts, query heads per key head, queries, keys]
   ///
@@ -227,9 +231,10 @@ private:
                            size(6), size(7) * size(8)});
   }
 
-  /// Returns the slice of `own`, the mask of one stripe of queries, that holds
-  /// in `step`: part p of the queries then meets part (p + step) mod c of the
-  /// keys.
+  /// Returns the slice of `own`, the mask for one stripe of queries (contiguous
+  /// piece of the sequence), for step number `step` of the ring. In this step,
+  /// part p of the queries attends to part (p + step) mod c of the keys, where
+  /// c is the number of parts.
   Value maskIn(int64_t step, Value own) {
     if (!hasKeys)
       return own;
@@ -252,9 +257,10 @@ private:
   /// Returns `value` as a scalar constant of type i64.
   Value number(int64_t value) { return b.scalar(b.getI64Type(), value); }
 
-  /// Returns a Boolean mask for the scores of one step and stripe under the
-  /// causal mask: it is true if the key is not after the query. Returns null if
-  /// the attention is not causal.
+  /// Returns a Boolean mask for the scores of one step of the ring and one
+  /// stripe (contiguous piece) of queries under the causal mask. It is true
+  /// where the key is not after the query. Returns null if the attention is not
+  /// causal.
   Value seenInOrder(int64_t step, int64_t stripe) {
     if (!attention.getCausal())
       return {};
@@ -266,8 +272,9 @@ private:
         last = b.make<graph::AddOp>(last, number(before));
       return b.compare(Predicate::LessOrEqual, key, last);
     }
-    // A part of the keys that has wrapped around (from the last rank to the
-    // first) comes before all queries of the rank.
+    // In step s, rank p of c ranks has part (p + s) mod c of the keys. If p + s
+    // has reached c, these keys come before the rank's queries of the same
+    // stripe.
     Value hasWrapped = b.compare(Predicate::GreaterOrEqual, index(count, 2),
                                  number(count - step));
     return stripe == 0
@@ -276,9 +283,9 @@ private:
                                                            number(before)));
   }
 
-  /// Returns a Boolean mask for the scores of one step: it is false for keys
-  /// that are only padding. Returns null if there is no padding or if the
-  /// attention is causal, because padding comes after all queries and the
+  /// Returns a Boolean mask for the scores of one step of the ring. It is false
+  /// for keys that are only padding. Returns null if there is no padding or if
+  /// the attention is causal, because padding comes after all queries and the
   /// causal mask hides it.
   Value isKey(int64_t step) {
     if (count * size == length || attention.getCausal())
@@ -303,9 +310,10 @@ private:
                    : scores;
   }
 
-  /// Returns `scores` of one step and stripe after the causal mask, padding and
-  /// the user's mask are applied. If the user's mask is Boolean, it hides
-  /// scores where it is false; otherwise it is added to the scores.
+  /// Returns `scores`, the scores of one step of the ring and one stripe
+  /// (contiguous piece) of queries, after the causal mask, the padding and the
+  /// user's mask are applied. If the user's mask is Boolean, it hides scores
+  /// where it is false; otherwise it is added to the scores.
   Value masked(Value scores, Value mask, int64_t step, int64_t stripe) {
     scores = hideUnless(seenInOrder(step, stripe), scores);
     scores = hideUnless(isKey(step), scores);
@@ -324,8 +332,9 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// Returns `value` times `factor`. If the type is narrower than f64, `factor`
-  /// is represented as the sum of two f32 numbers. Reason: verification of a
-  /// plan runs in f64, where a factor rounded to f32 would be a visible error.
+  /// is represented as the sum of two f32 numbers. This is necessary because
+  /// plans are verified in f64, where a factor that is rounded to f32 would be
+  /// a visible error.
   Value scaled(Value value, double factor) {
     Value product = b.make<graph::MulOp>(value, b.scalarLike(value, factor));
     const double rest = factor - static_cast<float>(factor);
@@ -335,8 +344,8 @@ private:
         product, b.make<graph::MulOp>(value, b.scalarLike(value, rest)));
   }
 
-  /// Returns the scaled scores of one step. If the attention has a soft cap, it
-  /// is applied: cap · tanh(score / cap). The shape is
+  /// Returns the scaled scores of one step of the ring. If the attention has a
+  /// soft cap, it is applied: cap · tanh(score / cap). The shape is
   ///
   ///   [batch, key heads, parts, query heads per key head, queries, keys]
   Value scoresOf(Value query, Value key) {
@@ -353,8 +362,8 @@ private:
     return b.make<graph::MulOp>(b.make<graph::TanhOp>(inner), limit);
   }
 
-  /// Returns the online-softmax state of the rows after a step with the given
-  /// scores and values. `before` is the state before the step.
+  /// Returns the online-softmax state after one step of the ring, which has the
+  /// given scores and values. `before` is the state before the step.
   OnlineSoftmaxState attend(const OnlineSoftmaxState &before, Value scores,
                             Value value) {
     OnlineSoftmaxState rows;
@@ -382,8 +391,8 @@ private:
     return rows;
   }
 
-  /// Returns, for each query, the sum over the keys of power · value, in the
-  /// shape
+  /// Returns, for each query, the sum over the keys of power · value. `power`
+  /// holds exponentials of the scores. The shape is
   ///
   ///   [batch, key heads, parts, query heads per key head, queries, width]
   Value weighted(Value power, Value value) {
@@ -397,7 +406,8 @@ private:
                      {batch, keyHeads, count, group, size, dimOf(value, 4)});
   }
 
-  /// Returns the attention result for one stripe of queries, in the shape
+  /// Returns the attention result for one stripe (contiguous piece) of queries
+  /// from `rows`, its state after the last step of the ring. The shape is
   /// [batch, query heads, tokens of the stripe, width of the values]. A query
   /// that sees no key has the result 0.
   Value finish(const OnlineSoftmaxState &rows) {
@@ -423,18 +433,18 @@ private:
   /// number of parts of the ring, and tokens in a part of a stripe (padding
   /// included).
   int64_t batch, keyHeads, group, count, size;
-  /// Whether there may be a step in which some query sees no key.
+  /// Whether there may be a step of the ring in which some query sees no key.
   bool hides;
   /// The user's mask after makeMask has reshaped it; null if there is none.
   Value mask;
-  /// Whether the mask depends on the query, and whether it depends on the key.
-  /// If not, it broadcasts along that dim.
+  /// Whether the user's mask depends on the query, and whether it depends on
+  /// the key. If it does not, it is broadcast along the queries (or keys).
   bool hasRows = false, hasKeys = false;
 };
 } // namespace
 
-/// Expands an attention that is split as ring attention or, if it is no ring,
-/// in stripes.
+/// Replaces an attention by ordinary ops: as a ring if it is split as ring
+/// attention, otherwise as one attention per stripe (piece of the sequence).
 static SmallVector<Value, 2> expandAttention(const ShardedOp &op,
                                              ShardedBuilder &b) {
   return {ringAxes(op).empty() ? StripedAttention(op, b).expand()

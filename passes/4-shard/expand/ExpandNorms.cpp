@@ -24,7 +24,7 @@ struct NormDims {
   }
   /// Returns the mean that follows from `sum`, the sum over the dims: divides
   /// it by the number of elements without padding. If `sum` is partial, it is
-  /// reduced over ranks for that.
+  /// reduced over ranks before the division.
   Value mean(ShardedBuilder &b, Value sum) const {
     return b.make<graph::DivOp>(sum, b.scalarLike(sum, count));
   }
@@ -50,8 +50,9 @@ static Value scaled(ShardedBuilder &b, Value value, Value square,
   return b.cast(y, type);
 }
 
-/// Expands a layer norm whose dim is split. It needs one all-reduce, because
-/// the two sums are reduced together as a pair:
+/// Replaces a layer norm along split dims by ordinary ops. They need only one
+/// all-reduce, because the two sums are reduced together as a pair (n is the
+/// number of elements):
 ///
 ///   mean = Σ x / n    variance = Σ x² / n - mean², at least 0
 static SmallVector<Value, 2> expandLayerNorm(const ShardedOp &op,
@@ -75,7 +76,8 @@ static SmallVector<Value, 2> expandLayerNorm(const ShardedOp &op,
                  graph::tensorType(norm.getResult()).getElementType())};
 }
 
-/// Expands an RMS norm whose dim is split. It needs one all-reduce, of Σ x².
+/// Replaces an RMS norm along split dims by ordinary ops. They need one
+/// all-reduce, of Σ x².
 static SmallVector<Value, 2> expandRmsNorm(const ShardedOp &op,
                                            ShardedBuilder &b) {
   auto norm = cast<graph::RmsNormOp>(op.op);

@@ -6,10 +6,10 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Expands a cumulative sum along a split dim. Each part of the dim computes
-/// its own cumulative sum. The totals of all parts are gathered, and each part
-/// adds the totals of the parts before it (after it if `reverse`). Example with
-/// two parts:
+/// Replaces a cumulative sum along a split dim by ordinary ops. Each part of
+/// the dim computes its own cumulative sum. The totals of all parts are
+/// gathered, and each part adds the totals of the parts before it (after it if
+/// `reverse`). Example with two parts:
 ///
 ///   x  1 2 | 3 4    own  1 3 | 3 7    totals 3 | 7    before 0 | 3
 ///   y  1 3 | 6 10

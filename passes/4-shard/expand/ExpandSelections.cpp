@@ -26,10 +26,10 @@ static Value isExtreme(ShardedBuilder &b, Value x, Value top) {
                                  b.make<graph::IsNanOp>(x), equal);
 }
 
-/// Expands an arg-reduce (arg-max or arg-min) along a split dim. First the
-/// extreme value of each row is all-reduced. Then the first (or last) index at
-/// which a part has this value is all-reduced, by minimum (or maximum). Example
-/// with two parts:
+/// Replaces an arg-reduce (arg-max or arg-min) along a split dim by ordinary
+/// ops. First the extreme value of each row is all-reduced. Then the first (or
+/// last) index at which a part has this value is all-reduced, by minimum (or
+/// maximum). Example with two parts:
 ///
 ///   x    3 7 | 7 1    top 7    index  - 1 | 2 -    first 1, last 2
 static SmallVector<Value, 2> expandArgReduce(const ShardedOp &op,
@@ -66,9 +66,9 @@ static Value winningIndices(ShardedBuilder &b, const CutDim &cut, Value index,
   return b.cast(chosen, b.getI64Type());
 }
 
-/// Expands a top-k along a split dim. Each of the n parts selects its own k' =
-/// min(k, size) candidates. Then all ranks select k among the candidates of all
-/// parts:
+/// Replaces a top-k along a split dim of v elements by ordinary ops. Each of
+/// the n parts selects its own k' = min(k, size) candidates. Then all ranks
+/// select k among the candidates of all parts:
 ///
 ///   x [v] as [n, v / n@n]   own topk [n, k']   whole topk [n·k'] -> [k]
 ///

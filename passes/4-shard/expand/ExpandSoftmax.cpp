@@ -6,8 +6,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Expands a softmax or log-softmax along a split dim. The maximum and the sum
-/// of each row are all-reduced over the parts:
+/// Replaces a softmax or log-softmax along a split dim by ordinary ops. The
+/// maximum and the sum of each row are all-reduced over the parts:
 ///
 ///   top = max(x)    sum = Σ exp(x - top)
 ///   y = exp(x - top) / sum,  or its logarithm  x - top - log(sum)

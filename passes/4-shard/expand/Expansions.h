@@ -9,25 +9,29 @@
 namespace pcc::shard {
 
 /// A function that replaces one op by ordinary ops, whose results have global
-/// shapes. The op is one whose parts exchange values (it has a split Inner
-/// factor), or an attention split as a ring or in stripes. Among the new ops,
-/// only the values that the parts exchange need a reshard. Returns one value
-/// per result of the op; null for a result without uses.
+/// shapes. The op has a split Inner factor (a dim whose parts exchange values,
+/// such as the dim of a softmax), or is an attention that is split as a ring or
+/// in stripes. The new ops need a reshard (change of sharding) only for the
+/// values that ranks exchange. Returns one value per result of the op; null for
+/// a result without uses.
 using Expansion = llvm::SmallVector<mlir::Value, 2> (*)(const ShardedOp &,
                                                         ShardedBuilder &);
 
-/// The expansion functions by op name. There is one for every op whose rule has
-/// Inner factors (dims whose parts exchange values). Each family of ops adds
-/// its own in one of the functions below.
+/// Table of the expansions by op name. An expansion is a function that replaces
+/// a split op by ordinary ops. There is one for every op whose sharding rule
+/// has Inner factors (dims whose parts exchange values). Each family of ops,
+/// such as norms, adds its expansions in one of the functions that are declared
+/// below.
 class Expansions {
 public:
-  /// Adds the expansions of all families of ops.
+  /// Creates the table with the expansions of all families of ops.
   Expansions();
-  /// Adds the expansion of ops of type `Op`.
+  /// Adds `expansion`, which replaces one op of type `Op` by ordinary ops.
   template <typename Op> void add(Expansion expansion) {
     table[Op::getOperationName()] = expansion;
   }
-  /// Returns the function that expands ops like `op`; null if there is none.
+  /// Returns the function that replaces ops of the kind of `op` by ordinary
+  /// ops; null if there is none.
   Expansion find(mlir::Operation *op) const {
     return table.lookup(op->getName().getStringRef());
   }
@@ -36,27 +40,35 @@ private:
   llvm::StringMap<Expansion> table;
 };
 
-/// Adds the expansion of attention that is split as a ring or in stripes.
+/// Registers the function that replaces an attention which is split as a ring
+/// or in stripes by ordinary ops.
 void addAttentionExpansions(Expansions &expansions);
-/// Registers the expansions of softmax and log-softmax.
+/// Registers the functions that replace a softmax or a log-softmax along a
+/// split dim by ordinary ops.
 void addSoftmaxExpansions(Expansions &expansions);
-/// Registers the expansions of layer norm and RMS norm.
+/// Registers the functions that replace a layer norm or an RMS norm along a
+/// split dim by ordinary ops.
 void addNormExpansions(Expansions &expansions);
-/// Registers the expansions of arg-reduce and top-k.
+/// Registers the functions that replace an arg-reduce or a top-k along a split
+/// dim by ordinary ops.
 void addSelectionExpansions(Expansions &expansions);
-/// Adds the expansion of cumulative sums.
+/// Registers the function that replaces a cumulative sum along a split dim by
+/// ordinary ops.
 void addScanExpansions(Expansions &expansions);
 
-/// A dim that is cut into equal parts, one for each rank along its axes. The
-/// last parts may have padding:
+/// A dim that is cut into equal parts, one for each rank along the mesh axes
+/// that split it. The last parts may have padding:
 ///
 ///   10@t with t = 4:  4 parts of 3, so 12 elements of which 2 are padding
 struct CutDim {
-  /// Takes dim number `dim` of the first operand of `op` and its sharding. The
-  /// dim must consist of one Inner factor (whose parts exchange values).
+  /// Describes dim number `dim` of the first operand of `op`, split as `op`
+  /// needs this operand. The dim must consist of one Inner factor, that is, its
+  /// parts exchange values.
   CutDim(const ShardedOp &op, int64_t dim);
 
-  /// Returns `shape` after dim `dim` is replaced by two dims [count, size].
+  /// Returns a copy of `shape` in which the dim with the index `dim` is
+  /// replaced by two dims [count, size]: the number of parts, and the argument
+  /// `size`.
   llvm::SmallVector<int64_t> cut(llvm::ArrayRef<int64_t> shape,
                                  int64_t size) const;
 

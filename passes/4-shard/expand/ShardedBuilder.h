@@ -13,8 +13,8 @@ namespace pcc::shard {
 /// Builds the ops that replace one op of a sharded function; they are inserted
 /// before it. Each new op gets the location and the stage of that op. Its
 /// sharding follows from the shardings of its operands
-/// (`propagateFromOperands`). An operand of the replaced op counts with the
-/// sharding in which that op needs it.
+/// (`propagateFromOperands`). For an operand of the replaced op, this is the
+/// sharding in which the replaced op needs the operand.
 ///
 /// A new op may need an operand in another sharding, for example without a
 /// partial sum or with a dim whole. `insert-reshards` later adds that
@@ -24,8 +24,9 @@ public:
   /// Prepares to replace the IR op of `op`, which must not be null.
   explicit ShardedBuilder(const ShardedOp &op);
 
-  /// Builds an op through which partial sums pass: the result may be partial if
-  /// operands are. Returns the first result.
+  /// Builds an op that partial sums (values that ranks still have to add) may
+  /// pass: if operands are partial sums and the sharding rule of `Op` allows
+  /// it, the results are partial sums, too. Returns the first result.
   template <typename Op, typename... Args>
   mlir::Value makeLinear(Args &&...args) {
     auto op = Op::create(*this, location, std::forward<Args>(args)...);
@@ -47,8 +48,8 @@ public:
   /// sums over many elements are accurate enough. Otherwise returns `value`.
   mlir::Value widen(mlir::Value value);
   /// Returns the reduction of `value` over `dims`. If `keep`, these dims stay
-  /// with size 1; otherwise they are removed. The result is partial along the
-  /// axes that split `dims`.
+  /// with size 1; otherwise they are removed. The result is partial (still to
+  /// be reduced over ranks) along the axes that split `dims`.
   mlir::Value reduce(graph::ReduceKind kind, mlir::Value value,
                      llvm::ArrayRef<int64_t> dims, bool keep = true);
   /// Returns the elements with the indices start to start + size - 1 along dim
@@ -68,18 +69,21 @@ public:
 
 private:
   /// Returns the first result of `op`, which changes the size of dim `dim` of
-  /// `value`. Stores its sharding: that of `value`, with the same axes on the
-  /// resized dim.
+  /// `value`. Stores the sharding of this result, which is the sharding of
+  /// `value`: the axes that split dim `dim` of `value` split the resized dim as
+  /// well.
   mlir::Value resized(mlir::Operation *op, mlir::Value value, int64_t dim);
-  /// Returns the sharding in which new ops see `value`: for an operand of the
-  /// replaced op, the sharding in which that op needs it.
+  /// Returns the sharding that new ops assume for `value`. For an operand of
+  /// the replaced op, it is the sharding in which that op needs the operand.
+  /// For another value, it is the recorded sharding or, without one, whole.
   dist::Sharding shardingOf(mlir::Value value) const;
   /// Stores stage and sharding of a new op through which no partial sums pass.
   void finish(mlir::Operation *op) override {
     record(op, /*partialsPass=*/false);
   }
   /// Stores the stage and the sharding of a new op in its attributes. If
-  /// `partialsPass`, partial sums of operands pass to the results.
+  /// `partialsPass`, partial sums in operands (values that ranks still have to
+  /// add) pass to the results where the rule of `op` allows it.
   void record(mlir::Operation *op, bool partialsPass);
 
   /// Stage of the replaced op; null if the function has no stages.

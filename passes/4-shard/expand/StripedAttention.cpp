@@ -56,8 +56,9 @@ Value StripedAttention::joined(ArrayRef<Value> results) {
   if (results.size() == 1)
     return results.front();
   SmallVector<int64_t> shape(graph::tensorType(results.front()).getShape());
-  // The results are joined along a new dim of stripes. The dim of tokens is
-  // split over ranks, so joining along it would move elements between ranks.
+  // The results are joined along a new dim, which counts stripes (contiguous
+  // pieces of the sequence). The dim of tokens is split over ranks, so joining
+  // along it would move elements between ranks.
   shape.insert(shape.begin() + 2, 1);
   auto stacked = llvm::map_to_vector(
       results, [&](Value result) { return b.reshape(result, shape); });

@@ -9,8 +9,9 @@ namespace pcc::shard {
 
 /// Replaces an attention whose tokens are in stripes (contiguous pieces of the
 /// sequence; Stripes.h) by one attention per stripe. Under the causal mask, a
-/// stripe of queries sees only the keys up to its end. Also the base class of
-/// the expansion of ring attention, where the sequence may be a single stripe.
+/// stripe of queries sees only the keys up to its end. This class is also the
+/// base class of the expansion of ring attention, where the sequence may be a
+/// single stripe.
 ///
 ///   stripe of queries   stripes of keys that it sees
 ///   0                   0
@@ -22,34 +23,39 @@ public:
   /// object.
   StripedAttention(const ShardedOp &op, ShardedBuilder &b);
 
-  /// Builds one causal attention per stripe of queries, over the keys up to the
-  /// end of that stripe. Every rank has all keys. Returns the value that
-  /// replaces the result of the attention.
+  /// Builds one causal attention per stripe (contiguous piece) of the queries,
+  /// over the keys up to the end of that stripe. Every rank has all keys.
+  /// Returns the value that replaces the result of the attention.
   mlir::Value expand();
 
 protected:
-  /// Returns the queries of one stripe. The dims are batch, heads, tokens of
-  /// the stripe, and size of a head.
+  /// Returns the queries of the stripe (contiguous piece of the sequence) with
+  /// the index `stripe`. The dims are batch, heads, tokens of the stripe, and
+  /// size of a head.
   mlir::Value queriesOf(int64_t stripe);
 
-  /// Joins the results of all stripes along the tokens and returns the result
-  /// for all queries. The dims are batch, heads, tokens, and width of the
-  /// values.
+  /// Joins the attention results of all stripes (contiguous pieces of the
+  /// sequence) along the tokens and returns the result for all queries. The
+  /// dims are batch, heads, tokens, and width of the values.
   mlir::Value joined(llvm::ArrayRef<mlir::Value> results);
 
   ShardedBuilder &b;
   graph::AttentionOp attention;
-  /// Number of stripes, and number of tokens in each stripe.
+  /// Number of stripes (contiguous pieces of the sequence), and number of
+  /// tokens in each stripe.
   int64_t stripes, length;
 
 private:
-  /// Returns the slice of `value` with stripe number `stripe` along dim `dim`.
+  /// Returns the slice of `value` along dim `dim` that holds the tokens of
+  /// stripe number `stripe` (a contiguous piece of the sequence), counted from
+  /// 0.
   mlir::Value stripeOf(mlir::Value value, int64_t dim, int64_t stripe);
-  /// Returns the keys (or values) that stripe `stripe` of the queries sees:
-  /// those of stripes 0 to `stripe`.
+  /// Returns the keys (or values) that the queries of stripe number `stripe`
+  /// see, which are the keys of the stripes 0 to `stripe`.
   mlir::Value keysOf(mlir::Value keys, int64_t stripe);
-  /// Returns the part of the user's mask for stripe `stripe` of the queries and
-  /// for the keys that it sees. Returns null if there is no mask.
+  /// Returns the part of the user's mask for the queries of stripe number
+  /// `stripe` (a contiguous piece of the sequence) and the keys that they see.
+  /// Returns null if there is no mask.
   mlir::Value maskOf(int64_t stripe);
 };
 

@@ -30,23 +30,28 @@ enum class AxisRole : uint8_t {
   Tensor,
   /// Splits anything. This is the role of axes that the user named in `--mesh`.
   Free,
-  /// Like Batch, for the sub-axes of `dp` that also divide the experts. Inside
-  /// of the expert region they may split anything, and they must split the
-  /// experts of weights.
+  /// The role of the sub-axes of `dp` that also divide experts. They split the
+  /// batch, as role Batch does. Inside of the expert region (the ops around the
+  /// experts), they may split anything, and they must split the experts of
+  /// weights.
   BatchAndExperts,
-  /// Like Sequence, for the sub-axes of `cp` that also divide the experts.
-  /// Inside of the expert region, the rules of BatchAndExperts apply.
+  /// The role of the sub-axes of `cp` that also divide experts. They split the
+  /// sequence, as role Sequence does. Inside of the expert region (the ops
+  /// around the experts), they may split anything, and they must split the
+  /// experts of weights.
   SequenceAndExperts,
-  /// Like Batch, for an axis or sub-axis that does not divide the experts while
-  /// another one does. Inside of the expert region it may split anything but
-  /// experts and weights.
+  /// The role of an axis (or sub-axis) for the batch that does not divide
+  /// experts, while another axis does. It splits the batch, as role Batch does.
+  /// Inside of the expert region (the ops around the experts), it may split
+  /// anything but experts and weights.
   BatchOutsideExperts,
-  /// Like Sequence, for an axis or sub-axis that does not divide the experts
-  /// while another one does. Inside of the expert region, the rules of
-  /// BatchOutsideExperts apply.
+  /// The role of an axis (or sub-axis) for the sequence that does not divide
+  /// experts, while another axis does. It splits the sequence, as role Sequence
+  /// does. Inside of the expert region (the ops around the experts), it may
+  /// split anything but experts and weights.
   SequenceOutsideExperts,
-  /// Splits weights, gradients and optimizer state where they are stored, if
-  /// the axis splits nothing of them yet (ZeRO, FSDP; StoredWeights.h).
+  /// Splits each weight, gradient and optimizer state that is stored divided
+  /// (ZeRO, FSDP; StoredWeights.h), unless the axis splits that tensor already.
   Storage,
 };
 
@@ -55,9 +60,10 @@ enum class AxisRole : uint8_t {
 AxisRole roleOf(llvm::StringRef axis);
 
 /// Returns the role that replaces `role` if the experts of the model are
-/// divided. `divides` is true for axes that divide the experts: Batch becomes
-/// BatchAndExperts if it is true, else BatchOutsideExperts. Tensor and Free
-/// stay as they are.
+/// divided. `divides` is true for an axis that divides the experts. If it is
+/// true, Batch becomes BatchAndExperts and Sequence becomes SequenceAndExperts.
+/// Otherwise they become BatchOutsideExperts and SequenceOutsideExperts. All
+/// other roles stay as they are.
 AxisRole withExperts(AxisRole role, bool divides);
 
 /// Returns whether axes of this role divide experts: true for BatchAndExperts

@@ -7,11 +7,11 @@ using namespace pcc;
 using namespace pcc::shard;
 using graph::FactorKind;
 
-/// Returns whether `op` must not split another factor of this kind, because the
-/// split would mix two kinds of reduction. Results can be partial in one kind
-/// only: a Sum factor and a Max factor cannot both be split. Also, an op must
-/// not split an Inner factor (whose parts exchange values) while its operands
-/// are partial.
+/// Returns whether `op` must not split another factor (dim, or part of a dim)
+/// of kind `kind`. The split must not mix two kinds of reduction, because
+/// results can be partial in one kind only: a Sum factor and a Max factor
+/// cannot both be split. Also, an op must not split an Inner factor (whose
+/// parts exchange values) while its operands are partial.
 static bool mixesReductions(const ShardedOp &op, FactorKind kind) {
   if (kind == FactorKind::Inner)
     return !op.through.empty();
@@ -50,22 +50,24 @@ namespace {
 /// One way to split a factor (a dim of an op, or part of a dim) over parts,
 /// which are sub-axes of one mesh axis, such as tp:(1)2 and tp:(2)2 of tp = 4.
 struct FillMode {
-  /// Whether the factor takes parts even if it then has more ranks than
-  /// elements.
+  /// Whether the factor (dim, or part of a dim) may be split over more ranks
+  /// than it has elements.
   bool overfill = false;
-  /// Place of the new parts among the axes that split the factor already. If
-  /// true, they come before the first axis that a seed (requested sharding)
-  /// splits after them; if false, they come last (most minor).
+  /// Whether the new parts are inserted among the axes that split the factor
+  /// (dim, or part of a dim) already. If true, they come before the first axis
+  /// that is minor to them in some seed (requested sharding). If false, they
+  /// come last (most minor).
   bool reorder = false;
-  /// Only the parts with indices first to end - 1 are offered to the factor.
+  /// The factor (dim, or part of a dim) may be split only over those parts of
+  /// the axis that have the indices `first` to `end` - 1.
   size_t first = 0, end = SIZE_MAX;
 };
 } // namespace
 
 /// Splits `factor` of `op` (a dim, or part of a dim) over the first n of
 /// `parts` and returns n. n is the largest number with which every rank still
-/// has an element, but at least 1 if the factor is not full. A full factor has
-/// as many parts as elements; for it, n is 0.
+/// has an element, but at least 1 if the factor is not full. A factor is full
+/// if it is split over as many ranks as it has elements; n is then 0.
 static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
                    const Seeds &seeds, FillMode how) {
   dist::SubAxes &axes = op.axes[factor];
@@ -76,7 +78,8 @@ static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
       return seeds.isBefore(parts.front().axis, other.axis);
     });
   size_t at = place - axes.begin(), used = 0;
-  // The first part may lead to more ranks than elements; later ones may not.
+  // The first part may split the factor over more ranks than it has elements;
+  // later parts may not.
   for (const dist::SubAxis &part : parts) {
     int64_t before = dist::numParts(axes), after = before * part.size;
     bool isFull = before >= size || (used > 0 && after > size);
@@ -88,16 +91,16 @@ static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
   return used;
 }
 
-/// Returns the ways in which `factor` may be split over `parts`. The first one
-/// is the usual way. Further ways exist only if seeds (shardings that the user
-/// asks for) need them.
+/// Returns the ways in which `factor` (a dim, or part of a dim) may be split
+/// over `parts`, sub-axes of one axis. The first one is the usual way. Further
+/// ways exist only if seeds (shardings that the user asks for) need them.
 static SmallVector<FillMode, 4> fillingsOf(const ShardedOp &op,
                                            ArrayRef<dist::SubAxis> parts,
                                            int factor, const Seeds &seeds) {
   SmallVector<FillMode, 4> fillings{{}};
   const int64_t size = op.rule->factors[factor].size;
-  // If seeds cut the axis into sub-axes, the factor may be split over one of
-  // these sub-axes alone.
+  // If seeds (requested shardings) cut the axis into sub-axes, the factor may
+  // be split over one of these sub-axes alone.
   SmallVector<size_t, 4> cuts{0};
   for (auto [i, part] : llvm::enumerate(parts))
     if (seeds.cutsAt(part.axis, part.end()))
@@ -121,8 +124,8 @@ static SmallVector<FillMode, 4> fillingsOf(const ShardedOp &op,
   return fillings;
 }
 
-/// Returns whether in some dim of an operand or result, factor `minor` comes
-/// directly after factor `major`.
+/// Returns whether `major` and `minor` are neighboring factors (parts) of some
+/// dim of an operand or result: `minor` comes directly after `major`.
 static bool areNeighbours(const RefinedRule &rule, int major, int minor) {
   return llvm::any_of(
       llvm::concat<const graph::ShardingRule::TensorFactors>(rule.operands,
@@ -137,9 +140,10 @@ static bool areNeighbours(const RefinedRule &rule, int major, int minor) {
 }
 
 /// Returns the factors (dims, or parts of dims) that may be split over the
-/// parts that are left when factor `first` is full. They are the factors that
-/// some strategy splits. Unless `mixesDims` is true, they must directly follow
-/// `first` in some dim.
+/// remaining parts if factor `first` has too few elements for all parts. They
+/// are the factors that some strategy in `strategies` splits. Unless
+/// `mixesDims` is true, only factors that directly follow `first` in some dim
+/// are returned.
 static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
                                       ArrayRef<Strategy> strategies,
                                       bool mixesDims) {
@@ -151,10 +155,10 @@ static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
   return factors;
 }
 
-/// Appends to `candidates` a copy of `op` in which `factor` is split over as
-/// many of `parts` as it has elements for. If some parts are left, also
-/// appends, for each factor in `others` that can be split over all of them, a
-/// copy that does so.
+/// Appends to `candidates` a copy of `op` in which `factor` (a dim, or part of
+/// a dim) is split over as many of `parts` as it has elements for. If some
+/// parts are left, also appends, for each factor in `others` that has enough
+/// elements, a copy in which that factor is split over all remaining parts.
 static void addSplits(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
                       int factor, FillMode how, ArrayRef<int> others,
                       const Seeds &seeds,
@@ -237,9 +241,10 @@ static dist::SubAxes decidedOf(const dist::SubAxes &axes,
   return kept;
 }
 
-/// Returns pairs: each factor of the rule that belongs to `dim`, and the factor
-/// of the sharding `split` that contains it. One factor of `split` can contain
-/// several factors of the rule, because the rule may cut a dim more finely.
+/// Returns pairs of a factor of the rule and a factor of the sharding `split`.
+/// There is one pair for each factor in `dim`, with the factor of `split` that
+/// contains it. One factor of `split` can contain several factors of the rule,
+/// because the rule may cut a dim more finely.
 static SmallVector<std::pair<int, dist::Factor>>
 factorsLike(const RefinedRule &rule, ArrayRef<int> dim,
             const dist::DimSharding &split) {
@@ -257,8 +262,8 @@ factorsLike(const RefinedRule &rule, ArrayRef<int> dim,
   return pairs;
 }
 
-/// Returns `op` with its factors (dims, or parts of dims) split as `seed`, a
-/// requested sharding, says. Only axes in `decided` are used. Axes that split a
+/// Returns `op` with its factors (dims, or parts of dims) split as in `seed`, a
+/// requested sharding. Only axes in `decided` are used. Axes that split a
 /// factor already and that the seed does not mention stay: the time axis
 /// (microbatches) comes before the axes of the seed, other axes come after
 /// them.
@@ -295,8 +300,8 @@ SmallVector<ShardedOp, 0> pcc::shard::pinnedCandidatesOf(
   const ShardedOp forced = splitLike(op, seed, decided);
   SmallVector<ShardedOp, 0> candidates{forced};
   const bool inTime = parts.front().axis == dist::timeAxis;
-  // If the seed uses any part of the axis, there is no choice for the other
-  // parts of the axis: they split nothing.
+  // If the seed (requested sharding) uses some parts of the axis, the remaining
+  // parts of the axis split nothing.
   if (llvm::any_of(dist::splitAxes(seed), [&](const dist::SubAxis &axis) {
         return axis.axis == parts.front().axis;
       }))

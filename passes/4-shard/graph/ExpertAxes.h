@@ -8,9 +8,10 @@
 namespace pcc::shard {
 
 /// Returns the sub-axes of dp and cp that divide the experts into `numParts`
-/// parts: the minor ones of `dp`, then those of `cp`. Ranks that differ only
-/// along minor sub-axes are close to each other, and these ranks exchange
-/// tokens.
+/// parts. The most minor sub-axis of `dp` is taken first. If it has too few
+/// parts, the most minor sub-axis of `cp` with the missing parts is added.
+/// Ranks that differ only along minor sub-axes are close to each other, and
+/// these ranks exchange tokens.
 ///
 ///   dp = 4, 2 parts:           dp:(2)2
 ///   dp = 2, cp = 4, 4 parts:   dp:(1)2, cp:(2)2

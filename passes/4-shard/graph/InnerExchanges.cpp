@@ -20,10 +20,10 @@ static int64_t largestPart(const ShardedOp &op) {
   return size;
 }
 
-/// Appends a dim to an inner value of the op (a value that its parts exchange)
-/// that is gathered. Each part contributes `perPart` elements. For 4 parts with
-/// 3 elements each, the dim has 12 elements: split over `axes` before the
-/// reshard, whole after it.
+/// Appends a dim to `reshard`, which gathers an inner value of an op (a value
+/// that the parts of the op exchange). Each part contributes `perPart` elements
+/// to the dim. For 4 parts with 3 elements each, the dim has 12 elements: split
+/// over `axes` before the reshard, whole after it.
 static void addParts(InnerReshard &reshard, int64_t perPart,
                      const dist::SubAxes &axes) {
   int64_t parts = dist::numParts(axes);
@@ -76,8 +76,8 @@ plan::Cost pcc::shard::innerCost(const ShardedOp &op,
   return cost;
 }
 
-/// Returns how many elements a rank holds of a tensor if only the dims from
-/// number `begin` on are counted.
+/// Returns the product of the local sizes (on one rank) of the dims of a tensor
+/// with the index `begin` or higher.
 static double localElements(const dist::Sharding &sharding, Value value,
                             size_t begin = 0) {
   double elements = 1;
@@ -87,8 +87,9 @@ static double localElements(const dist::Sharding &sharding, Value value,
   return elements;
 }
 
-/// The bytes of the scores [B, H, S, T] and of keys and values on one rank. The
-/// scores follow from the query [B, H, S, D] and the key [B, K, T, D].
+/// The result is the bytes, on one rank, of the scores [B, H, S, T] and of keys
+/// and values. The shape of the scores follows from the query [B, H, S, D] and
+/// the key [B, K, T, D].
 double pcc::shard::workspaceBytes(const ShardedOp &op) {
   auto attention = dyn_cast_or_null<graph::AttentionOp>(op.op);
   if (!attention)

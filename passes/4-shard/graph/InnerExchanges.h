@@ -9,9 +9,9 @@
 
 namespace pcc::shard {
 
-/// A reshard inside of a split op. It makes an inner value of the op's rule
-/// (such as the maximum of a softmax) whole on every rank. In ring attention,
-/// it moves keys or values to the next rank.
+/// A reshard (change of sharding) inside of a split op. It makes an inner value
+/// of the op's rule (such as the maximum of a softmax) whole on every rank. In
+/// ring attention, it moves keys or values to the next rank.
 struct InnerReshard {
   /// Shardings of the value before and after the reshard.
   dist::Sharding from, to;
@@ -21,10 +21,11 @@ struct InnerReshard {
   int64_t elementBytes;
 };
 
-/// Returns the reshards by which the parts of a split op exchange values. They
-/// are those of its inner values if an Inner factor is split, and those of ring
-/// attention. Otherwise the result is empty. Examples, with dims split over d,
-/// t and c:
+/// Returns the reshards by which the parts of a split op exchange values. If an
+/// Inner factor (a dim whose parts exchange values) is split, they make the
+/// inner values of the op whole. In ring attention, they move keys and values.
+/// For any other op, the list is empty. Examples, with dims split over d, t and
+/// c:
 ///
 ///   softmax [8@d, 12@t] of f32:  [8@d] partial max(t) -> [8@d],
 ///                                [8@d] partial sum(t) -> [8@d]

@@ -18,8 +18,9 @@ int64_t localBytes(mlir::RankedTensorType type, const dist::Sharding &sharding);
 plan::Cost costOf(const plan::ReshardPlan &plan,
                   const plan::ReshardPlanner &planner);
 
-/// Returns whether the value is a partial sum in each microbatch, so that only
-/// `graph.accumulate` can complete it.
+/// Returns whether a value with this sharding is a partial sum in each
+/// microbatch. Only `graph.accumulate`, which adds up all microbatches, can
+/// complete such a value.
 bool isPartialInTime(const dist::Sharding &sharding);
 
 /// Returns the cost of a reshard of one tensor from `from` to `to`. The penalty

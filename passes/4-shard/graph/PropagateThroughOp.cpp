@@ -8,8 +8,8 @@ using namespace pcc::shard;
 using graph::FactorKind;
 using DimFactors = graph::ShardingRule::DimFactors;
 
-/// Returns whether no factor of `op` is split over an axis that overlaps one of
-/// `axes`.
+/// Returns whether no factor (dim, or part of a dim) of `op` is split over an
+/// axis that overlaps one of `axes`.
 static bool isFree(const ShardedOp &op, const dist::SubAxes &axes) {
   return llvm::none_of(op.axes, [&](const dist::SubAxes &used) {
     return llvm::any_of(used, [&](const dist::SubAxis &one) {
@@ -21,8 +21,9 @@ static bool isFree(const ShardedOp &op, const dist::SubAxes &axes) {
 }
 
 /// Splits the first factor (dim, or part of a dim) in `covering` over `axes`.
-/// The factors in `covering` are those of the rule that together form one
-/// factor of the sharding. Does nothing in three cases:
+/// Together, the factors in `covering` form one factor of the sharding of an
+/// operand (or result), which is split over `axes`. Does nothing in three
+/// cases:
 ///
 ///  - there are several factors, and the size of the first one is not a
 ///    multiple of the number of parts;
@@ -57,8 +58,8 @@ static void followDim(ShardedOp &op, ArrayRef<int> dim,
   }
 }
 
-/// Splits the factors of all dims of `tensor`, an operand or result of `op`,
-/// like those of `sharding`; see followDim.
+/// Splits the factors (dims, or parts of dims) of `tensor`, an operand or
+/// result of `op`, over the axes that split them in `sharding`; see followDim.
 static void followTensor(ShardedOp &op,
                          const graph::ShardingRule::TensorFactors &tensor,
                          const dist::Sharding &sharding) {

@@ -19,8 +19,9 @@ using namespace pcc::shard;
 
 using DimFactors = graph::ShardingRule::DimFactors;
 
-/// Returns the products of the sizes of the first 0, 1, 2, … factors of `dim`.
-/// For 192 as the factors 3, 8 and 8 these are 1, 3, 24 and 192.
+/// Returns the products of the sizes of the first 0, 1, 2, … factors (parts) of
+/// `dim`. For a dim of 192 elements with the factors 3, 8 and 8, these are 1,
+/// 3, 24 and 192.
 static SmallVector<int64_t> boundariesOf(const RefinedRule &rule,
                                          const DimFactors &dim) {
   SmallVector<int64_t> boundaries{1};
@@ -29,16 +30,17 @@ static SmallVector<int64_t> boundariesOf(const RefinedRule &rule,
   return boundaries;
 }
 
-/// Returns whether a factor may be cut. Factors that are never split, or must
-/// be contiguous when split, stay in one piece.
+/// Returns whether a factor (dim, or part of a dim) may be cut. A factor that
+/// is never split, or whose parts must be contiguous, must not be cut.
 static bool mayRefine(const graph::ShardingRule::RuleFactor &factor) {
   return factor.kind != graph::FactorKind::Whole && !factor.mustBeContiguous;
 }
 
-/// Returns the sizes of the pieces into which `boundaries` cut the factor
-/// between the boundaries `begin` and `end`. For begin 1, end 24 and the
-/// boundary 3, these are 3 and 8. A boundary counts only if it is a multiple of
-/// the one before it and divides `end`.
+/// Returns the sizes of the pieces into which `boundaries` cut one factor (part
+/// of a dim), which reaches from the boundary `begin` to the boundary `end`. A
+/// boundary is the product of the sizes of the factors before it. For begin 1,
+/// end 24 and the boundary 3, these are 3 and 8. A boundary is used only if it
+/// is a multiple of the boundary before it and divides `end`.
 static SmallVector<int64_t> cut(int64_t begin, int64_t end,
                                 ArrayRef<int64_t> boundaries) {
   SmallVector<int64_t> sizes;
@@ -52,8 +54,9 @@ static SmallVector<int64_t> cut(int64_t begin, int64_t end,
   return sizes;
 }
 
-/// Cuts the factors of `dim` at `boundaries`, where mayRefine allows that.
-/// Returns whether any factor was cut.
+/// Cuts the factors (parts) of `dim` at `boundaries`, which are products of
+/// factor sizes. Leaves a factor whole if mayRefine is false for it. Returns
+/// whether any factor was cut.
 static bool refineDim(RefinedRule &rule, const DimFactors &dim,
                       ArrayRef<int64_t> boundaries) {
   bool changed = false;
@@ -70,10 +73,10 @@ static bool refineDim(RefinedRule &rule, const DimFactors &dim,
   return changed;
 }
 
-/// An edge is a result of one op that is an operand of another. Cuts the
-/// factors that producer and user have for this value, dim by dim, at the
-/// boundaries that the factors of the other op have. Returns whether any factor
-/// was cut.
+/// Makes the factors (dims, or parts of dims) of one value agree in two ops:
+/// `producer`, which computes the value as a result, and `user`, which reads it
+/// as an operand. Cuts the factors of each op, dim by dim, at the boundaries of
+/// the factors of the other op. Returns whether any factor was cut.
 static bool refineEdge(RefinedRule &producer, unsigned result,
                        RefinedRule &user, unsigned operand) {
   bool changed = false;
@@ -101,12 +104,12 @@ void pcc::shard::refineLike(RefinedRule &rule,
   }
 }
 
-/// Copies tags (such as Batch or Sequence) from factors of the producer of a
-/// value to those of a user. `from` and `to` are the factors of one dim of the
-/// value in the two rules. A factor takes the tag of the producer's factor that
-/// begins at the same boundary. A factor of kind Whole or Inner takes the tag
-/// of any factor of the producer that begins within it. Head tags are copied
-/// only if `withHeads`.
+/// Copies tags (such as Batch or Sequence) from the factors (dims, or parts of
+/// dims) of the producer of a value to the factors of a user. `from` and `to`
+/// are the factors of one dim of the value in the two rules. A factor takes the
+/// tag of the producer's factor that begins at the same boundary. A factor of
+/// kind Whole or Inner takes the tag of any factor of the producer that begins
+/// within it. Head tags are copied only if `withHeads`.
 static void takeTags(const RefinedRule &producer, ArrayRef<FactorTag> known,
                      const DimFactors &from, bool withHeads,
                      const RefinedRule &user, MutableArrayRef<FactorTag> tags,
@@ -126,9 +129,10 @@ static void takeTags(const RefinedRule &producer, ArrayRef<FactorTag> known,
     }
 }
 
-/// Copies the tag Sequence from factors of the user of a value to factors of
-/// its producer that have no tag, and the same begin and end in the dim. Tables
-/// of positions and masks get their tags in this way, because they do not
+/// Copies the tag Sequence from the factors (dims, or parts of dims) of the
+/// user of a value to factors of its producer. The factor of the producer must
+/// have no tag, and begin and end at the same indices of the dim. Tables of
+/// token positions and masks get their tags in this way, because they do not
 /// depend on a tagged argument.
 static void takeSequence(const RefinedRule &producer,
                          MutableArrayRef<FactorTag> tags,
@@ -160,8 +164,8 @@ bool ShardedGraph::refine(int64_t sequenceParts) {
     return changed;
   };
   // A cut for one value can require a cut for the next one. Therefore the loop
-  // walks forward and backward in turn until no factor is cut. It ends because
-  // factors can only get smaller.
+  // walks through the graph forward and backward in turn, until no factor (dim,
+  // or part of a dim) is cut. It ends because factors can only get smaller.
   for (bool changed = true; changed;) {
     changed = false;
     for (unsigned i = 0; i < ops.size(); ++i)
@@ -192,9 +196,10 @@ int64_t ShardedGraph::numSequenceOps() const {
   return count;
 }
 
-/// Returns which factor of a sequence dim the ranks divide. It is the first
-/// factor. If the first factor is the stripes (pieces of the sequence) for
-/// `numParts` ranks, it is the second one, the tokens of each stripe.
+/// Returns the factor of a sequence dim that ranks divide, as an index into the
+/// factors of `rule`. It is the first factor of `dim`. If the first factor is
+/// the stripes (pieces of the sequence) for `numParts` ranks, it is the second
+/// one, the tokens of each stripe.
 static int sequenceFactor(const RefinedRule &rule, const DimFactors &dim,
                           int64_t numParts) {
   if (dim.size() < 2 || numParts == 1)
@@ -224,8 +229,8 @@ static bool isScores(const ShardedOp &op, ArrayRef<FactorTag> tags) {
 }
 
 /// Tags the heads of attention. In a fused attention op, they are dim 1 of the
-/// queries. In a product of queries and keys, they are the factors without a
-/// tag that both operands and the result have.
+/// queries. In a product of queries and keys, they are the factors (dims, or
+/// parts of dims) without a tag that both operands and the result have.
 void ShardedGraph::tagHeads(unsigned index) {
   const ShardedOp &op = ops[index];
   const bool isAttention = isa_and_nonnull<graph::AttentionOpInterface>(op.op);

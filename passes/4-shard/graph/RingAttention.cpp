@@ -20,8 +20,9 @@ std::optional<Ring> pcc::shard::ringOf(const ShardedOp &op) {
     return llvm::map_to_vector(
         dim, [&](int factor) { return op.rule->factors[factor].size; });
   };
-  // If the sequence is in stripes, the dim has two factors, and the ring splits
-  // the second one: each part of the ring has tokens of every stripe.
+  // If the sequence is in stripes (contiguous pieces), its dim has two factors:
+  // stripes, and tokens of a stripe. The ring splits the second factor: each
+  // part of the ring has tokens of every stripe.
   const bool inStripes = queries.size() == 2 &&
                          cast<graph::AttentionOp>(op.op).getCausal() &&
                          keys.size() == 2 && op.axes[queries.front()].empty() &&
@@ -44,9 +45,10 @@ bool pcc::shard::ringPacksKeysAndValues(const ShardedOp &op) {
 
 /// Returns the reshard of one step of ring attention, for the keys or values
 /// with the given sharding and global shape. In the reshard, dim 2 (the tokens)
-/// becomes the two dims [stripes, parts · size]. Afterwards each rank has the
-/// part that the next rank had before, and the last rank has the part of the
-/// first one. `bytes` is the size of one element.
+/// becomes the two dims [stripes, parts · size], where a stripe is a contiguous
+/// piece of the sequence. Afterwards each rank has the part that the next rank
+/// had before, and the last rank has the part of the first one. `bytes` is the
+/// size of one element.
 static InnerReshard oneStep(dist::Sharding sharding, dist::Shape shape,
                             int64_t stripes, const dist::SubAxes &axes,
                             int64_t bytes) {

@@ -18,15 +18,16 @@ namespace pcc::shard {
 ///   1      k1 v1    k2 v2    k0 v0
 ///   2      k2 v2    k0 v0    k1 v1
 struct Ring {
-  /// Indices of the two factors in the rule of the op. If the sequence is in
-  /// stripes (pieces; Stripes.h), these are the factors of the tokens of each
-  /// stripe.
+  /// Indices, in the sharding rule of the op, of the factor (dim, or part of a
+  /// dim) of the queries and of that of the keys. If the sequence is in stripes
+  /// (pieces; Stripes.h), these are the factors of the tokens of each stripe.
   int queries, keys;
 };
 
-/// Returns the two factors that a ring of `op` splits, even if no axis splits
-/// them yet. Returns std::nullopt if `op` is no `graph.attention`, or if the
-/// numbers of queries and keys differ.
+/// Returns the two factors (dims, or parts of dims) of `op` that ring attention
+/// would split: queries and keys. No axis needs to split them yet. Returns
+/// std::nullopt if `op` is no `graph.attention`, or if the numbers of queries
+/// and keys differ.
 std::optional<Ring> ringOf(const ShardedOp &op);
 
 /// Returns the axes along which the keys of `op` move from rank to rank. Empty

@@ -43,9 +43,9 @@ static bool isOutputOf(func::FuncOp function, Value value, StringRef name) {
   return false;
 }
 
-/// Returns the seed for the sharding that the model requests for `value`. If
-/// that sharding does not fit the mesh or the shape, emits an error and returns
-/// std::nullopt.
+/// Returns `annotation`, the sharding that the model requests for `value`, as a
+/// seed (requested sharding). If that sharding does not fit the mesh or the
+/// shape, emits an error and returns std::nullopt.
 static std::optional<Seed> seedOf(dist::ShardingAttr annotation, StringRef name,
                                   Value value, const dist::Mesh &mesh) {
   const dist::Sharding &sharding = annotation.getSharding();
@@ -116,8 +116,8 @@ static Location locationOf(Value value) {
 
 /// A value can have two requested shardings: `asked`, from the model, and
 /// `seed`, which is used. Emits an error and fails unless both place the
-/// elements of the value equally. They differ if the user requests another
-/// sharding.
+/// elements of the value equally. The two shardings differ if the user requests
+/// another sharding than the model.
 static LogicalResult checkSame(const Seed &asked, const Seed &seed,
                                Value value) {
   if (dist::samePlacement(asked.sharding, seed.sharding))
@@ -198,8 +198,9 @@ FailureOr<Seeds> Seeds::resolve(func::FuncOp function, const dist::Mesh &mesh) {
   return seeds;
 }
 
-/// The sub-axes that divide experts are treated like sub-axes in seeds: they
-/// cut their axes. Therefore the search assigns each of them as a whole.
+/// The sub-axes that divide experts are treated like sub-axes in seeds
+/// (requested shardings): they cut their mesh axes into parts. Therefore the
+/// search assigns each of these sub-axes as a whole.
 LogicalResult Seeds::collectFacts(func::FuncOp function,
                                   const dist::Mesh &mesh) {
   for (const dist::Axis &axis : mesh.axes)

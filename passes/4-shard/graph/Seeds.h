@@ -38,9 +38,10 @@ struct Seed {
 ///   of the module. NAME is a name or a glob of weights, inputs, outputs and
 ///   other named values.
 ///
-/// Seeds never name the time axis. The queries below tell the search which
-/// additional choices the ops next to a seed need, so that no reshard is needed
-/// there.
+/// Seeds never name the time axis (microbatches). From the queries below, the
+/// search learns which additional ways of splitting it must consider for the
+/// ops next to a seed. With these, no reshard (change of sharding) is needed at
+/// the seed.
 class Seeds {
 public:
   /// Collects the seeds (requested shardings) of `function`. Emits an error and
@@ -70,55 +71,59 @@ public:
   }
 
   /// Returns the sub-axes of `axis` that the search assigns one after another,
-  /// major first. Their sizes are prime, and no seed names only a piece of one
-  /// of them.
+  /// major first. Their sizes are prime, and no seed (requested sharding) names
+  /// only a piece of one of them.
   ///
   ///   tp of 12                        tp:(1)2, tp:(2)2, tp:(4)3
   ///   tp of 12, a seed has tp:(1)3    tp:(1)3, tp:(3)2, tp:(6)2
   dist::SubAxes partsOf(const dist::Axis &axis) const;
 
-  /// Returns whether some seed cuts `axis` at this place: a sub-axis in a seed
-  /// begins or ends there. `parts` is the product of the sizes before the
-  /// place; for tp:(2)4 the places are 2 and 8. Also true at both ends of the
-  /// axis.
+  /// Returns whether a sub-axis of `axis` that some seed (requested sharding)
+  /// names begins or ends at this place. `parts` gives the place, as the
+  /// product of the sizes before it; tp:(2)4 begins at 2 and ends at 8. Returns
+  /// true as well at both ends of the axis, and where a sub-axis that divides
+  /// experts begins or ends.
   bool cutsAt(const std::string &axis, int64_t parts) const {
     auto it = cuts.find(axis);
     return it != cuts.end() && it->second.contains(parts);
   }
 
-  /// Returns the round (0, 1, …) in which the search assigns the axis. A seed
-  /// gives the round as a number `p1` behind a dim; if several seeds name the
-  /// axis, the least number counts, and 0 is the default. Axes of later rounds
-  /// have no influence on those of earlier rounds.
+  /// Returns the round (0, 1, …) in which the search assigns the axis; 0 is the
+  /// default. A seed (requested sharding) can set the round with a suffix of a
+  /// dim, such as `p1` for round 1. If several seeds name the axis, the
+  /// smallest number is used. Axes of a later round have no influence on axes
+  /// of an earlier round.
   int priorityOf(const std::string &axis) const {
     auto it = priorities.find(axis);
     return it == priorities.end() ? 0 : it->second;
   }
 
-  /// Returns whether some seed splits a factor of `size` elements over more
-  /// ranks than it has elements.
+  /// Returns whether some seed (requested sharding) splits a factor (dim, or
+  /// part of a dim) of `size` elements over more than `size` ranks.
   bool overfills(int64_t size) const { return overfull.contains(size); }
 
-  /// Returns whether some seed splits a factor over axis `a` and, minor to `a`,
-  /// over axis `b`.
+  /// Returns whether some seed (requested sharding) splits one factor (dim, or
+  /// part of a dim) over axis `a` and, minor to `a`, over axis `b`.
   bool isBefore(const std::string &a, const std::string &b) const {
     return order.contains({a, b});
   }
 
 private:
-  /// Adds a seed for each annotation of the model. Emits an error and fails if
-  /// one does not fit.
+  /// Adds a seed (requested sharding) for each annotation of the model. Emits
+  /// an error and fails if an annotation does not fit the mesh or the shape of
+  /// its value.
   mlir::LogicalResult takeAnnotations(mlir::func::FuncOp function,
                                       const dist::Mesh &mesh);
-  /// Adds the seeds of the values that match NAME of one request NAME=[…] of
-  /// the user.
+  /// Adds a seed (requested sharding) for each value whose name matches NAME.
+  /// `text` is one request NAME=[…] of the user.
   mlir::LogicalResult resolveText(mlir::func::FuncOp function,
                                   const dist::Mesh &mesh, llvm::StringRef text);
-  /// Sets `overfull`, `order`, `cuts` and `priorities` according to all seeds.
+  /// Sets `overfull`, `order`, `cuts` and `priorities`, which hold facts about
+  /// all seeds (requested shardings).
   mlir::LogicalResult collectFacts(mlir::func::FuncOp function,
                                    const dist::Mesh &mesh);
-  /// Updates `overfull`, `order`, `cuts` and `priorities` according to one
-  /// seed, which is that of `value`.
+  /// Adds the facts about `seed`, the requested sharding of `value`, to
+  /// `overfull`, `order`, `cuts` and `priorities`.
   mlir::LogicalResult collectFactsFrom(const Seed &seed, mlir::Value value);
 
   /// Seeds (requested shardings) of function arguments and of op results.
@@ -128,15 +133,16 @@ private:
   /// Sizes of factors (dims, or parts of dims) that some seed splits over more
   /// ranks than they have elements.
   std::set<int64_t> overfull;
-  /// Pairs (a, b) of axes for which some seed splits a factor over a and, minor
-  /// to a, over b; see isBefore.
+  /// Pairs (a, b) of axes for which some seed (requested sharding) splits one
+  /// factor (dim, or part of a dim) over a and, minor to a, over b.
   std::set<std::pair<std::string, std::string>> order;
-  /// By axis: the places at which seeds cut the axis, including both ends. For
-  /// tp of size 8 with the sub-axes tp:(1)2 and tp:(2)4 in seeds, the places
-  /// are 1, 2 and 8.
+  /// By axis: the places at which seeds (requested shardings) cut the axis into
+  /// sub-axes, including both ends. A place is the product of the sizes before
+  /// it. For tp of size 8 with the sub-axes tp:(1)2 and tp:(2)4 in seeds, the
+  /// places are 1, 2 and 8.
   std::map<std::string, std::set<int64_t>> cuts;
-  /// By name of each axis in a seed: the round in which it is assigned; see
-  /// priorityOf.
+  /// By name of each axis in a seed (requested sharding): the round (0, 1, …)
+  /// in which the search assigns the axis.
   std::map<std::string, int> priorities;
 };
 

@@ -23,9 +23,9 @@ ShardedGraph::ShardedGraph(func::FuncOp function, const Seeds &seeds)
 }
 
 /// The results of a vertex may be partial sums in each microbatch in two cases:
-/// the vertex sums over the batch, or its rule lets the partial sums of an
-/// operand pass. `graph.accumulate` adds up the microbatches, so its result is
-/// no such sum.
+/// the vertex sums over the batch, or its sharding rule lets the partial sums
+/// of an operand pass. The result of `graph.accumulate` is no partial sum,
+/// because the op adds up all microbatches.
 void ShardedGraph::findSumsInTime() {
   sumsInTime.resize(ops.size());
   for (unsigned i = 0; trains && i < ops.size(); ++i) {
@@ -60,10 +60,11 @@ Value ShardedGraph::valueOf(unsigned op, unsigned result) const {
                         : Value(ops[op].op->getResult(result));
 }
 
-/// Adds the factors of a tensor to `rule` and returns them by dim. If there is
-/// no seed, they are those of graph::addDims. With a seed, they are the factors
-/// that the seed names, or one factor for a dim that the seed does not divide.
-/// A dim of size 0 has none.
+/// Adds the factors (dims, or parts of dims) of a tensor to `rule` and returns
+/// them by dim. If there is no seed (requested sharding), the factors are those
+/// that graph::addDims adds. With a seed, they are the factors that the seed
+/// names, or one factor for a dim that the seed does not divide. A dim of size
+/// 0 has no factors.
 static graph::ShardingRule::TensorFactors
 addDims(graph::ShardingRule &rule, RankedTensorType type, const Seed *seed) {
   if (!seed)
@@ -84,8 +85,8 @@ void ShardedGraph::addVertex(Operation *op, RefinedRule rule,
                              unsigned numResults, const Seed *seed) {
   if (seed) {
     pins[ops.size()] = seed;
-    // A factor that the seed splits must not be cut further: each rank keeps a
-    // contiguous range of its indices.
+    // A factor (dim, or part of a dim) that the seed splits must not be cut
+    // further: each rank keeps a contiguous range of its indices.
     const auto &dims =
         rule.results.empty() ? rule.operands[0] : rule.results[0];
     for (auto [dim, wanted] : llvm::zip_equal(dims, seed->sharding.dims))

@@ -41,16 +41,16 @@ public:
     unsigned producer, result, user, operand;
   };
 
-  /// Builds the graph of `function`. Each dim is one factor, unless the rule of
-  /// the op has several. Keeps pointers into `seeds`, which must outlive the
-  /// graph.
+  /// Builds the graph of `function`. Each dim of a tensor is one factor, unless
+  /// the sharding rule of the op divides the dim into several factors. Keeps
+  /// pointers into `seeds` (requested shardings), which must outlive the graph.
   ShardedGraph(mlir::func::FuncOp function, const Seeds &seeds);
 
-  /// Cuts the factors of all vertices until the producer and the users of each
-  /// value have equal factors. Then tags the factors of the batch and of the
-  /// sequence, which follow from `graph.batch_dim` and `graph.sequence_dim` of
-  /// the arguments, and of the heads of attention. Must be called once, before
-  /// any axis is assigned.
+  /// Cuts the factors (dims, or parts of dims) of all vertices until the
+  /// producer and the users of each value have equal factors. Then tags the
+  /// factors of the batch and of the sequence, which follow from
+  /// `graph.batch_dim` and `graph.sequence_dim` of the arguments, and of the
+  /// heads of attention. Must be called once, before any axis is assigned.
   ///
   /// If `sequenceParts` > 1, first cuts the queries and keys of causal
   /// attention into stripes (pieces of the sequence; Stripes.h) for that many
@@ -64,15 +64,18 @@ public:
   /// those whole.
   int64_t numSequenceOps() const;
 
-  /// tags[v][f] is the tag of factor f of vertex v. Empty before `refine`.
+  /// tags[v][f] is the tag, such as Batch, of factor f (a dim, or part of one)
+  /// of vertex v. Empty before `refine`.
   llvm::SmallVector<llvm::SmallVector<FactorTag, 8>, 0> tags;
 
   /// By vertex (function argument, op, pin or function result): its op, its
   /// rule, and the axes assigned so far.
   std::vector<ShardedOp> ops;
-  /// operands[v] lists the edges to the operands of vertex v, in operand order.
+  /// operands[v] lists the edges that lead to vertex v, one for each operand of
+  /// v, in operand order.
   llvm::SmallVector<llvm::SmallVector<OperandEdge, 3>> operands;
-  /// users[v][r] lists the edges that read result r of vertex v.
+  /// users[v][r] lists the edges that lead from result r of vertex v to the
+  /// operands that read it.
   llvm::SmallVector<llvm::SmallVector<llvm::SmallVector<OperandEdge, 2>, 1>>
       users;
 
@@ -121,8 +124,8 @@ public:
   bool isArgument(unsigned op) const { return op < numArguments; }
   /// Returns whether vertex `op` is a sink, that is, a function result.
   bool isSink(unsigned op) const { return op >= ops.size() - numSinks; }
-  /// Returns the index, among the function results, of the one that vertex `op`
-  /// stands for.
+  /// Returns the index of the function result that vertex `op` stands for. The
+  /// vertex must be a sink.
   unsigned sinkIndex(unsigned op) const { return op - (ops.size() - numSinks); }
   /// Returns the vertex that users of `value` read: the pin of the value if it
   /// has one, otherwise the vertex that produces the value.
@@ -142,23 +145,25 @@ private:
   /// sharding), also adds a pin: after the vertex of `op`, or as this vertex if
   /// `op` has no operands.
   void addOp(mlir::Operation *op);
-  /// Adds a vertex that pins `value` to the sharding of `seed`. Users of
-  /// `value` that are added later read the pin.
+  /// Adds a pin: a vertex that reads `value` and returns it in the sharding
+  /// that `seed` requests. Users of `value` that are added later read the pin.
   void addPin(mlir::Value value, const Seed &seed);
-  /// Adds a vertex for a function result. The vertex is a pin if `seed` is not
-  /// null.
+  /// Adds a vertex for a function result. If `seed` (a requested sharding) is
+  /// not null, the vertex is a pin: it reads its value in that sharding.
   void addSink(mlir::Value value, const Seed *seed);
-  /// Adds an edge to each operand of vertex `user` from the vertex that
-  /// produces it.
+  /// Adds one edge for each of `operands`, the operands of vertex `user`: from
+  /// the vertex that produces the operand to `user`.
   void connect(unsigned user, mlir::ValueRange operands);
-  /// Fills `readsAndWrites`.
+  /// Fills `readsAndWrites`, the pairs of vertices that read and write the same
+  /// parameter.
   void findWrites();
-  /// Sets `sumsInTime`: visits the vertices in program order, operands before
+  /// Sets `sumsInTime`, the set of vertices whose results may be partial sums
+  /// in each microbatch. Visits the vertices in program order, operands before
   /// users.
   void findSumsInTime();
   /// Sets `tags` of the batch, the sequence and the heads. Walks from the
-  /// arguments to the results, then back, so that tables of positions and masks
-  /// get tags as well.
+  /// arguments to the results, then back, so that tables of token positions and
+  /// masks get tags as well.
   void tagBatchAndSequence(int64_t sequenceParts);
   /// Tags the factors of the heads of vertex `index` if attention begins there:
   /// at a fused attention op, or at a product of queries and keys.
@@ -167,8 +172,10 @@ private:
   /// or at the sum over keys of weights times values. Tags of heads are not
   /// copied further.
   bool endsAttention(unsigned index) const;
-  /// Adds a vertex with the given rule. If `seed` is not null, the vertex is a
-  /// pin, and the factors that the seed splits are not cut further.
+  /// Adds a vertex with the given sharding rule. If `seed` (a requested
+  /// sharding) is not null, the vertex is a pin: it returns its value in that
+  /// sharding. The factors (dims, or parts of dims) that the seed splits are
+  /// then not cut further.
   void addVertex(mlir::Operation *op, RefinedRule rule, unsigned numResults,
                  const Seed *seed = nullptr);
 
@@ -181,7 +188,7 @@ private:
   /// function results, whose vertices come last.
   unsigned numArguments = 0, numSinks = 0;
   /// By IR value: the vertex that users of the value read, and the number of
-  /// its result.
+  /// that vertex's result which holds the value.
   llvm::DenseMap<mlir::Value, std::pair<unsigned, unsigned>> producers;
   /// By vertex of a pin: its seed (requested sharding).
   llvm::DenseMap<unsigned, const Seed *> pins;

@@ -17,8 +17,8 @@ RefinedRule::RefinedRule(graph::ShardingRule rule)
     parts.push_back({static_cast<int>(i)});
 }
 
-/// Inserts `more` into `list` right after the first `id`. Does nothing if
-/// `list` has no `id`.
+/// Inserts the factors `more` into `list` right after the first occurrence of
+/// factor `id`. Does nothing if `list` does not contain `id`.
 static void insertBehind(graph::ShardingRule::DimFactors &list, int id,
                          ArrayRef<int> more) {
   for (auto it = list.begin(); it != list.end(); ++it)
@@ -32,7 +32,8 @@ void RefinedRule::refine(int id, ArrayRef<int64_t> sizes) {
   assert(std::accumulate(sizes.begin(), sizes.end(), int64_t{1},
                          std::multiplies<>()) == factors[id].size &&
          "the parts do not form the factor");
-  // The new factors have the kind and the flags of the factor that is cut.
+  // The new factors (parts of a dim) have the kind and the flags of the factor
+  // that is cut.
   factors[id].size = sizes.front();
   SmallVector<int> more;
   for (int64_t size : sizes.drop_front()) {
@@ -86,7 +87,9 @@ bool ShardedOp::uses(const graph::ShardingRule::Window &window) const {
                        [&](int factor) { return !axes[factor].empty(); }));
 }
 
-/// There are two forms of windows:
+/// A window is the range of an operand's dim that the op reads. The view of the
+/// result describes which elements each rank needs. There are two forms of
+/// windows:
 ///
 ///  - A window without an extent (a slice, a pad) copies elements. The view is
 ///    as long as the dim of the result and has one piece per stretch of the

@@ -35,13 +35,13 @@ struct Strategy {
     /// results. If `index` is -1, all operands in `partialThrough` of the rule
     /// are partial together.
     Through,
-    /// Ring attention (RingAttention.h): splits factor `index`, the queries,
-    /// and also the keys.
+    /// Ring attention (RingAttention.h): splits the factor (dim, or part of
+    /// one) with the index `index`, which is the queries, and also the keys.
     Ring,
   };
   StrategyKind kind = Replicate;
-  /// Index of a factor for Split and Ring, index of an operand for Through; -1
-  /// if unused.
+  /// For Split and Ring: index of a factor (dim of the op, or part of one). For
+  /// Through: index of an operand. -1 if unused.
   int index = -1;
 };
 
@@ -50,17 +50,20 @@ struct Strategy {
 /// the factors 3, 8 and 8, because later ops slice the columns in 3 and view
 /// each slice as 8 heads of 8.
 struct RefinedRule : graph::ShardingRule {
-  /// parts[f]: the factors, major to minor, into which factor f of the original
-  /// rule has been cut, as indices into `factors`.
+  /// parts[f] lists the factors into which factor f (a dim, or part of a dim)
+  /// of the original rule has been cut, as indices into `factors`, major to
+  /// minor.
   llvm::SmallVector<DimFactors> parts;
 
-  /// Starts with the factors of `rule`, none of which is cut.
+  /// Creates a copy of `rule` in which no factor (dim, or part of a dim) has
+  /// been cut yet.
   explicit RefinedRule(graph::ShardingRule rule);
 
-  /// Cuts factor `id` into factors of the given sizes, major to minor. In every
-  /// operand, result and inner value of the rule, these replace the factor. The
-  /// product of `sizes` must be the size of the factor. The first of them keeps
-  /// the index `id`; the others get new indices.
+  /// Cuts factor `id` (a dim, or part of a dim) into smaller factors of the
+  /// given sizes, major to minor. In every operand, result and inner value of
+  /// the rule, the smaller factors replace factor `id`. The product of `sizes`
+  /// must be the size of factor `id`. The first of the smaller factors keeps
+  /// the index `id`; the following ones get new indices.
   void refine(int id, llvm::ArrayRef<int64_t> sizes);
 };
 
@@ -70,9 +73,9 @@ struct RefinedRule : graph::ShardingRule {
 /// sums may pass.
 graph::ShardingRule ruleOf(mlir::Operation *op);
 
-/// Cuts the factors of `tensor`, an operand or result of `rule`, so that they
-/// have the boundaries of the factors in `sharding`. A factor of kind Whole, or
-/// whose parts must be contiguous, is not cut.
+/// Cuts the factors (dims, or parts of dims) of `tensor`, an operand or result
+/// of `rule`, so that they have the boundaries of the factors in `sharding`. A
+/// factor of kind Whole, or whose parts must be contiguous, is not cut.
 void refineLike(RefinedRule &rule,
                 const graph::ShardingRule::TensorFactors &tensor,
                 const dist::Sharding &sharding);
@@ -93,7 +96,8 @@ struct ShardedOp {
   mlir::Operation *op = nullptr;
   /// The refined rule, shared by all copies of this vertex; never null.
   std::shared_ptr<const RefinedRule> rule;
-  /// axes[f]: the sub-axes that split factor f of `rule`, major first.
+  /// axes[f] lists the sub-axes that split factor f (a dim, or part of a dim)
+  /// of `rule`, major first.
   llvm::SmallVector<dist::SubAxes, 0> axes;
   /// Sub-axes along which operands are partial sums that pass on to the
   /// results.
@@ -102,12 +106,14 @@ struct ShardedOp {
   /// that all operands in `rule->partialThrough` are partial.
   llvm::SmallVector<int, 2> throughOperand;
 
-  /// Whether the op reads only the elements in the window for each window of
-  /// its rule. If false, it does so only for windows that are not optional and
-  /// whose dim of the result is split.
+  /// Whether the op uses every window of its rule, that is, reads only the
+  /// elements in the window (a range of an operand's dim). If false, it uses
+  /// only the windows that are not optional and whose dim of the result is
+  /// split.
   bool usesAllWindows = false;
 
-  /// Creates a vertex whose factors are not split. `op` may be null.
+  /// Creates a vertex whose factors (dims, or parts of dims) are not split.
+  /// `op` may be null.
   ShardedOp(mlir::Operation *op, std::shared_ptr<const RefinedRule> rule);
 
   /// Returns a copy of this op that uses `axis` in the way that `strategy`
@@ -116,22 +122,23 @@ struct ShardedOp {
   ShardedOp with(const dist::SubAxis &axis, const Strategy &strategy) const;
 
   /// Returns the sharding in which the op needs operand number `operand`, in
-  /// canonical form. A dim that the op reads through a window has a view
-  /// (halo).
+  /// canonical form. A dim that the op reads through a window (range of the
+  /// dim) has a view, which lists the elements that each rank needs (halo).
   dist::Sharding operandSharding(unsigned operand) const;
   /// Returns the sharding in which the op produces result number `result`, in
-  /// canonical form. The result is partial along the axes that split reduction
-  /// factors, and along those in `through`. For `graph.accumulate`, it is not
-  /// partial over microbatches.
+  /// canonical form. The result is partial (still to be reduced) along the axes
+  /// that split dims which the op reduces, and along the axes in `through`. For
+  /// `graph.accumulate`, it is not partial over microbatches.
   dist::Sharding resultSharding(unsigned result) const;
 
   /// Returns the sharding that the attribute `dist.split` stores. It is no
-  /// sharding of a tensor: its dim i is factor i of the op's original rule. Its
-  /// partial axes are those in `through`.
+  /// sharding of a tensor: its dim i is factor i (a dim, or part of a dim) of
+  /// the op's original rule. Its partial axes are those in `through`.
   dist::Sharding split() const;
 
-  /// Returns the sharding of a tensor whose dims consist of the given factors.
-  /// It has no partial axes and is not in canonical form.
+  /// Returns the sharding of a tensor. `dims` lists, for each dim, the factors
+  /// of the rule of which the dim consists. It has no partial axes and is not
+  /// in canonical form.
   dist::Sharding
   tensorSharding(const graph::ShardingRule::TensorFactors &dims) const;
 
@@ -139,13 +146,14 @@ struct ShardedOp {
   /// op, or part of one).
   bool isSplitBy(const dist::Axis &axis) const;
 
-  /// Returns the axes along which the parts of the op exchange values, in the
-  /// order of the factors. They split factors of kind Inner or, in ring
-  /// attention, of kind Whole.
+  /// Returns the axes along which the parts of the op exchange values. These
+  /// axes split factors (dims, or parts of dims) of kind Inner or, in ring
+  /// attention, of kind Whole. They are listed in the order of the factors.
   dist::SubAxes innerAxes() const;
 
   /// Returns whether the op, as it is split, reads only the elements in
-  /// `window`.
+  /// `window` (a range of an operand's dim). If not, it reads the dim without
+  /// the window.
   bool uses(const graph::ShardingRule::Window &window) const;
 
 private:
@@ -156,9 +164,10 @@ private:
   windowSharding(const graph::ShardingRule::Window &window) const;
 };
 
-/// Returns all strategies that `op` has for one more sub-axis, Replicate first.
-/// A factor of kind Whole is never split. A partial sum cannot pass an op whose
-/// parts exchange inner values. The result does not depend on `axis`.
+/// Returns all strategies (ways of using one more sub-axis) that `op` has,
+/// Replicate first. A factor of kind Whole is never split. A partial sum cannot
+/// pass an op whose parts exchange inner values. The result does not depend on
+/// `axis`.
 llvm::SmallVector<Strategy> strategiesOf(const ShardedOp &op,
                                          const dist::SubAxis &axis);
 
@@ -172,10 +181,11 @@ llvm::SmallVector<Strategy> strategiesOf(const ShardedOp &op,
 /// over the second one. Unless `mixesDims`, the other factor must follow the
 /// first one in some dim.
 ///
-/// An op with windows that are smaller than the dim gives every copy twice: as
-/// it is, and with usesAllWindows. Further copies have orders of axes,
-/// sub-axes, or factors with more ranks than elements, if `seeds` ask for
-/// these.
+/// If a window (range of an operand's dim that the op reads) is smaller than
+/// the dim, every copy is returned twice: as it is, and with usesAllWindows
+/// set. Further copies are returned only if `seeds` (requested shardings) need
+/// them: with another order of axes, with only some of `parts`, or with a
+/// factor split over more ranks than it has elements.
 llvm::SmallVector<ShardedOp, 0>
 candidatesOf(const ShardedOp &op, llvm::ArrayRef<dist::SubAxis> parts,
              const Seeds &seeds, llvm::function_ref<bool(const Strategy &)> may,
@@ -183,9 +193,9 @@ candidatesOf(const ShardedOp &op, llvm::ArrayRef<dist::SubAxis> parts,
 
 /// Returns all copies of `op`, a pin to the sharding `seed`, that use `parts`,
 /// the prime sub-axes of one axis. `decided` holds the axes assigned so far,
-/// those of `parts` last. Usually there is one copy, because these axes split
-/// what the seed says. There are more for the time axis, and for an axis that
-/// the seed does not name if the seed leaves dims open.
+/// those of `parts` last. Usually there is one copy, because the seed says what
+/// each of these axes splits. There are more for the time axis, and for an axis
+/// that the seed does not name if the seed leaves dims open.
 llvm::SmallVector<ShardedOp, 0>
 pinnedCandidatesOf(const ShardedOp &op, llvm::ArrayRef<dist::SubAxis> parts,
                    const dist::Sharding &seed, const dist::SubAxes &decided,

@@ -26,8 +26,9 @@ static SmallVector<int64_t> windowsOf(const ShardedOp &op) {
 }
 
 /// Sets `usesAllWindows` of `op` from its attribute `dist.windows`: true if the
-/// attribute lists all windows of the rule. Fails if the attribute lists other
-/// windows than the op, split as it is, reads through.
+/// attribute lists all windows of the rule. Fails if the attribute does not
+/// list exactly those windows (ranges of an operand's dim) through which the
+/// op, split as it is, reads.
 static LogicalResult readWindows(ShardedOp &op) {
   auto windows = op.op->getAttrOfType<DenseI64ArrayAttr>(dist::windowsName);
   ArrayRef<int64_t> recorded =
@@ -44,8 +45,8 @@ std::optional<ShardedOp> pcc::shard::readShardedOp(Operation *op) {
   std::vector<dist::DimSharding> dims = split.getSharding().dims;
   if (dims.size() != rule->parts.size())
     return std::nullopt;
-  // If a dim of `dist.split` has several factors, the factor of the rule is cut
-  // into these.
+  // Dim `id` of `dist.split` stands for factor `id` of the rule. If the dim has
+  // several factors, factor `id` is cut into factors of these sizes.
   for (auto [id, dim] : llvm::enumerate(dims))
     if (dim.factors.size() > 1)
       rule->refine(id, sizesOf(dim));

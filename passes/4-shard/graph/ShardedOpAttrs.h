@@ -8,9 +8,10 @@
 
 namespace pcc::shard {
 
-/// Returns `op` with its factors split as its attributes `dist.split`,
-/// `dist.through` and `dist.windows` say. Returns std::nullopt if `op` has no
-/// `dist.split`, or if the attributes do not fit the rule of the op.
+/// Returns the description of how `op` is split, which it reads from the
+/// attributes `dist.split`, `dist.through` and `dist.windows` of `op`. Returns
+/// std::nullopt if `op` has no `dist.split`, or if the attributes do not fit
+/// the rule of the op.
 std::optional<ShardedOp> readShardedOp(mlir::Operation *op);
 
 /// Stores how `op` is split in attributes of the IR op: `dist.split`, the

@@ -36,10 +36,9 @@ int64_t stripesFor(int64_t numTokens, int64_t numParts);
 /// as keys and a number of tokens that stripesFor can cut. `op` may be null.
 bool cutInStripes(mlir::Operation *op, RefinedRule &rule, int64_t numParts);
 
-/// Returns the number of stripes (contiguous pieces of the sequence) of which
-/// each rank has a part of the queries. Returns 1 if the queries are not split
-/// in this way: in stripes, only the factor of the tokens of each stripe is
-/// split.
+/// Returns the number of stripes (contiguous pieces) into which the queries of
+/// `op` are cut, if each rank has a part of every stripe. Returns 1 if `op` is
+/// no causal attention in stripes, or if its queries are split in another way.
 int64_t stripesOf(const ShardedOp &op);
 
 } // namespace pcc::shard

@@ -18,8 +18,8 @@ bool pcc::shard::isReadByWholeBatchOp(Value argument) {
   return llvm::any_of(argument.getUsers(), seesWholeBatch);
 }
 
-/// Returns whether the op with this index in `graph` reduces a factor with the
-/// tag Batch.
+/// Returns whether the op with this index in `graph` reduces the batch: one of
+/// its reduction dims (or a part of one) has the tag Batch.
 static bool reducesBatch(const ShardedGraph &graph, unsigned index) {
   return llvm::any_of(
       llvm::zip_equal(graph.tags[index], graph.ops[index].rule->factors),
@@ -61,8 +61,9 @@ private:
            });
   }
 
-  /// Returns a marked clone of `op`. The ops that compute its operands are
-  /// cloned as well. Every op is cloned at most once.
+  /// Returns a clone of `op` with the mark that it reads the whole batch. The
+  /// ops that compute the operands of `op` are cloned as well. Every op is
+  /// cloned at most once.
   Operation *cloneWhole(Operation *op) {
     if (Operation *known = clones.lookup(op))
       return known;

@@ -8,9 +8,9 @@
 namespace pcc::shard {
 
 /// Finds the reductions over the batch that depend only on inputs of the model,
-/// such as the number of labels by which a loss is divided. Their value is of
-/// the whole batch: a single microbatch is not enough to compute it, but it can
-/// be computed before the first microbatch.
+/// such as the number of labels by which a loss is divided. The value of such a
+/// reduction depends on the whole batch. It cannot be computed from a single
+/// microbatch, but it can be computed before the first microbatch.
 ///
 /// Replaces each of these reductions, and the ops that it depends on, by clones
 /// that read whole inputs and are marked with an attribute. Erases pure ops
@@ -22,8 +22,8 @@ void separateWholeBatchReductions(mlir::func::FuncOp function,
                                   const Seeds &seeds);
 
 /// Removes the marks that separateWholeBatchReductions has set. Must be called
-/// after shardings are decided, which then say that the clones read the whole
-/// batch.
+/// after shardings are decided. From then on, the shardings show that the
+/// marked clones read the whole batch.
 void eraseWholeBatchMarks(mlir::func::FuncOp function);
 
 /// Returns whether `op` is a clone that separateWholeBatchReductions has

@@ -41,8 +41,8 @@ ContractionWeights::ContractionWeights(const ShardedGraph &graph) {
         repeats = std::max(repeats, ++shapes[type.getShape().vec()]);
       }
   }
-  // Weights that are too small to be divided, such as those of small output
-  // heads.
+  // A weight that is too small to be divided, such as that of a small output
+  // head, gets 0 bytes.
   for (auto &[index, weight] : weights)
     if (weight.bytes <= 0.01 * total / repeats)
       weight.bytes = 0;

@@ -38,16 +38,16 @@ public:
   /// to be divided.
   double bytes(unsigned index) const { return weights.lookup(index).bytes; }
 
-  /// Returns whether the weight of vertex `index` must be split over the
-  /// sub-axis `axis`. `op` is the vertex as it is split so far. The weight must
-  /// be split if one of its factors (dims, or parts of dims) has enough
-  /// elements for one more split. If other parts of the same mesh axis split
-  /// some factors already, such as heads, only those factors count.
+  /// Returns whether the weight of vertex `index` of the graph must be split
+  /// over the sub-axis `axis`. `op` is the vertex as it is split so far. The
+  /// weight must be split if one of its factors (dims, or parts of dims) has
+  /// enough elements for one more split. If other parts of the same mesh axis
+  /// split some factors already, such as heads, only those factors count.
   bool mustSplit(const ShardedOp &op, unsigned index,
                  const dist::SubAxis &axis) const;
 
-  /// Returns whether `candidate`, a way of splitting vertex `index`, splits the
-  /// weight of that vertex over the sub-axis `axis`.
+  /// Returns whether `candidate`, a way of splitting vertex `index` of the
+  /// graph, splits the weight of that vertex over the sub-axis `axis`.
   bool splits(const ShardedOp &candidate, unsigned index,
               const dist::SubAxis &axis) const;
 
@@ -60,7 +60,8 @@ private:
     /// the op that reads the weight, so that the weight is its result.
     std::optional<unsigned> operand;
 
-    /// Returns the factors of the weight in `rule`, the rule of the vertex.
+    /// Returns, for each dim of the weight, its factors in `rule`, the sharding
+    /// rule of the vertex.
     const graph::ShardingRule::TensorFactors &
     dimsOf(const RefinedRule &rule) const {
       return operand ? rule.operands[*operand] : rule.results[0];

@@ -47,8 +47,8 @@ static bool isSelection(Value value) {
 }
 
 /// Returns the factors (dims, or parts of dims) of `op` that are routed: a
-/// softmax or a selection works along them, or the indices of a selection are
-/// positions in them.
+/// softmax or a selection works along them, or the values that a selection
+/// returns are indices along them.
 static SmallVector<int> routedFactors(const ShardedOp &op) {
   SmallVector<int> routed;
   auto add = [&](const graph::ShardingRule::TensorFactors &tensor,
@@ -103,9 +103,10 @@ static SmallVector<int> weightBatches(const ShardedOp &op) {
 }
 
 namespace {
-/// Puts the factors of all vertices (ops of the graph) into classes. Two
-/// factors are in one class if they are the same part of a dim of a value: one
-/// in the op that produces the value, the other in an op that reads it.
+/// Puts the factors (dims, or parts of dims) of all vertices (ops of the graph)
+/// into classes. A factor of the op that produces a value, and a factor of an
+/// op that reads it, are in one class if they are the same part of a dim of the
+/// value.
 class JoinedFactors {
 public:
   explicit JoinedFactors(const ShardedGraph &graph) : graph(graph) {
@@ -121,9 +122,10 @@ public:
     classes.compress();
   }
 
-  /// Returns the number of classes of factors.
+  /// Returns the number of classes of factors (dims, or parts of dims).
   unsigned numClasses() const { return classes.getNumClasses(); }
-  /// Returns the number of the class of factor `factor` of vertex `op`.
+  /// Returns the number of the class to which factor `factor` (a dim, or part
+  /// of a dim) of vertex `op` of the graph belongs.
   unsigned of(unsigned op, int factor) const {
     return classes[first[op] + factor];
   }
@@ -131,8 +133,8 @@ public:
 private:
   /// Joins classes of factors across one edge, which leads from the producer of
   /// a value to one of its users. A factor of the producer and a factor of the
-  /// user come into one class if they begin at the same position of a dim of
-  /// the value and have the same size.
+  /// user come into one class if they begin at the same index of a dim of the
+  /// value and have the same size.
   void join(const ShardedGraph::OperandEdge &edge) {
     const RefinedRule &from = *graph.ops[edge.producer].rule,
                       &to = *graph.ops[edge.user].rule;
@@ -153,8 +155,8 @@ private:
   }
 
   const ShardedGraph &graph;
-  /// Factors of all vertices are numbered one after another. first[v] is the
-  /// number of the first factor of vertex v.
+  /// The factors (dims, or parts of dims) of all vertices are numbered one
+  /// after another. first[v] is the number of the first factor of vertex v.
   std::vector<unsigned> first;
   llvm::IntEqClasses classes;
 };
@@ -194,9 +196,9 @@ static size_t numDims(const RefinedRule &rule,
 }
 
 /// Returns the sizes that decide how tokens travel to and from the experts that
-/// vertex `index` combines. Returns std::nullopt if the vertex combines no
-/// experts, or if it has no attribute `graph.chosen`: then it needs the outputs
-/// of all experts.
+/// vertex `index` of the graph combines. Returns std::nullopt if the vertex
+/// combines no experts, or if it has no attribute `graph.chosen`: then it needs
+/// the outputs of all experts.
 static std::optional<plan::ExpertTraffic> trafficOf(const ShardedGraph &graph,
                                                     unsigned index) {
   Operation *sum = graph.ops[index].op;
@@ -220,9 +222,10 @@ static std::optional<plan::ExpertTraffic> trafficOf(const ShardedGraph &graph,
   return traffic;
 }
 
-/// The gates are operand 0 of the combination `sum`. Goes backward from there
-/// to the ops that compute them. Stops at ops outside of the region and at
-/// combinations of earlier expert layers.
+/// The gates (weights of the experts per token) are operand 0 of the
+/// combination `sum`, the weighted sum of expert outputs. Goes backward from
+/// there to the ops that compute them. Stops at ops outside of the region and
+/// at combinations of earlier expert layers.
 void ExpertRegion::leaveGates(const ShardedGraph &graph, unsigned sum) {
   SmallVector<unsigned> open;
   for (const ShardedGraph::OperandEdge &edge : graph.operands[sum])
@@ -265,9 +268,9 @@ ExpertRegion::ExpertRegion(const ShardedGraph &graph)
   addWeights(graph);
 }
 
-/// A combination must divide the outputs of the experts, which it sums. A
-/// contraction with an expert weight, and the op that reads the weight, must
-/// divide the weight.
+/// A combination (weighted sum of expert outputs) must divide the outputs of
+/// the experts. A contraction with an expert weight, and the op that reads the
+/// weight, must divide the weight.
 void ExpertRegion::addWeights(const ShardedGraph &graph) {
   auto expertsIn = [&](unsigned index,
                        const graph::ShardingRule::TensorFactors &dims) {
@@ -281,8 +284,9 @@ void ExpertRegion::addWeights(const ShardedGraph &graph) {
     const ShardedOp &op = graph.ops[i];
     if (!isContraction(op.op))
       continue;
-    // The combination uses only few of its addends. It should not move all of
-    // them, so it must divide the outputs of the experts.
+    // The combination (weighted sum of expert outputs) uses only few of its
+    // addends. Not all addends should be moved, so the combination must divide
+    // the outputs of the experts.
     if (op.op->hasAttr(graph::chosenName))
       if (int factor = expertsIn(i, op.rule->operands[0]); factor >= 0)
         weights[i] = {graph::numBytes(graph::tensorType(op.op->getOperand(1))),

@@ -55,19 +55,21 @@ public:
   /// the rank where the token is.
   bool contains(unsigned op) const { return inside.test(op); }
 
-  /// Returns the penalty of splitting vertex `index` further, from `before` to
-  /// `after`, over the sub-axis `axis`. There is a penalty only if the vertex
-  /// must divide experts, has enough of them for `axis`, and `after` does not
-  /// divide them by it. It is the bytes of the expert weight that the vertex
-  /// reads or contracts with. For a combination that uses few of its addends,
-  /// it is the bytes of the outputs of the experts.
+  /// Returns the penalty of splitting vertex `index` of the graph further, from
+  /// `before` to `after`, over the sub-axis `axis`. The penalty is not 0 only
+  /// if the vertex must divide experts, has enough experts for `axis`, and
+  /// `after` does not split the experts over `axis`. The penalty is then the
+  /// bytes of the expert weight that the vertex reads or contracts with. For a
+  /// combination (weighted sum of expert outputs) that uses few of its addends,
+  /// the penalty is the bytes of the expert outputs.
   double undividedBytes(unsigned index, const ShardedOp &before,
                         const ShardedOp &after,
                         const dist::SubAxis &axis) const;
 
 private:
   /// Removes from the region the gates (weights of the experts per token) that
-  /// the combination `sum` reads, and the ops that only compute these gates.
+  /// the combination `sum` (weighted sum of expert outputs) reads, and the ops
+  /// that only compute these gates.
   void leaveGates(const ShardedGraph &graph, unsigned sum);
   /// Sets `weights`: finds the vertices that must divide experts.
   void addWeights(const ShardedGraph &graph);
@@ -77,8 +79,8 @@ private:
   struct Weight {
     /// Bytes of the whole tensor.
     double bytes = 0;
-    /// Index of the factor of the vertex that numbers the experts; -1 if there
-    /// is none.
+    /// Index of the vertex's factor (dim, or part of one) along which the
+    /// experts are; -1 if there is none.
     int factor = -1;
   };
   /// The vertices (ops of the graph) inside of the expert region.

@@ -59,7 +59,8 @@ MegatronLayout::MegatronLayout(const ShardedGraph &graph,
     states.push_back(stateOf(graph, i, before));
     const bool isOpen = llvm::is_contained(before, ValueState::Open);
     // Contractions and lookups split a weight. Another op that reads a value of
-    // state Stream, such as a norm or a residual addition, splits the sequence.
+    // state Stream (from a contraction split by rows or a lookup), such as a
+    // norm or a residual addition, splits the sequence.
     if (weightOperand(weights, i, graph.ops[i].op) ||
         isLookup(graph.ops[i].op)) {
       if (splitsWeights)
@@ -82,8 +83,9 @@ MegatronLayout::stateOf(const ShardedGraph &graph, unsigned index,
   return isLookup(graph.ops[index].op) ? ValueState::Stream : most;
 }
 
-/// For a lookup, the weight is operand 0, the table. Its rows are a reduction
-/// factor, too: a rank without the wanted row contributes 0 to a sum.
+/// For a lookup, the weight is operand 0, the table. In the sharding rule, its
+/// rows are a dim that is summed: a rank without the wanted row contributes 0
+/// to the sum.
 void MegatronLayout::requireWeightSplit(const ShardedGraph &graph,
                                         unsigned index, bool isRows) {
   const ShardedOp &op = graph.ops[index];

@@ -30,10 +30,10 @@ public:
   /// must outlive this object.
   MegatronLayout(const ShardedGraph &graph, const ContractionWeights &weights);
 
-  /// Returns whether `op`, a way of splitting vertex `index`, breaks the
-  /// requirement for that vertex. It does if `part`, a sub-axis of `tp`, splits
-  /// none of the factors (dims, or parts of dims) in the requirement. Returns
-  /// false if nothing is required.
+  /// Returns whether `op`, a way of splitting vertex `index` of the graph,
+  /// breaks the requirement of the presets for that vertex. It does if `part`,
+  /// a sub-axis of `tp`, splits none of the factors (dims, or parts of dims) in
+  /// the requirement. Returns false if nothing is required.
   bool isBroken(unsigned index, const ShardedOp &op,
                 const dist::SubAxis &part) const;
 
@@ -41,8 +41,8 @@ private:
   /// State of a value: which contraction it comes from. If the operands of an
   /// op have different states, its result has the last of them in this list.
   enum class ValueState : uint8_t {
-    /// The value depends on no contraction and on no lookup, as a mask or
-    /// positions do.
+    /// The value depends on no contraction and on no lookup, as a mask or a
+    /// table of token positions does.
     Table,
     /// The value comes from a contraction whose weight is split by rows, or
     /// from a lookup.
@@ -59,17 +59,19 @@ private:
   /// `before` holds the states of its operands.
   ValueState stateOf(const ShardedGraph &graph, unsigned index,
                      llvm::ArrayRef<ValueState> before) const;
-  /// Requires that vertex `index` splits its weight: by rows if `isRows`,
-  /// otherwise by columns.
+  /// Requires that vertex `index` of the graph splits its weight: by rows if
+  /// `isRows`, otherwise by columns.
   void requireWeightSplit(const ShardedGraph &graph, unsigned index,
                           bool isRows);
-  /// Requires that vertex `index` splits the sequence, if it has one.
+  /// Requires that vertex `index` of the graph splits the sequence, if it has
+  /// one.
   void requireSequenceSplit(const ShardedGraph &graph, unsigned index);
 
   const ContractionWeights &weights;
   /// Whether the preset `megatron`, and the preset `sequence`, was given.
   bool splitsWeights, splitsSequence;
-  /// By vertex: the factors of which one must be split.
+  /// By vertex of the graph: the factors (dims, or parts of dims) of which one
+  /// must be split over `tp`. Empty if nothing is required.
   llvm::SmallVector<Factors, 0> required;
 };
 

@@ -55,7 +55,7 @@ struct BatchFactor {
   int id;
   /// Number of samples: the size of the major part.
   int64_t batch;
-  /// Size of the whole factor.
+  /// Number of elements of the whole factor, batch included.
   int64_t size;
 };
 
@@ -298,7 +298,8 @@ public:
 private:
   /// Stores in `rewrites` the rewrite that `op` needs, if it needs one.
   /// `factors` are the factors of `op` that begin with the batch. Emits an
-  /// error and fails if ranks cannot divide the batch in whole branches.
+  /// error and fails if some rank would get a part of the batch that is no
+  /// whole branch (subtree) of the tree of additions.
   LogicalResult collect(Operation *op, ArrayRef<BatchFactor> factors) {
     if (factors.size() != 1 || factors[0].batch % microbatches != 0)
       return success();
@@ -331,7 +332,7 @@ private:
   }
 
   /// Emits an error and fails unless each rank that divides the batch gets
-  /// whole branches of the tree.
+  /// whole branches (subtrees) of the tree of additions.
   LogicalResult check(Operation *op, int64_t batch, const SumTree &tree) const {
     if ((int64_t(1) << tree.levels) % divisions == 0)
       return success();

@@ -38,12 +38,13 @@ mlir::LogicalResult orderSums(mlir::func::FuncOp function, const Seeds &seeds,
                               const dist::Mesh &mesh);
 
 /// Returns whether an axis may divide the sum of `op` over the batch. This is
-/// so if `op` is part of an ordered sum, whose order does not change, or if
-/// `op` is null.
+/// so if `op` is part of an ordered sum (a sum that orderSums has rewritten),
+/// because its order does not change, or if `op` is null.
 bool mayDivideSum(mlir::Operation *op);
 /// Returns whether partial sums over the batch may pass through `op` without a
-/// change of their order. This is so if `op` is a reduction of an ordered sum,
-/// only moves elements, or is null.
+/// change of their order. This is so in three cases: `op` is a reduction in an
+/// ordered sum (a sum that orderSums has rewritten), `op` only moves elements,
+/// or `op` is null.
 bool mayPassSum(mlir::Operation *op);
 
 /// Removes the attributes that mark the ops of ordered sums. Must be called

@@ -19,7 +19,8 @@ namespace pcc::shard {
 ///   positions -> mask ---------------------------------^
 class SequenceOps {
 public:
-  /// Finds the ops in `graph`, which may be destroyed before this object.
+  /// Finds the ops of `graph` that must split the sequence. The graph may be
+  /// destroyed before this object.
   explicit SequenceOps(const ShardedGraph &graph);
 
   /// Returns whether vertex `op` (an op of the graph) must split the sequence.

@@ -29,8 +29,8 @@ static bool isNarrowing(Operation *op) {
                      graph::tensorType(cast).getElementTypeBitWidth();
 }
 
-/// Returns whether every reader of the first result of vertex `op` casts it to
-/// a narrower type or belongs to the optimizer update.
+/// Returns whether every reader of the first result of vertex `op` of the graph
+/// casts it to a narrower type or belongs to the optimizer update.
 static bool isReadNarrow(const ShardedGraph &graph, unsigned op) {
   return llvm::all_of(graph.users[op][0],
                       [&](const ShardedGraph::OperandEdge &edge) {

@@ -40,10 +40,10 @@ static ShardedOp withoutAxis(const ShardedOp &op, const dist::Axis &axis) {
   return base;
 }
 
-/// Sorts the axes of each factor of `op` that `axis` splits, because
-/// candidatesOf always appends `axis` at the end. If the same axes split the
-/// factor in `own`, the order is that of `own`; otherwise it is the order of
-/// the mesh.
+/// Sorts the axes of each factor (dim, or part of a dim) of `op` that `axis`
+/// splits, because candidatesOf always appends `axis` at the end. If the same
+/// axes split the factor in `own`, the order is that of `own`; otherwise it is
+/// the order of the mesh.
 static void order(ShardedOp &op, const ShardedOp &own, const dist::Axis &axis,
                   const dist::Mesh &mesh) {
   for (auto [axes, as] : llvm::zip_equal(op.axes, own.axes)) {
@@ -236,8 +236,9 @@ static bool isMatrix(Value operand) {
 }
 
 /// Returns a text with the sharding of the tensor that best shows how `factor`
-/// is split. It is a weight, which the user can pin by its name; if no weight
-/// has the factor, the result; otherwise an operand.
+/// is split. A weight with the factor (dim, or part of a dim) is preferred,
+/// because the user can pin it by its name. If there is none, the result is
+/// taken; if the result lacks the factor, an operand.
 static std::string showFactor(const ShardedGraph &graph, const ShardedOp &op,
                               int factor, const dist::Mesh &mesh) {
   auto show = [&](unsigned operand, const std::string &name) {
@@ -261,8 +262,8 @@ static std::string showFactor(const ShardedGraph &graph, const ShardedOp &op,
   return "a dim of its own";
 }
 
-/// Returns whether `factor` is the keys of ring attention. They are always
-/// split like the queries, so they need no text of their own.
+/// Returns whether `factor` is the dim of the keys in ring attention. It is
+/// always split like the queries, so no text describes it separately.
 static bool isGuest(const ShardedOp &op, size_t factor) {
   auto ring = ringOf(op);
   return ring && ring->keys == static_cast<int>(factor);
@@ -343,8 +344,8 @@ std::string Alternatives::refusal(unsigned index, const ShardedOp &base,
 //===----------------------------------------------------------------------===//
 
 /// Returns the key by which choices are sorted. Choices that must not be taken
-/// come last. The others are sorted by cost, compared as in the search, then by
-/// text.
+/// come last. Choices that may be taken are sorted by cost, compared as in the
+/// search, then by text.
 static auto rankOf(const dist::Choice &choice) {
   return std::tuple(!choice.refused.empty(), choice.picoseconds,
                     choice.receivedBytes(), choice.calls(), choice.memoryBytes,

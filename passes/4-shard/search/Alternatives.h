@@ -22,30 +22,34 @@ public:
         megatron(graph, weights), stored(graph) {}
 
   /// Returns the decisions about vertex `index` (an op of the graph), in mesh
-  /// order. There is one for each axis along which something is communicated
-  /// for the op. An op that contracts with a large weight has one for each
-  /// axis. Empty for pins, transfers, inputs and outputs.
+  /// order. A decision is the choice that the op took for one axis, with the
+  /// choices that it did not take. There is one for each axis along which
+  /// something is communicated for the op. An op that contracts with a large
+  /// weight has one for each axis. Empty for pins, transfers, inputs and
+  /// outputs.
   std::vector<dist::Decision> decisionsAt(unsigned index);
 
 private:
-  /// Returns the decision about `axis` at vertex `index`: `chosen`, the choice
-  /// that was taken, and the cheapest of the choices that were not.
+  /// Returns the decision about `axis` at vertex `index` of the graph. It
+  /// consists of `chosen`, the choice that was taken, and of the cheapest
+  /// choices that were not taken.
   dist::Decision decisionOf(unsigned index, const dist::Axis &axis,
                             dist::Choice chosen);
-  /// Returns the price of `candidate`, a way of splitting vertex `index`.
-  /// Returns std::nullopt if an operand or a result cannot be resharded as
-  /// needed.
+  /// Returns the price of `candidate`, a way of splitting vertex `index` of the
+  /// graph. Returns std::nullopt if an operand or a result cannot be resharded
+  /// as needed.
   std::optional<dist::Choice> price(unsigned index, const ShardedOp &candidate);
-  /// Adds to `choice` the reshard of the operand on `edge` that `candidate`
-  /// needs. Returns false if the reshard is impossible.
+  /// Adds to `choice` the reshard (change of sharding) that `candidate` needs
+  /// for its operand on `edge`, the edge from the producer of the operand.
+  /// Returns false if the reshard is impossible.
   bool priceOperand(const ShardedGraph::OperandEdge &edge,
                     const ShardedOp &candidate, dist::Choice &choice);
   /// Adds to `choice` the reshards that users of one result of `candidate`
   /// need. Returns false if one of them is impossible.
   bool priceResult(unsigned index, unsigned result, const ShardedOp &candidate,
                    dist::Choice &choice);
-  /// Adds to `choice` the reshard of a tensor from `from` to `to`. `isShared`
-  /// tells that another reader needs this reshard, too, so it costs nothing
+  /// Adds to `choice` the reshard of a tensor from `from` to `to`. If
+  /// `isShared`, another reader needs this reshard, too, so it costs nothing
   /// here. Returns false if it is impossible.
   bool add(const dist::Sharding &from, const dist::Sharding &to,
            mlir::RankedTensorType type, bool isShared,
@@ -54,23 +58,23 @@ private:
   /// unless `isShared`. Returns false if the plan is impossible.
   bool add(const plan::ReshardPlan &plan, bool isShared,
            dist::Choice &choice) const;
-  /// Returns whether vertex `index` is a weight or constant that only vertex
-  /// `reader` reads and that no request pins. It is then split as the reader
-  /// needs it, at no cost.
+  /// Returns whether vertex `index` of the graph is a weight or constant that
+  /// only vertex `reader` reads and that no request pins. It is then split as
+  /// the reader needs it, at no cost.
   bool followsReader(unsigned index, unsigned reader) const;
   /// Returns the shardings in which the value on `edge` is needed by its other
   /// users, or by earlier operands of `candidate`, the user on `edge`.
   llvm::SmallVector<dist::Sharding>
   takenBeside(const ShardedGraph::OperandEdge &edge,
               const ShardedOp &candidate) const;
-  /// Returns the reason why vertex `index` must not be split as in `candidate`,
-  /// whatever it costs; empty if it may be. `base` is the vertex before `axis`
-  /// was assigned.
+  /// Returns the reason why vertex `index` of the graph must not be split as in
+  /// `candidate`, whatever it costs; empty if it may be. `base` is the vertex
+  /// before `axis` was assigned.
   std::string refusal(unsigned index, const ShardedOp &base,
                       const ShardedOp &candidate, const dist::Axis &axis) const;
-  /// Returns the name of the weight of vertex `index` that `axis` must divide
-  /// but that `candidate` does not divide; empty if there is none. `base` is
-  /// the vertex before `axis` was assigned.
+  /// Returns the name of the weight of vertex `index` of the graph that `axis`
+  /// must divide but that `candidate` does not divide; empty if there is none.
+  /// `base` is the vertex before `axis` was assigned.
   std::string wholeWeight(unsigned index, const ShardedOp &base,
                           const ShardedOp &candidate,
                           const dist::Axis &axis) const;

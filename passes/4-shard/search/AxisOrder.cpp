@@ -12,15 +12,16 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Returns the round (0, 1, …) of an assignment. A seed can put an axis into a
-/// later round.
+/// Returns the round (0, 1, …) in which the axis of `assignment` is assigned.
+/// It is 0 unless a seed (requested sharding) puts the axis into a later round.
 static int priorityOf(const AxisAssignment &assignment, const Seeds &seeds) {
   return seeds.priorityOf(assignment.parts.front().axis);
 }
 
-/// Returns the assignments for the axes of `mesh`, sorted by round. If some
-/// sub-axes of an axis divide `experts`, the axis has two assignments: first
-/// the other sub-axes, then these.
+/// Returns the assignments for the axes of `mesh`, sorted by round
+/// (priorityOf). If some sub-axes of an axis divide the experts, the axis has
+/// two assignments: first one for the sub-axes that do not, then one for those
+/// that do.
 static std::vector<AxisAssignment> assignmentsOf(const dist::Mesh &mesh,
                                                  const Seeds &seeds,
                                                  const dist::SubAxes &experts) {
@@ -61,8 +62,8 @@ static void addStorage(const dist::Mesh &mesh, const Seeds &seeds,
 /// Returns the orders in which the assignments may be made; the given order
 /// comes first. The order matters, because an axis cannot split what earlier
 /// axes have split. If there are at most three axes with role Free, all their
-/// permutations are included. Axes with another role keep their places, and no
-/// axis leaves its round.
+/// permutations are included. Axes with another role keep their places. An axis
+/// never moves to another round (priorityOf).
 static std::vector<std::vector<AxisAssignment>>
 ordersOf(std::vector<AxisAssignment> assignments, const Seeds &seeds) {
   std::vector<size_t> places;
@@ -86,8 +87,9 @@ ordersOf(std::vector<AxisAssignment> assignments, const Seeds &seeds) {
 }
 
 /// Assigns the axes one after another, in the given order. Returns the cost of
-/// the plan; its penalty is the sum of those of all axes. Fails if an axis
-/// cannot be assigned, and emits the error only if `reports`.
+/// the plan; its penalty (for broken rules) is the sum of the penalties of all
+/// axes. Fails if an axis cannot be assigned, and emits the error only if
+/// `reports`.
 static FailureOr<plan::Cost>
 assignInOrder(ShardedGraph &graph, ArrayRef<AxisAssignment> order,
               const Seeds &seeds, plan::ReshardPlanner &planner, bool reports) {
@@ -173,8 +175,8 @@ LogicalResult pcc::shard::assignMeshAxes(ShardedGraph &graph,
   if (failed(cost))
     return failure();
   // The search over all axes at once is skipped if there is only one
-  // assignment, if seeds define rounds, or if the plan costs nothing. It is
-  // also skipped if it would be too large.
+  // assignment, if seeds (requested shardings) put axes into different rounds,
+  // or if the plan costs nothing. It is also skipped if it would be too large.
   const auto all = withParts(orders);
   const bool hasRounds =
       llvm::any_of(assignments, [&](const AxisAssignment &assignment) {

@@ -67,8 +67,9 @@ public:
           addValue(i, result);
   }
 
-  /// Returns an estimate of how many prices and pairs of shardings `solve`
-  /// looks at.
+  /// Returns an estimate of the work of `solve`. It is the number of pairs of
+  /// shardings of a value, times the number of its users, summed over all
+  /// values.
   double work() const {
     double work = 0;
     for (const Value &value : values)
@@ -140,8 +141,9 @@ public:
 
 private:
   /// Searches again for a plan that breaks no rule, and replaces `best` if that
-  /// plan is cheaper. The search has a smaller bound, which excludes more
-  /// choices, so it freezes fewer variables.
+  /// plan is cheaper. The search has a smaller cost bound, which excludes more
+  /// choices. Therefore fewer variables have to be frozen (fixed to a locally
+  /// best value).
   void avoidBrokenRules(plan::Assignment &best) {
     bound = std::min(bound, plan::Cost{.penalty = brokenRulePenalty});
     if (plan::Assignment other = minimise(/*mostSets=*/1);
@@ -183,8 +185,8 @@ private:
                      });
   }
 
-  /// Returns the index of `sharding` in `forms`. If `forms` lacks it, appends
-  /// it.
+  /// Returns the index of `sharding` in `forms`, the list of possible shardings
+  /// of a value. If `forms` lacks it, appends it.
   static uint32_t formOf(std::vector<dist::Sharding> &forms,
                          const dist::Sharding &sharding) {
     auto it = llvm::find(forms, sharding);
@@ -201,13 +203,14 @@ private:
     /// microbatches if it is produced once per step.
     double frequency = 1;
     std::vector<dist::Sharding> forms;
-    /// For each choice of the producer and of the users, the form that it
-    /// produces or needs. Also the prices of reshards between forms.
+    /// For each choice of the producer and of the users, the form (sharding)
+    /// that it produces or needs. Also the prices of reshards between forms.
     plan::SharedValue shared;
   };
 
-  /// Adds result number `result` of vertex `producer` to `values` and collects
-  /// its forms.
+  /// Adds result number `result` of vertex `producer` of the graph to `values`
+  /// and collects its forms, the shardings in which it may be produced or
+  /// needed.
   void addValue(unsigned producer, unsigned result) {
     Value &value = values.emplace_back();
     value.type = graph::tensorType(graph.valueOf(producer, result));
@@ -264,8 +267,8 @@ private:
   // Errors
   //===--------------------------------------------------------------------===//
 
-  /// Returns the location of vertex `index`; that of the function if the vertex
-  /// is no op.
+  /// Returns the location of vertex `index` of the graph, or the location of
+  /// the function if the vertex is no op.
   Location locationOf(unsigned index) const {
     return graph.ops[index].op ? graph.ops[index].op->getLoc()
                                : graph.function.getLoc();
@@ -303,7 +306,7 @@ private:
     return success();
   }
 
-  /// Returns the choice that `solve` found for vertex `op`.
+  /// Returns the choice that `solve` found for vertex `op` of the graph.
   const OpChoice &choiceOf(unsigned op) const {
     return space.choicesOf(op)[chosen[op]];
   }
@@ -349,7 +352,7 @@ private:
   StrategySpace space;
   /// All values that have users.
   std::vector<Value> values;
-  /// A solution must cost less than this.
+  /// Upper bound: a solution must cost less than this.
   plan::Cost bound;
   /// By vertex: index of its choice in the solution that `solve` found.
   std::vector<unsigned> chosen;
@@ -407,8 +410,9 @@ pcc::shard::assignAxis(ShardedGraph &graph, const AxisAssignment &wanted,
   if (assignment.parts.size() > 1 && assignment.role == AxisRole::Free) {
     // If the parts of an axis split different dims, the plan can be cheaper: a
     // weight can be split by rows and by columns. This is done only for axes
-    // without a role. Users of the others expect one use of each axis: tensor
-    // parallelism has one reduction per pair of column and row products.
+    // without a role. For an axis with a role, users expect that all of it is
+    // used in one way: tensor parallelism has one reduction per pair of column
+    // and row products.
     std::vector<ShardedOp> start = graph.ops;
     FailureOr<plan::Cost> apart =
         assignApart(graph, assignment, before, seeds, planner);

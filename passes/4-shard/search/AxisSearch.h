@@ -14,11 +14,11 @@ namespace pcc::shard {
 /// (if a cluster is known), received bytes per rank, calls, memory.
 ///
 /// The minimum is found by variable elimination. It is exact unless variables
-/// had to be frozen (plan/search/Eliminate.h). The parts of an axis (sub-axes
-/// of prime size) are assigned together. Parts of an axis with role Free are
-/// also assigned one by one, and the cheaper plan is taken. If the search would
-/// be too large, the parts of an axis split only neighbouring factors of one
-/// dim.
+/// had to be frozen, that is, fixed to a locally best value
+/// (plan/search/Eliminate.h). The parts of an axis (sub-axes of prime size) are
+/// assigned together. Parts of an axis with role Free are also assigned one by
+/// one, and the cheaper plan is taken. If the search would be too large, the
+/// parts of an axis split only neighbouring factors (parts) of one dim.
 ///
 /// Returns the cost of all axes assigned so far; its penalty is that of this
 /// axis alone. Fails, and changes nothing, if a seed (requested sharding) or

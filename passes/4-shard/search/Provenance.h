@@ -19,8 +19,8 @@ dist::Endpoint endpointOf(mlir::Value value);
 /// model, or an output.
 dist::Endpoint endpointOf(mlir::OpOperand &use);
 
-/// Returns, for `pcc explain`, the request `seed` that pins the result of `op`,
-/// as an endpoint.
+/// Returns an endpoint of a reshard for `pcc explain`. It describes `seed`, the
+/// requested sharding to which the result of `op` is pinned.
 dist::Endpoint pinEndpoint(mlir::Operation *op, const Seed &seed);
 
 /// Returns the location for a reshard of `value` that serves `uses`. It is the

@@ -131,8 +131,8 @@ void pcc::shard::remarkOnWholeWeights(const ShardedGraph &graph,
       << listed(whole);
 }
 
-/// Returns whether vertex `index` is a pin (requested sharding) of a value with
-/// a sequence that `axis` does not split.
+/// Returns whether vertex `index` of the graph is a pin (requested sharding) of
+/// a value with a sequence that `axis` does not split.
 static bool pinsSequence(const ShardedGraph &graph, unsigned index,
                          const dist::Axis &axis) {
   const ShardedOp &op = graph.ops[index];

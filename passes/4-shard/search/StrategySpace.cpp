@@ -12,7 +12,8 @@ using namespace pcc;
 using namespace pcc::shard;
 
 /// Returns the tag of the dim that an axis with role `role` is for: Batch or
-/// Sequence. Experts are ignored. Returns None for other roles.
+/// Sequence. Whether the axis also divides experts does not matter. Returns
+/// None for other roles.
 static FactorTag tagOfRole(AxisRole role) {
   switch (role) {
   case AxisRole::Sequence:
@@ -28,8 +29,9 @@ static FactorTag tagOfRole(AxisRole role) {
   }
 }
 
-/// Returns whether a factor with `tag` counts as the dim (batch or sequence) of
-/// `role`. Heads within attention count as the sequence.
+/// Returns whether a factor (dim, or part of a dim) with the tag `tag` counts
+/// as the dim that an axis with role `role` is for: the batch or the sequence.
+/// Heads within attention count as the sequence.
 static bool isTagOfRole(FactorTag tag, AxisRole role) {
   const FactorTag home = tagOfRole(role);
   return tag != FactorTag::None &&
@@ -167,9 +169,9 @@ void StrategySpace::divideStored(unsigned index,
   states = std::move(next);
 }
 
-/// Returns whether vertex `index` casts a tensor that is stored divided. If the
-/// cast is divided as well, its narrow result is gathered, which receives fewer
-/// bytes.
+/// Returns whether vertex `index` of the graph casts a tensor that is stored
+/// divided. If the cast is divided as well, its narrow result is gathered,
+/// which receives fewer bytes.
 static bool castsStored(const ShardedGraph &graph, const StoredWeights &stored,
                         unsigned index) {
   return isa_and_present<graph::CastOp>(graph.ops[index].op) &&
@@ -204,8 +206,8 @@ void StrategySpace::followStored(unsigned index,
   states = std::move(next);
 }
 
-/// Puts the new axis, which splits heads, before an axis of the sequence that
-/// splits the same heads. An axis of the sequence splits heads within
+/// Puts the new axis, which splits heads, before an axis of the sequence (`cp`)
+/// that splits the same heads. An axis of the sequence splits heads within
 /// attention, and tokens before and after it. An axis that splits heads
 /// everywhere must be major to it; otherwise both axes communicate:
 ///
@@ -346,9 +348,9 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
   }
 }
 
-/// Penalties have different sizes: brokenRulePenalty if the batch of an input
-/// stays whole, the bytes of a weight that stays whole, and 1 if a preset is
-/// not followed.
+/// The penalty depends on the broken rule. It is brokenRulePenalty if the batch
+/// of an input stays whole, the bytes of the weight if a weight stays whole,
+/// and 1 if a preset is not followed.
 double StrategySpace::penaltyOf(unsigned index, const ShardedOp &before,
                                 const ShardedOp &after,
                                 const dist::SubAxis &part,
@@ -365,9 +367,9 @@ double StrategySpace::penaltyOf(unsigned index, const ShardedOp &before,
          (megatron.isBroken(index, after, part) ? 1 : 0);
 }
 
-/// There are two exceptions. Ranks may have an input whole if a seed (requested
-/// sharding) pins it. Microbatches may have an input whole if an op reads the
-/// batch of the whole step.
+/// In two cases, an input may stay whole. Ranks may each have all of an input
+/// that a seed (requested sharding) pins. Microbatches may each have all of an
+/// input if some op reads the batch of the whole step.
 bool StrategySpace::leavesBatchWhole(unsigned index, const ShardedOp &op,
                                      const dist::SubAxis &part) const {
   if (!graph.isArgument(index) || (graph.seedOf(index) && !isInTime(part)) ||

@@ -16,16 +16,16 @@
 
 namespace pcc::shard {
 
-/// Returns whether an axis with role `role` may use `strategy` at vertex
-/// `index` (an op of the graph). The extra rules of models with divided experts
-/// are left to StrategySpace. `inTime` must be true only for the time axis
-/// `mb`.
+/// Returns whether an axis with role `role` may use `strategy`, a way of using
+/// the axis, at vertex `index` (an op of the graph). The extra rules of models
+/// with divided experts are left to StrategySpace. `inTime` must be true only
+/// for the time axis `mb`.
 bool mayTake(const ShardedGraph &graph, unsigned index,
              const Strategy &strategy, AxisRole role, bool inTime = false);
 
-/// Returns whether a factor of this kind may be cut into microbatches. A
-/// Parallel factor may be. A Sum factor may be if the function trains, because
-/// partial sums can then accumulate over microbatches.
+/// Returns whether a factor (dim, or part of a dim) of this kind may be cut
+/// into microbatches. A Parallel factor may be. A Sum factor may be if the
+/// function trains, because partial sums can then accumulate over microbatches.
 bool mayCutInTime(const ShardedGraph &graph, graph::FactorKind kind);
 
 /// A mesh axis, or some of its sub-axes, that the search assigns in one go.
@@ -39,9 +39,10 @@ struct AxisAssignment {
   /// (ExpertDims.h). If false, it may split only the dims of its role: the
   /// batch or the sequence, and the experts.
   bool movesTokens = true;
-  /// Use of the parts of the axis that are left when a factor has too few
-  /// elements for all of them. If true, they may split any other factor; if
-  /// false, only the next factor of the same dim.
+  /// Whether the parts of the axis may split different dims. This matters if a
+  /// factor (dim, or part of a dim) has too few elements for all parts of the
+  /// axis. If true, the remaining parts may split any other factor; if false,
+  /// only the next factor of the same dim.
   bool mixesDims = true;
 };
 
@@ -64,22 +65,23 @@ struct OpChoice {
 /// its choices are the values of that variable (AxisSearch.h).
 class StrategySpace {
 public:
-  /// Makes the choices. `orders` lists orders of the same assignments. Each
-  /// vertex may take the axes in any of these orders, whatever other vertices
-  /// do. `before` holds the axes assigned earlier. The graph, the seeds and the
-  /// planner must outlive this object.
+  /// Makes the choices of all vertices (ops, arguments, results). `orders`
+  /// lists orders of the same assignments. Each vertex may take the axes in any
+  /// of these orders, whatever other vertices do. `before` holds the axes
+  /// assigned earlier. The graph, the seeds and the planner must outlive this
+  /// object.
   StrategySpace(const ShardedGraph &graph,
                 llvm::ArrayRef<std::vector<AxisAssignment>> orders,
                 const dist::SubAxes &before, const Seeds &seeds,
                 plan::ReshardPlanner &planner);
 
-  /// Returns the choices of vertex `op`. There is at least one.
+  /// Returns the choices of vertex `op` of the graph. There is at least one.
   const std::vector<OpChoice> &choicesOf(unsigned op) const {
     return choices[op];
   }
 
   /// Returns an estimate of the number of pairs (choice of the producer, choice
-  /// of the user), summed over all edges of the graph.
+  /// of the user), summed over all edges (operands) of the graph.
   static double numPairs(const ShardedGraph &graph,
                          llvm::ArrayRef<AxisAssignment> assignments);
 
@@ -92,39 +94,42 @@ private:
   };
   using States = llvm::SmallVector<SearchState, 0>;
 
-  /// Adds `state` to `states`. If a state there splits the vertex in the same
-  /// way, only the smaller penalty of the two is kept.
+  /// Adds `state` to `states`. If `states` already contains a state that splits
+  /// the vertex in the same way, keeps only one of them, with the smaller
+  /// penalty.
   static void add(SearchState state, States &states);
-  /// Replaces each of `states`, ways of splitting vertex `index`, by the ways
-  /// that follow when the axis of `assignment` is assigned, too. Adds the axis
-  /// to `decided`, unless the assignment has role Storage.
+  /// Replaces each of `states`, ways of splitting vertex `index` of the graph,
+  /// by the ways that follow when the axis of `assignment` is assigned, too.
+  /// Adds the axis to `decided`, unless the assignment has role Storage.
   void assign(unsigned index, const AxisAssignment &assignment,
               dist::SubAxes &decided, States &states) const;
-  /// Assigns an axis of role Storage. If the result of vertex `index` is stored
-  /// divided, each of `states` is replaced by states that also split it over
-  /// the parts of the axis that it does not use yet. Otherwise calls
-  /// followStored.
+  /// Assigns an axis of role Storage (ZeRO, FSDP). If the result of vertex
+  /// `index` of the graph is stored divided among ranks, each of `states` is
+  /// replaced by states that also split it over the parts of the axis that it
+  /// does not use yet. Otherwise calls followStored.
   void divideStored(unsigned index, const AxisAssignment &assignment,
                     States &states) const;
-  /// Assigns an axis of role Storage to a vertex whose result is not stored
-  /// divided. An op of the optimizer update, or a cast of a tensor that is
-  /// stored divided, may be split over the parts as well. Other vertices do not
-  /// change.
+  /// Assigns an axis of role Storage (ZeRO, FSDP) to a vertex whose result is
+  /// not stored divided among ranks. An op of the optimizer update, or a cast
+  /// of a tensor that is stored divided, may be split over the parts as well.
+  /// Other vertices do not change.
   void followStored(unsigned index, const AxisAssignment &assignment,
                     States &states) const;
-  /// Returns whether vertex `index` may use `strategy` for the axis of
-  /// `assignment`. Takes into account experts, tensors that are stored divided,
-  /// and ordered sums.
+  /// Returns whether vertex `index` of the graph may use `strategy` for the
+  /// axis of `assignment`. Takes into account the role of the axis and the
+  /// rules for experts, for tensors that are stored divided (ZeRO, FSDP) and
+  /// for ordered sums (`--reproducible`).
   bool mayTake(unsigned index, const Strategy &strategy,
                const AxisAssignment &assignment) const;
-  /// Returns whether vertex `index` can use `strategy` without a change of the
-  /// order in which sums over the batch are added. Always true without
-  /// `--reproducible`.
+  /// Returns whether vertex `index` of the graph can use `strategy` without a
+  /// change of the order in which sums over the batch are added. Always true
+  /// without `--reproducible`.
   bool keepsOrder(unsigned index, const Strategy &strategy,
                   AxisRole role) const;
   /// For a model with divided experts: returns whether the axis of `assignment`
-  /// may split a factor with `tag` of vertex `index`. The role of the axis must
-  /// be one for which knowsExperts is true.
+  /// may split a factor (dim, or part of a dim) with the tag `tag` of vertex
+  /// `index` of the graph. The role of the axis must be one for which
+  /// knowsExperts is true.
   bool mayTakeNearExperts(unsigned index, FactorTag tag,
                           const AxisAssignment &assignment) const;
   /// Appends to `candidates` copies in which the axis of `assignment`, which
@@ -133,24 +138,28 @@ private:
   void
   addBeforeSequenceAxes(unsigned index, const AxisAssignment &assignment,
                         llvm::SmallVectorImpl<ShardedOp> &candidates) const;
-  /// Returns whether vertex `index` must be split by the axis along the dim of
-  /// the axis's role (the batch or the sequence), if the vertex has that dim.
+  /// Returns whether vertex `index` of the graph must be split by the axis
+  /// along the dim of the axis's role (the batch or the sequence), if the
+  /// vertex has that dim.
   bool mustSplitRoleDim(unsigned index, const AxisAssignment &assignment) const;
-  /// Returns whether `op`, a way of splitting vertex `index`, splits the dim of
-  /// the axis's role (the batch or the sequence) over the axis.
+  /// Returns whether `op`, a way of splitting vertex `index` of the graph,
+  /// splits the dim of the axis's role (the batch or the sequence) over the
+  /// axis.
   bool splitsRoleDim(unsigned index, const ShardedOp &op,
                      const AxisAssignment &assignment) const;
-  /// Returns the penalty for the rules that are broken when vertex `index`,
-  /// split as `before`, is split as `after`, which uses `part` of the axis.
+  /// Returns the penalty for the rules that are broken when vertex `index` of
+  /// the graph, split as `before`, is split as `after`, which uses `part` of
+  /// the axis.
   double penaltyOf(unsigned index, const ShardedOp &before,
                    const ShardedOp &after, const dist::SubAxis &part,
                    AxisRole role) const;
-  /// Returns whether vertex `index` is an input of the model with a batch, and
-  /// `op`, a way of splitting the vertex, does not split the batch over `part`.
+  /// Returns whether vertex `index` of the graph is an input of the model with
+  /// a batch, and `op`, a way of splitting the vertex, does not split the batch
+  /// over `part`.
   bool leavesBatchWhole(unsigned index, const ShardedOp &op,
                         const dist::SubAxis &part) const;
-  /// Returns the choice, with its cost, that `state` of vertex `index` stands
-  /// for.
+  /// Returns the finished choice for vertex `index` of the graph, split as in
+  /// `state`: computes its cost, and the shardings of its operands and results.
   OpChoice choiceOf(unsigned index, SearchState state) const;
 
   const ShardedGraph &graph;

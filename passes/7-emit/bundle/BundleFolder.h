@@ -13,7 +13,7 @@ namespace pcc::emit {
 
 /// A bundle (the directory that pcc writes) during its creation. All files go
 /// to a temporary directory next to the final one, and finish() renames the
-/// temporary directory. If finish() is not called or fails, ~ScopedFolder()
+/// temporary directory. If finish() is not called or fails, the destructor
 /// erases the temporary directory, so no partial bundle is left. Names of files
 /// are relative to the bundle. All errors have exit code 7.
 class BundleFolder {

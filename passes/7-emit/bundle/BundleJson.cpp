@@ -24,9 +24,9 @@ static std::string typeName(program::ElementType type) {
 
 namespace {
 /// Order in which the file of a weight stores the weight's dims. A program may
-/// use a weight transposed. bundle.json shows the dims in the order of the
-/// file, which is that of the model. A weight that is also sliced or reshaped
-/// keeps the dims of the program.
+/// use a weight transposed, but bundle.json shows the dims in the order of the
+/// file, which is that of the model. If the program also slices or reshapes a
+/// weight, bundle.json shows the dims of the program.
 struct StoredView {
   /// Computes `order` from the transposes that `parameter` applies to the
   /// stored weight.
@@ -141,8 +141,8 @@ private:
     return static_cast<int64_t>(flops.ofStep(facts, stage));
   }
 
-  /// Returns those of the flops of flopsOf() that recompute activations in the
-  /// backward pass (activation checkpointing).
+  /// Returns the part of flopsOf() that recomputes activations in the backward
+  /// pass (activation checkpointing).
   int64_t recomputedFlopsOf(int stage) const {
     auto flops =
         ModuleOp(facts.module)
@@ -206,8 +206,8 @@ private:
   }
 
   /// Returns name and layout of each of `ports`, the inputs or outputs of the
-  /// model, that the position reads or computes. Leaves out ports of other
-  /// positions, which have no buffer here.
+  /// model. Leaves out a port that the pipeline position neither reads nor
+  /// computes, and that therefore has no buffer.
   template <typename PortT>
   Json localPortsJson(const std::vector<std::unique_ptr<PortT>> &ports) const {
     Json list = Json::array();
@@ -224,7 +224,7 @@ private:
     return list;
   }
 
-  /// Returns the actions of a position that compute something for one
+  /// Returns the actions of a pipeline position that compute something for one
   /// microbatch, such as `0F3` (stage 0, forward, microbatch 3). Leaves out
   /// sends, receives and actions that run once per step.
   std::vector<std::string> actionsOfMicrobatches(int position) const {

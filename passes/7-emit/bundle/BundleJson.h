@@ -10,7 +10,7 @@ namespace pcc::emit {
 /// Returns the text of bundle.json, the description of a bundle (the directory
 /// that pcc writes): one line of JSON. It has the fields that `pcc inspect
 /// --json` prints, except that it has a list `programs` with one entry per
-/// position instead of the list `ranks`.
+/// pipeline position instead of the list `ranks`.
 ///
 /// Entries describe the parts of weights, inputs and outputs on all ranks by
 /// layouts. runtime/program/Inspect.h computes the index ranges of each rank

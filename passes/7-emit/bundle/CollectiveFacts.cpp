@@ -48,9 +48,9 @@ static CollectiveFacts factsOf(const ModelFacts &facts,
   return entry;
 }
 
-/// Adds `collective` to the entry that is equal to `entry`, or appends `entry`
-/// if there is none. Collectives whose node of the model has no name always get
-/// entries of their own.
+/// Adds `collective` to the entry of `entries` that equals `entry`, or appends
+/// `entry` if there is none. A collective whose ONNX node has no name always
+/// gets an entry of its own.
 static void addEntry(std::vector<CollectiveFacts> &entries,
                      CollectiveFacts entry, dist::CollectiveOp collective) {
   auto same = llvm::find_if(entries, [&](const CollectiveFacts &other) {
@@ -77,8 +77,8 @@ std::vector<CollectiveFacts> emit::collectivesOf(const ModelFacts &facts,
   return entries;
 }
 
-/// Looks up the price of links of one distance only: the distance, in ranks,
-/// between the first two members of the group of rank 0.
+/// Prices all messages by the link between the first two members of the group
+/// of rank 0. Their distance, in ranks, determines the kind of link.
 double emit::secondsOf(const ModelFacts &facts, dist::CollectiveOp collective,
                        const plan::Cluster &cluster) {
   const int group = facts.groupOf(collective);

@@ -32,8 +32,8 @@ struct CollectiveFacts {
   int64_t count = 1;
   /// True if the collectives run once per step, false if once per microbatch.
   bool isShared = false;
-  /// Whether `receivedBytes` is an upper bound. It is one if the collective
-  /// moves rows that are selected at run time, as in expert parallelism.
+  /// Whether `receivedBytes` is an upper bound. True if the collective moves
+  /// rows that are selected at run time, as in expert parallelism.
   bool isMost = false;
   /// Name of the ONNX node that needs the collective; empty if the node has no
   /// name.

@@ -68,8 +68,9 @@ private:
 
   /// Returns the estimated seconds of one message from stage `from` to stage
   /// `to`. A message has the mean size of all transfers between these stages.
-  /// It travels between two ranks with equal coordinates, one of each position.
-  /// Returns 0 for stages of one position, which exchange no messages.
+  /// It travels between two ranks with equal coordinates, one of each stage's
+  /// pipeline position. Returns 0 for stages of one position, which exchange no
+  /// messages.
   double messageSeconds(int from, int to) const {
     double bytes = 0, count = 0;
     for (const StageTransfer &transfer : facts.transfers)

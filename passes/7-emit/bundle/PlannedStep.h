@@ -9,14 +9,15 @@
 namespace pcc::emit {
 
 /// Simulates one step of a bundle (the directory that pcc writes), and returns
-/// when each action and message would run. The timeline has one row per
-/// position (virtual pipeline rank), since all ranks of a position do the same.
+/// when each action (run of a stage function) and message would run. The
+/// timeline has one row per position (virtual pipeline rank), since all ranks
+/// of a position execute the same program.
 ///
 /// Durations are estimates by the speeds and bandwidths of the module's
 /// cluster. The time of an action follows from the flops, bytes and collectives
 /// of its ops, and the time of a message from its bytes. The timeline also
-/// shows the memory that weights, gradients and kept activations take. The
-/// result is deterministic.
+/// shows the memory that weights, gradients and activations take. Equal facts
+/// give equal timelines.
 runtime::Timeline plannedStep(const ModelFacts &facts,
                               const std::vector<PositionProgram> &programs);
 

@@ -57,9 +57,9 @@ static Status describe(const std::string &path, program::WeightFileT &file) {
   return Status::success();
 }
 
-/// Checks that each weight lies within its file. A dump or an import recorded
-/// the offsets when the file may have been another. Returns exit code 3
-/// otherwise.
+/// Checks that each weight lies within its file. An import, or the writing of a
+/// dump (IR file), has recorded the offsets; the file may have changed since.
+/// Returns exit code 3 if a weight extends beyond the end of its file.
 static Status checkRanges(const program::ProgramT &program) {
   for (const auto &parameter : program.parameters) {
     if (parameter->file < 0)
@@ -77,7 +77,8 @@ static Status checkRanges(const program::ProgramT &program) {
   return Status::success();
 }
 
-/// Reads each file once, although the programs of several positions list it.
+/// Reads each file once, although the programs of several pipeline positions
+/// list it.
 Status emit::describeWeightFiles(std::vector<PositionProgram> &programs) {
   std::map<std::string, program::WeightFileT> known;
   for (PositionProgram &program : programs)
@@ -97,9 +98,9 @@ Status emit::describeWeightFiles(std::vector<PositionProgram> &programs) {
 }
 
 namespace {
-/// Copies the weights of one position to one new safetensors file. Parameters
-/// that read the same range of bytes of one old file share one copy of the
-/// range.
+/// Copies the weights of one pipeline position to one new safetensors file.
+/// Parameters that read the same range of bytes of one old file share one copy
+/// of the range.
 class WeightPacker {
 public:
   WeightPacker(program::ProgramT &program, BundleFolder &folder,

@@ -10,11 +10,11 @@ namespace pcc::emit {
 
 /// Stores in every program how a run recognizes the weight files that the
 /// program lists: their size, modification time, and hashes of sampled pages.
-/// For files of up to 1 GiB, also a hash of all bytes. Returns exit code 3 for
-/// a file that cannot be read.
+/// Also stores a hash of all bytes for files of up to 1 GiB. Returns exit code
+/// 3 for a file that cannot be read.
 Status describeWeightFiles(std::vector<PositionProgram> &programs);
 
-/// Copies the weights that position N reads to the new file
+/// Copies the weights that pipeline position N reads to the new file
 /// `weights/position-N.safetensors` of the bundle, and changes the position's
 /// program to read that file. Each weight has the type and shape in which the
 /// model's file stores it. Must be called after describeWeightFiles().

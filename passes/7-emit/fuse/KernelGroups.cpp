@@ -102,8 +102,9 @@ struct RowShapes {
 } // namespace
 
 /// Returns whether `user` computes each row of its result from the same row of
-/// `value`. `value` depends on a statistic of the row, such as its sum. So a
-/// kernel that runs row by row knows only the row at hand.
+/// `value`. Otherwise `user` cannot be in the kernel: `value` depends on a
+/// statistic of each row, such as its sum, and a kernel that works row by row
+/// knows the statistics of the current row only.
 static bool keepsRow(Operation *user, Value value, const RowSpace &rows) {
   RowShapes shapes(rows);
   ArrayRef<int64_t> from = shapeOf(value), to = shapeOf(user->getResult(0));
@@ -188,7 +189,8 @@ private:
   }
 
   /// Adds `op` to the group with index `group`. If `op` is the first reduction
-  /// of the group, its rows become those of the group.
+  /// of the group, the rows of `op` (sets of elements that it reduces to one)
+  /// become those of the group.
   void add(Operation *op, int group) {
     groups[group].ops.insert(op);
     groupOfOp[op] = group;
@@ -206,9 +208,10 @@ private:
   }
 
   /// Starts a group for `op`, an index op such as iota, if an op outside of all
-  /// groups reads it: a kernel then has to write the indices. Otherwise, and if
-  /// `op` is a constant, starts none: each kernel that reads `op` holds a copy,
-  /// and a constant is stored with the program.
+  /// groups reads it: a kernel then has to write the indices to memory. Starts
+  /// no group if only kernels read `op`, since each of them holds a copy of it.
+  /// Starts no group for a constant either, since constants are stored with the
+  /// program.
   void placeLeaf(Operation *op) {
     bool isNeeded = llvm::any_of(
         op->getUsers(), [&](Operation *user) { return groupOf(user) < 0; });
@@ -220,8 +223,8 @@ private:
   /// can take `op` and `mayBegin` is true.
   void place(Operation *op, bool mayBegin) {
     // Try the groups with large indices first: they stand earlier in the block,
-    // so they are nearer to `op`. The order of uses would be no criterion,
-    // since printing and parsing changes it.
+    // so they are nearer to `op`. The order of uses must not decide, since it
+    // changes when the module is printed and parsed.
     std::set<int, std::greater<int>> candidates;
     for (Operation *user : op->getUsers())
       if (int group = groupOf(user); group >= 0)
@@ -271,11 +274,11 @@ private:
     return dependentsKeepRow(op, group, rows);
   }
 
-  /// Returns whether `group` may compute `op` anew wherever it reads the
-  /// result. A cheap op always may. An expensive op (exp, erf, ...) may if this
-  /// computes it no more often than its result has elements. An expensive op
-  /// with last dim 1 may as well: the group loops over that dim, and LLVM
-  /// hoists the op out of that loop.
+  /// Returns whether `group` may compute `op` again wherever it reads the
+  /// result. A cheap op may always be repeated. An expensive op (exp, erf, ...)
+  /// may be if the group does not compute it more often than its result has
+  /// elements. An expensive op whose result has last dim 1 may be repeated as
+  /// well: LLVM hoists it out of the group's loop over that dim.
   static bool isWorthRepeating(Operation *op, const KernelGroup &group) {
     ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
     bool isPerLine = !shape.empty() && shape.back() == 1 &&

@@ -80,8 +80,8 @@ bool pcc::emit::canComputeBiasGradient(graph::MatmulOp product) {
          !graph::isReproducible(product);
 }
 
-/// Returns whether `value`, or the value that it is a reshape of, is the result
-/// of an op that a kernel computes.
+/// Returns whether a kernel computes `value`. If `value` is a reshape, returns
+/// whether a kernel computes its operand.
 static bool isOfKernel(Value value) {
   Operation *op = value.getDefiningOp();
   while (isa_and_nonnull<graph::ReshapeOp>(op))
@@ -129,16 +129,16 @@ static Activation activationOf(Operation *op) {
 }
 
 /// Returns whether `op` belongs to a training step. In a training step the
-/// backward pass either reads the result of `op` or recomputes it. The bits
-/// must be equal in both cases.
+/// backward pass either reads the result of `op` or recomputes it, and both
+/// must have the same bits.
 static bool isOfTraining(Operation *op) {
   return op->getParentOfType<ModuleOp>()->hasAttr(pipe::recomputedFlopsName);
 }
 
 /// Returns whether the result of `op` must be rounded to its element type
 /// before the next op reads it: true for bf16 and f16 in training. A kernel
-/// rounds there, and in training a library call must give the bits of the
-/// kernel.
+/// rounds each result. In training a library call must give the same bits as
+/// the kernel that recomputes the value.
 static bool roundsBetween(Operation *op) {
   const Type element = graph::tensorType(op->getResult(0)).getElementType();
   return isOfTraining(op) && (element.isBF16() || element.isF16());
@@ -177,10 +177,11 @@ private:
     takeOrder();
   }
 
-  /// Returns the value that the next step would read: the result of the last
-  /// step or, after a matmul, of the reshapes that follow it. Stores these
-  /// reshapes in `reshapes`; take() adds them to the epilogue. Reshapes do not
-  /// matter to a matmul, which writes rows whatever the outer dims are.
+  /// Returns the value that the next step would read. After a convolution this
+  /// is the result of the last step. After a matmul, reshapes of that result
+  /// may precede the next step; the library ignores them, since it writes rows
+  /// whatever the outer dims are. Stores these reshapes in `reshapes`; take()
+  /// adds them to the epilogue.
   Value next() {
     reshapes.clear();
     Value value = epilogue.result;
@@ -201,9 +202,9 @@ private:
     epilogue.result = ops.back()->getResult(0);
   }
 
-  /// If the only reader of `value` is an addition, returns its other operand.
-  /// Returns null if there is no such addition, or if the addition broadcasts
-  /// `value` to another shape.
+  /// If the only reader of `value` is an addition, returns the operand that is
+  /// added to `value`. Returns null if there is no such addition, or if the
+  /// addition broadcasts `value` to another shape.
   static Value addend(Value value) {
     auto add = value.hasOneUse() ? dyn_cast<graph::AddOp>(*value.user_begin())
                                  : graph::AddOp();
@@ -212,9 +213,10 @@ private:
     return add.getLhs() == value ? add.getRhs() : add.getLhs();
   }
 
-  /// A bias has one element per column of a matmul, or per channel of a
-  /// convolution. Returns which dim of the result that is, counted from the
-  /// end: 1 for the columns in [m, n], 3 for the channels in [N, C, H, W].
+  /// Returns which dim of the result a bias follows, counted from the end. A
+  /// bias has one element per column of a matmul, or per channel of a
+  /// convolution: 1 for the columns in [m, n], 3 for the channels in [N, C, H,
+  /// W].
   int64_t biasDim() const {
     return isa<graph::MatmulOp>(contraction)
                ? 1
@@ -244,8 +246,8 @@ private:
     take({*value.user_begin()});
   }
 
-  /// Returns whether `value` is a sum over the preceding microbatches and `sum`
-  /// is that sum plus the addend of this microbatch. Both then share one
+  /// Returns whether `value` is the sum over the preceding microbatches, and
+  /// `sum` is `value` plus the addend of this microbatch. If so, both share one
   /// buffer. Inside a library call, follows its arguments and results to the
   /// function around it.
   static bool isSumSoFar(Value value, Value sum) {
@@ -263,10 +265,10 @@ private:
   }
 
   /// If the next op adds the product to a sum over microbatches, takes the
-  /// addition and a preceding cast to f32 as the only step, and returns true.
-  /// Otherwise returns false. The library adds the unrounded product to the f32
-  /// sum, where separate ops would round first. So reproducible runs do not use
-  /// this step.
+  /// addition and a preceding cast to f32 as the only step of the epilogue, and
+  /// returns true. Otherwise returns false. The library adds the unrounded
+  /// product to the f32 sum, whereas separate ops would round the product
+  /// first. So reproducible runs do not use this step.
   bool takeSum() {
     if (!library.accumulates || !isa<graph::MatmulOp>(contraction) ||
         graph::isReproducible(contraction))

@@ -103,9 +103,9 @@ static bool buildMask(dist::CollectiveOp op, InstructionWriter &writer) {
 }
 
 /// Returns the instruction that executes `collective` from start to finish.
-/// `group` is the index of its groups in the module's facts, or -1 if it
-/// exchanges nothing between ranks. Requests buffers for operand, result and
-/// scratch memory.
+/// `group` is the index, in the module's facts, of the groups of ranks within
+/// which it communicates; -1 if it exchanges nothing between ranks. Requests
+/// buffers for operand, result and scratch memory.
 static program::CollectiveT makeCollective(dist::CollectiveOp collective,
                                            int group,
                                            InstructionWriter &writer) {
@@ -165,8 +165,8 @@ static bool isOnlyForHosts(dist::CollectiveOp collective) {
 }
 
 /// Appends the instruction of a collective. Appends nothing for an early
-/// reduction: ProgramWriter starts and finishes it in the function that
-/// computes the gradient to reduce.
+/// reduction (of a gradient, during the backward pass): ProgramWriter starts
+/// and finishes it in the function that computes the gradient.
 static bool buildCollective(Operation *op, InstructionWriter &writer) {
   auto collective = cast<dist::CollectiveOp>(op);
   if (dist::targetOf(writer.facts.module) == "cuda" &&
@@ -180,8 +180,9 @@ static bool buildCollective(Operation *op, InstructionWriter &writer) {
   return true;
 }
 
-/// Executes an all_reduce as a reduce-scatter, which this starts, and an
-/// all-gather, which finishes it. Requests scratch memory for the pieces of all
+/// An all_reduce is executed as a reduce-scatter followed by an all-gather. The
+/// start instruction begins the reduce-scatter, and the finish instruction
+/// completes the all-gather. Requests scratch memory for the parts of all
 /// members of a group.
 program::CollectiveT emit::startReduction(const EarlyReduction &early,
                                           InstructionWriter &writer) {

@@ -161,7 +161,8 @@ private:
   }
 
   /// Returns whether the dims of the letters `outer` and `inner` are contiguous
-  /// in tensor number `tensor`, so that one stride covers both.
+  /// in tensor number `tensor` (0: lhs, 1: rhs, 2: result), so that one stride
+  /// covers both.
   bool runsOn(int tensor, char outer, char inner) {
     return strideOf(tensor, outer) == strideOf(tensor, inner) * sizes[inner];
   }
@@ -192,13 +193,14 @@ private:
     return true;
   }
 
-  /// Returns whether tensor number `tensor` has a dim of that letter.
+  /// Returns whether tensor number `tensor` (0: lhs, 1: rhs, 2: result) has a
+  /// dim of `letter`.
   bool has(int tensor, char letter) const {
     return names[tensor].find(letter) != std::string::npos;
   }
 
-  /// Returns the stride, in elements, of a letter in tensor number `tensor`; 0
-  /// if the tensor has no such dim.
+  /// Returns the stride, in elements, of `letter` in tensor number `tensor` (0:
+  /// lhs, 1: rhs, 2: result); 0 if the tensor has no dim of that letter.
   int64_t strideOf(int tensor, char letter) {
     const size_t at = letter ? names[tensor].find(letter) : std::string::npos;
     return at == std::string::npos

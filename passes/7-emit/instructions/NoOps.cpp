@@ -8,8 +8,8 @@ using namespace pcc;
 using namespace pcc::emit;
 
 /// Builder of ops that need no instruction: appends nothing. The buffer of the
-/// op's result already holds the right elements (a parameter, a constant, a
-/// received value, the operand of a reshape).
+/// op's result already holds the right elements, as for a parameter, a
+/// constant, a received value or the operand of a reshape.
 static bool isThere(Operation *, InstructionWriter &) { return true; }
 
 /// Appends a copy of the new value to the buffer of the parameter. Appends

@@ -43,9 +43,10 @@ bool emit::buildConv(const ContractionCall &call, InstructionWriter &writer) {
   return true;
 }
 
-/// Appends the instruction of a transposed convolution. Its `pads_end` says how
-/// many elements to cut off at the end of the result. The op's `output_pads`
-/// says how many of these to keep, so it is subtracted.
+/// Appends the instruction of a transposed convolution. The instruction's
+/// `pads_end` is the number of elements to cut off at the end of each dim of
+/// the result. The op's `output_pads` is the number of these elements to keep,
+/// so it is subtracted.
 bool emit::buildConvTranspose(const ContractionCall &call,
                               InstructionWriter &writer) {
   auto conv = cast<graph::ConvTransposeOp>(call.contraction);

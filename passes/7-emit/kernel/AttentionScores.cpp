@@ -158,8 +158,8 @@ public:
   }
 
   /// Emits dP, the gradient of the softmax weight of the query at multi-index
-  /// `row` and key number `t`: the dot product of the gradient of the query's
-  /// result and the value of the key.
+  /// `row` and key number `t`. It is the dot product of the gradient of the
+  /// query's result and the value of the key.
   Value product(Value gradient, ArrayRef<Index> row, const Index &t) {
     return dot(gradient, MultiIndex(row), op.getValue(), keyPlace(row, t));
   }
@@ -175,9 +175,9 @@ public:
     return {weighed, s.mul(s.mul(weighed, difference), own.slope)};
   }
 
-  /// Emits a sum over all queries that read key head number `keyHead`: those of
-  /// the query heads that share it. `x` takes a query's multi-index [batch,
-  /// head, query] and emits the number to add.
+  /// Emits a sum over all queries that read key head number `keyHead`. These
+  /// are the queries of all query heads that share the key head. `x` takes a
+  /// query's multi-index [batch, head, query] and emits the number to add.
   Value sumOfQueries(const Index &batch, const Index &keyHead,
                      llvm::function_ref<Value(ArrayRef<Index>)> x) {
     return w.loop(group * numQueries(), {zero},

@@ -16,8 +16,8 @@ struct ColumnStatistic {
   /// computed. A reduction that depends on another one has a larger number.
   int pass;
   Type type;
-  /// Pointer to the stack buffer with the values so far: one per column of the
-  /// outer iteration.
+  /// Pointer to the stack buffer with the values so far: one per column that
+  /// the outer iteration reduces.
   Value buffer;
 };
 
@@ -29,8 +29,9 @@ struct Output {
 };
 
 /// Emits one outer iteration of a kernel that reduces columns: all passes over
-/// `plan.width` neighbouring columns. In a pass, the outer loop runs over the
-/// rows of the matrix, and the inner loop over the columns.
+/// `plan.width` neighbouring columns. A pass is a loop nest over all elements
+/// of these columns: its outer loop runs along the columns, its inner loop from
+/// column to column.
 class ColumnWriter {
 public:
   ColumnWriter(KernelWriter &w, rank::KernelOp kernel, const KernelPlan &plan,
@@ -92,9 +93,9 @@ private:
     return passes[op] = pass;
   }
 
-  /// Sets `first` and `end` to the range of columns of outer iteration
-  /// `iteration`, and `w.outer` to the indices of the first column. The last
-  /// range along the dim can have fewer columns.
+  /// Sets `first` and `end` to the range of columns that outer iteration number
+  /// `iteration` reduces, and `w.outer` to the indices of the first column. The
+  /// last range along the dim can have fewer columns.
   void enter(const Index &iteration) {
     const int64_t size = w.rows.shape.back();
     SmallVector<int64_t> tiles = w.rows.outerShape();
@@ -110,8 +111,8 @@ private:
                                /*isUnsigned=*/false);
   }
 
-  /// Emits a loop that runs `body` for each column of the outer iteration, with
-  /// `w.outer` set to the indices of that column.
+  /// Emits a loop that runs `body` for each column that the outer iteration
+  /// reduces, with `w.outer` set to the indices of that column.
   void overColumns(llvm::function_ref<void()> body) {
     w.loop(first, end, w.rows.shape.back(), {}, [&](Index column, ValueRange) {
       w.outer.back() = column;
@@ -121,7 +122,7 @@ private:
   }
 
   /// Returns the index of the current column in the stack buffers: its distance
-  /// from the first column of the outer iteration.
+  /// from the first column that the outer iteration reduces.
   Index lane() {
     return w.indices.add(w.outer.back(), w.indices.scale(firstColumn, -1));
   }
@@ -141,9 +142,10 @@ private:
         w.statistics[one.op] = {load(one)};
   }
 
-  /// Emits pass number `pass`: the initial value of each of its reductions, a
-  /// loop over all elements of the columns, and the final values. In the loop,
-  /// also stores the results with one element per element that belong to this
+  /// Emits pass number `pass` (one loop over all elements of the columns).
+  /// Before the loop, emits the initial value of each reduction of this pass;
+  /// after it, the final values. Some results have an element for each element
+  /// of the columns. The loop also stores those of them that belong to this
   /// pass.
   void writePass(int pass) {
     auto ofPass = [&](llvm::function_ref<void(const ColumnStatistic &)> write) {
@@ -190,10 +192,11 @@ private:
   SmallVector<ColumnStatistic> statistics;
   SmallVector<Output> perElement, perColumn;
   llvm::DenseMap<Operation *, int> passes;
-  /// Index, along the last dim, of the first column of the outer iteration.
+  /// Index, along the last dim, of the first column that the outer iteration
+  /// reduces.
   Index firstColumn;
-  /// SSA values (i64) of the range [first, end) of columns of the outer
-  /// iteration.
+  /// SSA values (i64) of the range [first, end) of columns that the outer
+  /// iteration reduces.
   Value first, end;
 };
 } // namespace

@@ -65,8 +65,8 @@ void IndexSpace::mergeParts(Index &index) {
   }
 }
 
-/// Merges the terms of `a` and `b`, which are sorted by leaf, and simplifies
-/// the sum.
+/// Merges the terms of `a` and `b`, which are sorted by leaf (variable), and
+/// simplifies the sum.
 Index IndexSpace::add(const Index &a, const Index &b) {
   Index sum{a.constant + b.constant, {}};
   const auto *left = a.terms.begin(), *right = b.terms.begin();
@@ -99,9 +99,9 @@ Index IndexSpace::scale(const Index &a, int64_t factor) {
 // Quotients and remainders
 //===----------------------------------------------------------------------===//
 
-/// Returns an index whose only leaf is base / divisor, or base % divisor if
-/// `isRemainder` is true. Reuses the leaf of an earlier call with the same
-/// arguments, so that equal quotients are equal indices.
+/// Returns an index whose only leaf (variable) is base / divisor, or base %
+/// divisor if `isRemainder` is true. Reuses the leaf of an earlier call with
+/// the same arguments, so that equal quotients are equal indices.
 Index IndexSpace::divided(const Index &base, int64_t divisor,
                           bool isRemainder) {
   for (const IndexLeaf &leaf : leaves)
@@ -208,15 +208,16 @@ MultiIndex IndexSpace::delinearise(const Index &position,
     place[dim] = dim == 0 ? rest : remainder(rest, size);
     rest = quotient(rest, size);
   }
-  // The index along a first dim of size 1 is 0, even if the bounds of the
-  // leaves do not show it.
+  // The index along a first dim of size 1 is 0, even if the known bounds of the
+  // index do not show it.
   if (!place.empty() && shape[0] == 1)
     place[0] = constant(0);
   return place;
 }
 
 /// Splits `position` into one index per group of dims, adds `lane` to the index
-/// of the last group only, and splits each into the indices of its dims.
+/// of the last group only, and splits each group's index into the indices of
+/// the group's dims.
 MultiIndex IndexSpace::delineariseLane(const Index &position, int64_t lane,
                                        ArrayRef<int64_t> shape,
                                        ArrayRef<int64_t> groups) {

@@ -45,8 +45,9 @@ struct Index {
 using MultiIndex = llvm::SmallVector<Index, 4>;
 
 /// Variable in affine indices: an SSA value such as a loop counter, or the
-/// quotient or remainder of an index and a constant. Two leaves are equal if
-/// their addresses are. IndexSpace owns the leaves.
+/// quotient or remainder of an index and a constant. Leaves are compared by
+/// address: two leaves are equal if they are the same object. IndexSpace owns
+/// the leaves.
 struct IndexLeaf {
   /// Number of the leaf in the order of creation. Terms are sorted by it.
   unsigned number = 0;
@@ -67,8 +68,9 @@ struct IndexRange {
   int64_t low, high;
 };
 
-/// Returns bounds of `index`, computed from the bounds of each leaf as if
-/// leaves did not depend on each other. The actual range can be narrower.
+/// Returns bounds of `index`, computed from the bounds of each leaf (variable
+/// of the index) as if leaves did not depend on each other. The actual range
+/// can be narrower.
 IndexRange rangeOf(const Index &index);
 
 /// Arithmetic on the indices of one kernel. Owns the leaves (variables) of the
@@ -98,11 +100,12 @@ public:
   /// Returns the multi-index of element number `position`, in row-major order,
   /// of a tensor of `shape`. Inverse of linearise(): [1, 2] for 6 in [3, 4].
   MultiIndex delinearise(const Index &position, llvm::ArrayRef<int64_t> shape);
-  /// Returns delinearise(position + lane, shape) in a form that keeps the
-  /// indices of outer dims independent of `lane`, so that neighbouring lanes
-  /// can share code. `groups` lists how many neighbouring dims of `shape` form
-  /// each group. Adding `lane` to `position` may only change indices of dims of
-  /// the last group.
+  /// Returns delinearise(position + lane, shape). `lane` numbers the
+  /// neighbouring elements that a thread computes together. In the result, the
+  /// indices of outer dims do not depend on `lane`, so that the code for all
+  /// lanes can share them. `groups` divides `shape` into groups of neighbouring
+  /// dims, and lists the number of dims of each. The caller guarantees that
+  /// adding `lane` to `position` changes no index outside of the last group.
   MultiIndex delineariseLane(const Index &position, int64_t lane,
                              llvm::ArrayRef<int64_t> shape,
                              llvm::ArrayRef<int64_t> groups);

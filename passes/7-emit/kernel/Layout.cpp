@@ -40,9 +40,9 @@ static Value slice(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
 // Parts
 //===----------------------------------------------------------------------===//
 
-/// Returns an index of equal value with the known range [0, size). The caller
-/// guarantees that the value of `index` lies in this range at run time, which
-/// the bounds of its leaves may not show.
+/// Returns an index equal to `index` whose known range is [0, size). The caller
+/// guarantees that `index` lies in this range at run time. The known bounds of
+/// the leaves (variables) of `index` may be wider.
 static Index within(KernelWriter &w, const Index &index, int64_t size) {
   IndexRange range = rangeOf(index);
   if (range.low >= 0 && range.high < size)
@@ -109,14 +109,15 @@ static Index reflected(KernelWriter &w, PadMode mode, const Index &index,
   else {
     int64_t period =
         mode == PadMode::Wrap ? size : std::max<int64_t>(1, 2 * size - 2);
-    // Add `away` periods to make the index non-negative, as the unsigned
-    // remainder requires.
+    // The padding repeats after `period` elements. Add `away` periods to make
+    // the index non-negative, as the unsigned remainder requires.
     int64_t away = (std::max<int64_t>(0, -range.low) + period - 1) / period;
     Value shifted = s.add(at, s.integer(i64, away * period));
     at = arith::RemUIOp::create(w.builder, w.loc, shifted,
                                 s.integer(i64, period));
-    // In mode reflect, an index after the last element counts backwards from
-    // it. In mode wrap, the remainder is never after the last element.
+    // In mode reflect, an index after the last element is mirrored: it counts
+    // backwards from that element. In mode wrap, the remainder is never after
+    // the last element.
     Value mirrored = s.sub(s.integer(i64, period), at);
     Value inside = s.compare(arith::CmpIPredicate::sle, at, last);
     at = s.select(inside, at, mirrored);

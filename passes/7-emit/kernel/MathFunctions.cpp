@@ -191,9 +191,9 @@ static Value constantPower(ScalarBuilder &s, Value base, Value exponent) {
   return power < 0 ? s.divide(one(s, base), result) : result;
 }
 
-/// Emits an element of a pow op, in the type of the base. Integers are
-/// multiplied repeatedly. Floats call pow of libm, unless constantPower() has a
-/// shorter form.
+/// Emits an element of a pow op, in the type of the base. Integer powers are
+/// computed by repeated multiplication. Float powers are calls of pow of libm,
+/// unless constantPower() has a shorter form.
 static Value power(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   ScalarBuilder s = w.scalar();
   Value base = w.readBroadcast(op->getOperand(0), at);

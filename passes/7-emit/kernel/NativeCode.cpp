@@ -159,8 +159,8 @@ pcc::emit::compileKernels(ModuleOp module, ArrayRef<StringRef> cpus) {
     if (failed(translate(*lowered, *unit, units.size() - 1)))
       return failure();
   }
-  // A vector of char rather than of bool, in which several threads would write
-  // bits of one byte.
+  // The elements are of type char, since those of a vector of bool share bytes,
+  // which several threads must not write at once.
   std::vector<char> emitted(units.size(), 0);
   std::vector<std::thread> threads;
   for (size_t i = 0; i < units.size(); ++i)

@@ -37,8 +37,8 @@ static std::optional<SmallVector<int64_t>> reducedDims(Operation *op) {
   return std::nullopt;
 }
 
-/// Returns whether `op` reads elements of its first operand with other indices
-/// than that of the result element.
+/// Returns whether `op`, to compute one result element, reads elements of its
+/// first operand at other indices than that of the result element.
 static bool readsElsewhere(Operation *op) {
   return op->hasTrait<graph::IsLayout>() ||
          op->hasTrait<graph::MovesElements>() ||
@@ -118,10 +118,10 @@ std::optional<RowSpace> pcc::emit::rowSpaceOf(Operation *op) {
 // Merging dims
 //===----------------------------------------------------------------------===//
 
-/// Returns whether dims `dim` and `dim + 1` of `shape` can become one dim
-/// without changing which elements a broadcast tensor of `type` contributes.
-/// The tensor must have both dims, or be broadcast along both. A dim of size 1
-/// in `shape` can join any neighbour.
+/// Returns whether dims `dim` and `dim + 1` of `shape` can be merged into one
+/// dim of a loop in which a tensor of `type` is broadcast to `shape`. The
+/// tensor must have both dims, or be broadcast along both. A dim of size 1 in
+/// `shape` can be merged with any neighbour.
 static bool treatsAlike(RankedTensorType type, ArrayRef<int64_t> shape,
                         int64_t dim) {
   auto sizeAt = [&](int64_t at) -> int64_t {
@@ -133,8 +133,8 @@ static bool treatsAlike(RankedTensorType type, ArrayRef<int64_t> shape,
          (shape[dim + 1] == 1);
 }
 
-/// Returns whether one loop can run over dims `dim` and `dim + 1` of `shape`
-/// with a single counter. Layout ops and iotas need the two indices one by one,
+/// Returns whether one loop with a single counter can run over dims `dim` and
+/// `dim + 1` of `shape`. Layout ops and iotas need the two indices separately,
 /// which would cost a division in the loop.
 static bool canMerge(rank::KernelOp kernel, ArrayRef<int64_t> shape,
                      int64_t dim) {
@@ -186,8 +186,9 @@ static constexpr int64_t enoughIterations = 256;
 /// threads busy.
 static constexpr int64_t columnsTogether = 64;
 
-/// Returns whether the kernel can reduce columns side by side: its rows are
-/// columns of the tensor, and it has no softmax, norm or arg-reduction.
+/// Returns whether the kernel can reduce columns side by side. Its rows (sets
+/// of elements that are reduced to one) must be columns of the tensor, and it
+/// must have no softmax, norm or arg-reduction.
 static bool reducesColumns(rank::KernelOp kernel, const RowSpace &rows) {
   return rows.isByColumns() &&
          llvm::all_of(kernel.getBody().front(), [](Operation &op) {

@@ -60,9 +60,9 @@ struct RowSpace {
   int64_t innerSize() const;
   /// Returns the number of rows: the product of the outer dims.
   int64_t outerSize() const;
-  /// Returns whether the rows are columns of the tensor, strided in memory, of
-  /// which it is worth reducing several side by side: the last dim is an outer
-  /// dim and has at least 8 elements.
+  /// Returns whether the rows are columns of the tensor, with elements that are
+  /// strided in memory, and it is worth reducing several of them side by side.
+  /// True if the last dim is an outer dim and has at least 8 elements.
   bool isByColumns() const;
 
   bool operator==(const RowSpace &) const = default;
@@ -112,10 +112,10 @@ struct KernelPlan {
 KernelPlan planOf(rank::KernelOp kernel);
 
 /// Returns descriptions (`#rank.offset`) of the scalars that a kernel takes as
-/// arguments for `op`. A dist.global_index op has one per factor of its dim
-/// that is split over ranks, first factor first. Other ops have none. At run
-/// time each scalar is an i64: the index at which the rank's part of the factor
-/// begins.
+/// arguments for `op`. The dim of a dist.global_index op is a product of
+/// factors. The op has one scalar for each factor that is split over ranks, in
+/// the order of the factors. Other ops have none. At run time each scalar is an
+/// i64: the index, along the factor, at which the rank's part begins.
 llvm::SmallVector<mlir::Attribute> offsetsOf(mlir::Operation *op);
 
 } // namespace pcc::emit

@@ -210,8 +210,8 @@ static void argReduceRow(KernelWriter &w, Operation *op) {
                       : beats(s, x, best[0], largest, noSign);
     return take(wins, {x, at}, best);
   };
-  // Merges the results of two threads. If their elements are equal, the one
-  // with the smaller index wins, or with `last` the one with the larger index.
+  // Merges the results of two threads. If their best elements are equal, takes
+  // the smaller index, or with `last` the larger index.
   auto merge = [&](ValueRange best, ValueRange other) {
     ScalarBuilder s = w.scalar();
     Value isMore = beats(s, other[0], best[0], largest, noSign);

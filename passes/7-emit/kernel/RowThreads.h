@@ -56,11 +56,13 @@ public:
   virtual void store(KernelWriter &w, llvm::function_ref<void()> body) = 0;
 
   /// Returns the largest number of elements of a row that are assigned to one
-  /// thread. Returns std::nullopt if these are too many for a thread to keep.
+  /// thread, which each thread keeps in a buffer. Returns std::nullopt if these
+  /// are too many to keep.
   virtual std::optional<int64_t> numSlots(const RowSpace &rows) const = 0;
-  /// Returns the index, in [0, numSlots()), at which this thread's buffer keeps
-  /// the element at `inner` (indices along the inner dims). Returns
-  /// std::nullopt if the element may be assigned to another thread.
+  /// Returns the index, in [0, numSlots()), of an element in this thread's
+  /// buffer. `inner` are the indices of the element along the inner dims, which
+  /// the reductions run over. Returns std::nullopt if the element may be
+  /// assigned to another thread.
   virtual std::optional<Index> slotOf(KernelWriter &w,
                                       llvm::ArrayRef<Index> inner) const = 0;
 };

@@ -41,8 +41,8 @@ struct ScalarBuilder {
   /// Emits a constant of type i1.
   mlir::Value boolean(bool value);
 
-  /// Emits a + b. Uses the float or the integer op, as the type of `a` demands;
-  /// sub(), mul() and neg() do likewise.
+  /// Emits a + b, by the float op or the integer op, as the type of `a`
+  /// demands. sub(), mul() and neg() also choose the op by the type of `a`.
   mlir::Value add(mlir::Value a, mlir::Value b);
   mlir::Value sub(mlir::Value a, mlir::Value b);
   mlir::Value mul(mlir::Value a, mlir::Value b);

@@ -44,10 +44,11 @@ std::optional<StridedView> StridedView::reshaped(ArrayRef<int64_t> to) const {
   view.offset = offset;
   if (llvm::is_contained(shape, 0))
     return view;
-  // Dims of size 1 need no stride. Both lists of dims are divided into groups,
-  // from the last dim on, such that the dims of a group have the same product
-  // in both: [4, 6] and [2, 2, 6] have the groups 6 and 4. Dims of this view
-  // that share a group must be contiguous with each other.
+  // Leave out dims of size 1, which need no stride. Then divide the dims of
+  // this view and those of `to` into groups, from the last dim on, such that
+  // corresponding groups have the same product: [4, 6] and [2, 2, 6] have the
+  // groups 4 = 2 · 2 and 6 = 6. The dims of one group of this view must be
+  // contiguous with each other.
   SmallVector<std::pair<int64_t, int64_t>> from;
   for (auto [size, stride] : llvm::zip_equal(shape, strides))
     if (size != 1)
@@ -55,8 +56,9 @@ std::optional<StridedView> StridedView::reshaped(ArrayRef<int64_t> to) const {
   size_t next = to.size();
   while (!from.empty()) {
     auto [left, stride] = from.pop_back_val();
-    // Number of elements of the group so far. `left` is the part of it that no
-    // dim of `to` covers yet.
+    // `ownSize` is the number of elements of the group so far. `left` is that
+    // number divided by the dims of `to` that are already assigned to the
+    // group.
     int64_t ownSize = left;
     while (left > 1) {
       const int64_t size = to[--next];

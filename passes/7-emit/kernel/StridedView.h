@@ -33,8 +33,8 @@ struct StridedView {
                      llvm::ArrayRef<int64_t> sizes,
                      llvm::ArrayRef<int64_t> steps) const;
   /// Returns the view of shape `to` that shows the elements of this view in the
-  /// same row-major order. Returns std::nullopt if no strides do: a dim of `to`
-  /// joins dims of this view that are not contiguous.
+  /// same row-major order. Returns std::nullopt if a dim of `to` joins dims of
+  /// this view that are not contiguous, since no strides describe such a view.
   std::optional<StridedView> reshaped(llvm::ArrayRef<int64_t> to) const;
 
   /// If this view is the operand of `op`, returns the result of `op` as a view
@@ -49,8 +49,9 @@ struct StridedView {
 llvm::SmallVector<mlir::Operation *> layoutOpsAfter(mlir::Value value);
 
 /// Returns where the elements of `value` lie in the result of the last of
-/// `ops`: a view with the shape of `value` into that result. If each element of
-/// `value` is stored there at once, none of `ops` has to move it.
+/// `ops`: a view with the shape of `value` into that result. If the code that
+/// computes `value` stores each element at that place, none of `ops` has to
+/// move elements.
 ///
 /// `ops` is a chain of ops that starts at `value`: transposes, reshapes, and
 /// element-wise ops, which move no elements. Returns std::nullopt if it

@@ -40,8 +40,9 @@ public:
   /// Alignment, in bytes, that all buffers have. 0 if a buffer has only the
   /// alignment of its elements.
   int64_t alignment = 0;
-  /// For each dist.global_index op of the kernel, the SSA values (i64) of its
-  /// scalars, the kernel arguments that offsetsOf() lists, in that order.
+  /// For each dist.global_index op of the kernel, the kernel arguments (i64)
+  /// that say where the rank's part of the dim begins. They are in the order of
+  /// offsetsOf().
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> scalars;
   /// For each reducing op, the SSA values that it has computed from the current
   /// row, such as a sum or a maximum. RowReductions.cpp defines their number
@@ -61,9 +62,9 @@ public:
     pointers[tensor] = pointer;
   }
 
-  /// Returns the element of `tensor` at `at`, in its compute type. Emits its
-  /// computation, or its load, unless the same element is known from an earlier
-  /// read() that is still valid.
+  /// Returns the element of `tensor` at `at`, in its compute type (f32 for bf16
+  /// and f16). Emits its computation, or its load, unless the same element is
+  /// known from an earlier read() that is still valid.
   mlir::Value read(mlir::Value tensor, llvm::ArrayRef<Index> at);
   /// Returns the element of `tensor` that NumPy broadcasting gives to the
   /// element `at` of a result. `at` must have at least as many dims as
@@ -78,13 +79,13 @@ public:
                 mlir::Value element);
 
   /// Emits the load of element number `position` of the buffer at `pointer`,
-  /// whose elements have the type `element`, and its conversion to the compute
-  /// type.
+  /// and its conversion to the compute type (f32 for bf16 and f16). `element`
+  /// is the type of the elements in memory.
   mlir::Value load(mlir::Value pointer, mlir::Type element,
                    const Index &position);
   /// Emits the store of `value` as element number `position` of the buffer at
-  /// `pointer`. `value` has the compute type of `element`; the store converts
-  /// it to the form that `element` has in memory.
+  /// `pointer`. `value` has the compute type of `element` (f32 for bf16 and
+  /// f16). The store converts it to the form that `element` has in memory.
   void store(mlir::Value pointer, mlir::Type element, const Index &position,
              mlir::Value value);
   /// Emits loads of the elements at all `places` from every tensor in memory
@@ -149,8 +150,9 @@ public:
   llvm::SmallVector<mlir::Value> loop(mlir::Value low, mlir::Value high,
                                       int64_t extent, mlir::ValueRange carried,
                                       LoopBody body);
-  /// Emits `for i in [0, extent)`, with the conventions of the loop above. If
-  /// `extent` is 1, emits the body without a loop.
+  /// Emits `for i in [0, extent)`. `carried` are the values that are passed to
+  /// the first iteration. Returns the values that the last iteration carries
+  /// out. If `extent` is 1, emits the body without a loop.
   llvm::SmallVector<mlir::Value> loop(int64_t extent, mlir::ValueRange carried,
                                       LoopBody body);
   /// Emits a loop nest that calls `body` for every multi-index of `shape`.
@@ -247,8 +249,8 @@ struct OneThreadWriter {
 };
 
 /// Function that emits the element, at a multi-index, of the only result of an
-/// op. Returns the element in its compute type; read() then rounds it to the
-/// element type.
+/// op. Returns the element in its compute type (f32 for bf16 and f16); read()
+/// then rounds it to the element type.
 using ReadFunction = mlir::Value (*)(KernelWriter &, mlir::Operation *,
                                      llvm::ArrayRef<Index>);
 
@@ -261,8 +263,8 @@ using ReadResultFunction = mlir::Value (*)(KernelWriter &, mlir::OpResult,
 /// that a kernel can hold.
 class ReadTable {
 public:
-  /// Returns the table, which has the entries of all ops. It is created once
-  /// and never changes.
+  /// Returns the table with the entries of all ops. The table is created at the
+  /// first call and never changes.
   static const ReadTable &get();
 
   template <typename Op> void add(ReadFunction function) {

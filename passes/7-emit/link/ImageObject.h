@@ -27,8 +27,8 @@ struct GpuCode {
 /// Content of a rank executable (the program that one process runs), apart from
 /// the runtime and the machine code of CPU kernels.
 struct Image {
-  /// Bytes of the program of the rank's position, as sealProgram() returns
-  /// them. Not owned.
+  /// Bytes of the program of the rank's pipeline position, as sealProgram()
+  /// returns them. Not owned.
   std::span<const std::byte> program;
   /// Instruction sets that the CPU kernels are compiled for, the most capable
   /// one last.

@@ -130,8 +130,8 @@ Status emit::linkRank(const std::string &folder, const std::string &target,
                       const std::string &output) {
   std::vector<std::string> arguments = {
       "ld.lld", "-shared",
-      // A mapped file raises SIGBUS if the
-      // disk is full.
+      // Do not map the output file into memory: a store to a mapped file raises
+      // SIGBUS if the disk is full.
       "--no-mmap-output-file", "-o", output, "-e", "_start", "--gc-sections",
       "--strip-all", "--hash-style=gnu", "--eh-frame-hdr", "--build-id=none",
       "-Bsymbolic", "-z", "now", "-z", "relro", "-z", "noexecstack", "-z",

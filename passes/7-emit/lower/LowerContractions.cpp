@@ -39,8 +39,8 @@ public:
          llvm::zip_equal(op.getInputs(), equation.operands))
       terms.push_back({value, letters.str()});
     // Multiply the operands pairwise, from left to right. A letter is summed in
-    // the first product after which no operand and not the result has the
-    // letter.
+    // the first product after which neither the result nor any remaining
+    // operand has the letter.
     EinsumOperand product = terms.front();
     for (size_t i = 1; i < terms.size(); ++i) {
       std::string needed = equation.result.str();

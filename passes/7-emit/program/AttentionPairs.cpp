@@ -26,9 +26,10 @@ void pcc::emit::pairAttentionGradients(
       --last;
     program::KernelT *first =
         last > 0 ? instructions[last - 1]->body.AsKernel() : nullptr;
-    // The instruction found must be the kernel that computes dq, the gradient
-    // of the queries. If another one touches dq in between, cuDNN, which
-    // replaces the second kernel, would write dq too late.
+    // The instruction found must be the kernel that computes dq. If another
+    // instruction reads or writes dq after that kernel, cuDNN cannot replace
+    // the two kernels: it runs in place of the second one, and would write dq
+    // too late.
     if (!first || first->buffers.size() < size_t(first->num_results) ||
         !llvm::is_contained(
             llvm::ArrayRef(first->buffers).take_back(first->num_results),

@@ -24,13 +24,17 @@
 
 namespace pcc::emit {
 
-/// Prepares the instructions of one function for devices with cuDNN, which
-/// computes the kernels of a pair in one call. Before this call, the second
-/// kernel of each pair has a description and the first has none.
+/// Prepares the instructions of one function for devices with cuDNN. Two
+/// kernels compute the gradients of one attention: the first kernel computes
+/// dq, the gradient of the queries, and the second computes the gradients of
+/// keys and values. cuDNN computes all three in one call. Before this function
+/// runs, each second kernel has a description (program::AttentionT) for cuDNN,
+/// and no first kernel has one.
 ///
-/// If the first kernel is the last instruction before the second one that
-/// touches dq, it gets the same description, so that cuDNN can replace both.
-/// Otherwise the second kernel loses its description, so that both kernels run.
+/// cuDNN can replace both kernels if the first kernel is the last instruction
+/// before the second kernel that reads or writes dq. The first kernel then gets
+/// a copy of the description. Otherwise the second kernel loses its
+/// description, so that devices run both kernels.
 void pairAttentionGradients(
     std::vector<std::unique_ptr<program::InstructionT>> &instructions);
 

@@ -46,8 +46,8 @@ int BufferPlan::newStorage(Value value) {
   return static_cast<int>(storages.size()) - 1;
 }
 
-/// The functions of a position share one storage per parameter, which all of
-/// them read and write.
+/// The functions of a pipeline position share one storage per parameter, which
+/// all of them read and write.
 int BufferPlan::storageOfParameter(int32_t parameter, Value value) {
   auto [entry, isNew] = parameterStorages.try_emplace(parameter, -1);
   if (!isNew)
@@ -58,7 +58,8 @@ int BufferPlan::storageOfParameter(int32_t parameter, Value value) {
   return entry->second;
 }
 
-/// Stores equal bytes once: constants with equal bytes get the same offset.
+/// Constants with equal bytes share one range of bytes, so they get the same
+/// offset.
 int BufferPlan::constantStorage(graph::ConstantOp constant) {
   const std::string bytes = constantBytesOf(constant.getValue());
   auto [entry, isNew] = constantOffsets.insert(
@@ -74,9 +75,9 @@ int BufferPlan::constantStorage(graph::ConstantOp constant) {
   return storage;
 }
 
-/// True under two conditions: an op of this function computes the value, and
-/// the collective is its only reader, directly or through reshapes. Weights,
-/// constants and arguments must keep their bytes.
+/// Returns true under two conditions: an op of the current function computes
+/// the value, and the collective is its only reader, directly or through
+/// reshapes. Weights, constants and function arguments must keep their bytes.
 bool BufferPlan::mayReuse(Value value) const {
   for (;;) {
     Operation *op = value.getDefiningOp();
@@ -172,13 +173,15 @@ int BufferPlan::storageOfUpdated(Value value) {
   return isElementWise(kernel) ? storage : -1;
 }
 
-/// An all_reduce works in place, in the storage of its input, if the input has
-/// no other reader. An early all_reduce whose gradient another function
-/// computes always works in place, since it is the only reader of the gradient.
+/// An all_reduce works in place, in the storage (range of bytes) of its input,
+/// if the input has no other reader. An early all_reduce starts in a backward
+/// function and finishes there, although its op may be in the optimizer update.
+/// In the latter case it always works in place, since it is the only reader of
+/// the gradient.
 ///
-/// Any other collective gets a new storage. The new storage of an early
-/// reduce_scatter is live from the function that computes the gradient to this
-/// function.
+/// Any other collective gets a new storage. If an early reduce_scatter is an op
+/// of the update, its new storage is live from the backward function that
+/// computes the gradient up to `function`.
 int BufferPlan::storageForMoved(dist::CollectiveOp collective,
                                 func::FuncOp function) {
   Value input = collective.getInput();
@@ -197,8 +200,8 @@ int BufferPlan::storageForMoved(dist::CollectiveOp collective,
   return storage;
 }
 
-/// Stages of one position exchange no messages: the receiving stage reads the
-/// storage of the sending stage.
+/// Stages of one pipeline position exchange no messages: the receiving stage
+/// reads the storage of the sending stage.
 int BufferPlan::storageForReceived(pipe::ReceiveOp receive,
                                    func::FuncOp function) {
   const auto from = static_cast<int>(receive.getFrom());
@@ -219,8 +222,8 @@ MicrobatchLiveness &BufferPlan::held(int storage, bool isShared) {
       .first->second;
 }
 
-/// Ignores results of functions that run once per step: they belong to no
-/// microbatch, so they are neither activations nor gradients.
+/// Ignores results of functions that run once per step: such results belong to
+/// no microbatch, so they are neither activations nor gradients.
 void BufferPlan::noteHeld(int storage, func::FuncOp maker, func::FuncOp taker) {
   Holdings &own = holdings[stageOf(taker)];
   if (pipe::runsOnce(maker))
@@ -238,13 +241,15 @@ void BufferPlan::setSlots() {
       storage.slots = std::max(storage.slots, slots.count());
 }
 
-/// Returns whether each microbatch has its own part of an input or output.
+/// Returns whether each microbatch has its own part of `port`, an input or
+/// output of the model. False if all microbatches share the whole of it.
 static bool isCutByMicrobatch(const Port &port) {
   return runtime::isCutByMicrobatch(port.sharding);
 }
 
-/// The sum is set to 0 at the beginning of the step and read by the update, so
-/// its storage is live during the whole step.
+/// The sum over microbatches is set to 0 at the beginning of the step, and the
+/// optimizer update reads it at the end. So its storage is live during the
+/// whole step.
 int BufferPlan::accumulatorFor(BlockArgument argument) {
   const int storage = newStorage(argument);
   storages[storage].isWhole = true;
@@ -254,9 +259,9 @@ int BufferPlan::accumulatorFor(BlockArgument argument) {
   return accumulators[pipe::heldBy(argument)] = storage;
 }
 
-/// The stages of a position share the storage of an input of the model. The
-/// input is filled for all microbatches before the step begins, so the storage
-/// has one slot per microbatch.
+/// The stages of a position (virtual pipeline rank) share the storage of an
+/// input of the model. The input is filled for all microbatches before the step
+/// begins, so the storage has one slot (copy) per microbatch.
 int BufferPlan::storageForArgument(BlockArgument argument) {
   auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
   if (pipe::isAccumulator(argument))
@@ -317,7 +322,9 @@ void BufferPlan::addOutputs(func::FuncOp function) {
       continue;
     outputs[output] = storageOf.at(operand.get());
     outputTypes[output] = tensorOf(operand.get());
-    // An output that microbatches do not divide is written by all of them.
+    // If an output is not divided into one part per microbatch, every
+    // microbatch writes all of it. So its storage is live during the whole
+    // step.
     if (facts.microbatches > 1 && !isCutByMicrobatch(facts.outputs[output])) {
       storages[outputs[output]].isWhole = true;
       continue;
@@ -329,8 +336,8 @@ void BufferPlan::addOutputs(func::FuncOp function) {
 }
 
 /// Returns the key by which BufferPlan::functions() sorts: forward functions by
-/// ascending stage, then backward functions by descending stage, then updates
-/// by part.
+/// ascending stage, then backward functions by descending stage, then functions
+/// of the optimizer update by number of the update part.
 static std::pair<int, int> orderOf(func::FuncOp function) {
   const auto stage = static_cast<int>(pipe::stageOf(function));
   const plan::SendPart kind = plan::sendPartOf(pipe::actionOf(function).str());
@@ -479,8 +486,8 @@ int32_t BufferPlan::receivedBuffer(int transfer) {
 // The arena
 //===----------------------------------------------------------------------===//
 
-/// A storage that no instruction uses gets no bytes, unless it is live across
-/// actions.
+/// A storage gets no bytes if no instruction uses it, unless it is live for
+/// longer than one action (one run of a stage function).
 plan::ArenaBuffer BufferPlan::wantedBy(int index) const {
   const ValueStorage &storage = storages[index];
   const auto outlives = outliving.find(index);

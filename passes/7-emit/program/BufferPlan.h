@@ -1,8 +1,8 @@
 //===- BufferPlan.h - memory plan of one pipeline position ----------------===//
 //
-// Gives every value of a position's stages a *storage*: a range of bytes in the
-// arena, in a parameter's local piece, or in the constants. Several values
-// share a storage where no bytes have to move:
+// Gives every value of a pipeline position's stages a *storage*: a range of
+// bytes in the arena, in a parameter's local piece, or in the constants.
+// Several values share a storage where no bytes have to move:
 //
 // - a reshape and its operand;
 // - an all_reduce and its input, if the input has no other reader;
@@ -60,16 +60,19 @@ namespace pcc::emit {
 /// buffers are unknown before place().
 class BufferPlan {
 public:
-  /// Writes the buffers, parameters, weight files, accumulators and arena sizes
-  /// of `program`. `facts` and `program` must outlive this object.
+  /// Writes the buffers, parameters, weight files, accumulators (sums over
+  /// microbatches) and arena sizes of `program`, the program of the pipeline
+  /// position with index `position`. `facts` and `program` must outlive this
+  /// object.
   BufferPlan(const ModelFacts &facts, int position, program::ProgramT &program);
 
-  /// Assigns a storage (range of bytes) to every SSA value of the position's
-  /// stages. Must be called once, before all calls below.
+  /// Assigns a storage (range of bytes) to every SSA value of the pipeline
+  /// position's stages. Must be called once, before all calls below.
   void addStages();
-  /// Returns the functions of the position's stages in an order in which each
-  /// follows the functions whose results it takes: first forward, then
-  /// backward, then the parts of the update.
+  /// Returns the functions of the pipeline position's stages in an order in
+  /// which each function follows the functions whose results it takes. The
+  /// forward functions come first, then the backward functions, then those of
+  /// the optimizer update.
   std::vector<mlir::func::FuncOp> functions() const;
 
   /// Starts a new function, one of functions(), and its first instruction.
@@ -78,63 +81,70 @@ public:
     currentFunction = function;
     beginInstruction();
   }
-  /// Starts a new instruction. All buffers that are requested before the next
-  /// call of this method are live at the instant of the new instruction.
+  /// Starts a new instruction of the current function. The instruction uses all
+  /// buffers that are requested before the next call of this method, so these
+  /// buffers are live while it runs.
   void beginInstruction() { line.functions[currentFunction].add(++line.now); }
 
   /// Returns the buffer of `value`. Call it for each value that the current
   /// instruction reads or writes.
   int32_t bufferOf(mlir::Value value);
-  /// Marks the operand, result and scratch buffers of `collective` as live at
-  /// the current instruction. For the instruction that finishes a collective
-  /// which an earlier instruction has started.
+  /// Extends the live ranges of the operand, result and scratch buffers of
+  /// `collective` to the current instruction. A collective can be split into
+  /// two instructions, a start and a finish. This method must be called for the
+  /// finish.
   void useAgain(const program::CollectiveT &collective);
   /// Returns a new buffer of `bytes` bytes for temporary data of the current
   /// instruction. It is live at that instruction only, unless useAgain()
   /// extends its live range. Returns -1 if `bytes` is 0.
   int32_t scratch(int64_t bytes);
   /// Makes the storage of `value` `copies` times as large. Returns a buffer of
-  /// shape [copies, elements] whose row 0 is `value`. The lowering of masks
-  /// uses it: it copies a new value to row 0 on one rank, and to a row that
-  /// nobody reads on the others.
+  /// shape [copies, elements] whose row 0 is `value`. Example with two copies:
+  /// one rank copies a new value to row 0. All other ranks copy it to row 1,
+  /// which nobody reads, so that their `value` stays unchanged.
   int32_t widenedBuffer(mlir::Value value, int64_t copies);
 
   /// Returns the buffer of the model's input with index `input`; -1 if the
-  /// position does not read this input.
+  /// pipeline position does not read this input.
   int32_t inputBuffer(int input);
   /// Returns the buffer of the model's output with index `output`; -1 if the
-  /// position does not compute this output.
+  /// pipeline position does not compute this output.
   int32_t outputBuffer(int output);
-  /// Returns the buffer from which the transfer with index `transfer` is sent;
-  /// -1 if another position sends it.
+  /// Returns the buffer from which the transfer (value that one stage sends to
+  /// another) with index `transfer` is sent; -1 if another pipeline position
+  /// sends it.
   int32_t sentBuffer(int transfer);
-  /// Returns the buffer into which the transfer with index `transfer` is
-  /// received; -1 if another position receives it.
+  /// Returns the buffer into which the transfer (value that one stage sends to
+  /// another) with index `transfer` is received; -1 if another pipeline
+  /// position receives it.
   int32_t receivedBuffer(int transfer);
 
-  /// Returns the buffer of the weight that `set` writes: the position's own
-  /// part of it. Returns -1 if ParameterList has no parameter for it.
+  /// Returns the buffer of the weight that `set` writes. It holds the rank's
+  /// part of the weight. Returns -1 if ParameterList has no parameter for the
+  /// weight.
   int32_t parameterBuffer(graph::SetParameterOp set);
-  /// Returns how many bytes of the arena hold sums over microbatches, and
-  /// gradients that wait for the update. Valid after the last instruction.
+  /// Returns how many bytes of the arena hold gradients until the update, or
+  /// sums of gradients over microbatches. Valid after the last instruction.
   int64_t gradientBytes() const;
   /// Returns the bytes of weights, gradients and activations that each rank
-  /// holds for `stage` for longer than an action. Activations are those of one
-  /// microbatch. All are 0 for a stage that holds nothing. Valid after the last
-  /// instruction.
+  /// holds for `stage` for longer than one action. An action is one run of a
+  /// stage function, such as the forward pass of one microbatch. The bytes of
+  /// activations are those of one microbatch. All are 0 for a stage that holds
+  /// nothing. Valid after the last instruction.
   runtime::StageBytes bytesOfStage(int stage) const;
 
   /// Assigns an offset in the arena to every storage that needs one. Then
-  /// writes the offsets of all buffers, the accumulators, the size of the arena
-  /// and a lower bound of that size to the program. Must be called after the
-  /// last instruction. Returns an empty string, or what the check of the arena
-  /// found wrong.
+  /// writes the offsets of all buffers, the accumulators (sums over
+  /// microbatches), the size of the arena and a lower bound of that size to the
+  /// program. Must be called after the last instruction. Checks the finished
+  /// arena. Returns an empty string, or the error message of that check.
   std::string place();
 
   /// Returns the bytes of all constants, into which buffers in constant memory
   /// point.
   const std::vector<std::byte> &constants() const { return constantBytes; }
-  /// Returns the parameters (weights and optimizer state) of the position.
+  /// Returns the parameters (weights and optimizer state) of the pipeline
+  /// position.
   ParameterList &parameters() { return parameterList; }
 
 private:
@@ -154,7 +164,8 @@ private:
     /// Number of microbatches whose values are live at the same time, each of
     /// which needs a slot. Microbatch m uses slot m % slots.
     int32_t slots = 1;
-    /// Instants from the first to the last instruction that uses the storage.
+    /// Range from the first to the last instruction that uses the storage. An
+    /// instant is the number of an instruction or message (InstantLine).
     Instants touched;
     /// Whether the storage is live from the beginning to the end of the step.
     bool isWhole = false;
@@ -165,7 +176,8 @@ private:
     int64_t stride() const;
   };
 
-  /// Parameters and storages that a stage holds for longer than one action.
+  /// Parameters and storages that a stage holds for longer than one action (one
+  /// run of a stage function).
   struct Holdings {
     /// Indices, in the program, of the parameters that the stage reads or
     /// writes.
@@ -173,10 +185,10 @@ private:
     /// Indices of the storages that hold gradients, or their sums, until the
     /// update.
     std::set<int> gradients;
-    /// Indices of the storages of activations, which the forward function
-    /// leaves to backward functions. The value is false if only the action I
-    /// (the input gradient) reads the activation, true if a later one does as
-    /// well.
+    /// Activations: values that the forward function leaves to backward
+    /// functions. The key is the index of the activation's storage. The value
+    /// is false if only the action I (input gradient) reads the activation. It
+    /// is true if another action, such as W (weight gradient), reads it.
     std::map<int, bool> activations;
   };
 
@@ -184,14 +196,15 @@ private:
   /// index.
   int newStorage(mlir::Value value);
   /// Returns the index of the storage for `value`, the result of an op of
-  /// `function`: that of another value if both can share it, else a new one.
+  /// `function`. This is the storage of another value, such as the op's
+  /// operand, if both can share it, else a new one.
   int storageFor(mlir::Value value, mlir::func::FuncOp function);
   /// Returns the index of the storage for the result of `collective`: that of
   /// its input if the collective can work in place, else a new one.
   int storageForMoved(dist::CollectiveOp collective,
                       mlir::func::FuncOp function);
   /// Returns the index of the storage for a received value: that of the sent
-  /// value if both stages belong to this position, else a new one.
+  /// value if both stages belong to this pipeline position, else a new one.
   int storageForReceived(pipe::ReceiveOp receive, mlir::func::FuncOp function);
   /// If `value` is the new value of a weight and may overwrite the old one,
   /// returns the index of the weight's storage. Otherwise returns -1.
@@ -208,31 +221,35 @@ private:
   /// Assigns a storage to each argument of `function` and to each result of its
   /// ops.
   void addFunction(mlir::func::FuncOp function);
-  /// Returns the index of the storage for a function argument. It is that of a
-  /// sum over microbatches, of another function's result, or of an input of the
-  /// model. Any other argument gets a new one.
+  /// Returns the index of the storage for a function argument. An argument can
+  /// stand for a sum over microbatches, for a result of another function, or
+  /// for an input of the model. It then gets the storage of that value. Any
+  /// other argument gets a new storage.
   int storageForArgument(mlir::BlockArgument argument);
-  /// Records the storages of the values that `function` sends. They stay live
-  /// until the wait for the send.
+  /// Records the storages of the values that `function` sends to other stages.
+  /// Each storage stays live until the program has waited for the end of the
+  /// send.
   void addSends(mlir::func::FuncOp function);
   /// Records the storages of the outputs of the model that `function` returns.
   /// They stay live until the end of the step.
   void addOutputs(mlir::func::FuncOp function);
   /// Returns whether a collective that reads `value` may write its result over
-  /// it.
+  /// `value`.
   bool mayReuse(mlir::Value value) const;
   /// Returns the buffer that stands for the storage with index `storage`, seen
   /// as a tensor of `type`. Adds it to the program when it is requested for the
   /// first time.
   int bufferIn(int storage, mlir::RankedTensorType type);
-  /// Extends the live range of `storage` to the current instant.
+  /// Extends the live range of `storage` to the current instruction.
   void touch(ValueStorage &storage);
-  /// Returns the live ranges of a storage that stays live after its action;
-  /// creates them at the first call. `isShared` is true if all microbatches
-  /// share one value.
+  /// Returns the live ranges of the storage with index `storage`, which stays
+  /// live after the action (run of a stage function) that writes it. Creates
+  /// the ranges at the first call. `isShared` is true if all microbatches share
+  /// one value.
   MicrobatchLiveness &held(int storage, bool isShared = false);
-  /// Records in `holdings` that the function `taker` reads a value that another
-  /// function of the same stage, `maker`, has computed.
+  /// Records in `holdings` that the function `taker` reads the value in the
+  /// storage with index `storage`. Another function of the same stage, `maker`,
+  /// has computed the value.
   void noteHeld(int storage, mlir::func::FuncOp maker,
                 mlir::func::FuncOp taker);
   /// Computes, for each storage that stays live after its action, how many
@@ -251,15 +268,16 @@ private:
   /// Maps the bytes of each constant to their offset in `constantBytes`.
   llvm::StringMap<int64_t> constantOffsets;
   std::vector<ValueStorage> storages;
-  /// Live ranges of the storages that stay live after their action, by index of
-  /// the storage.
+  /// Live ranges of the storages that stay live after the action (run of a
+  /// stage function) that writes them. The key is the index of the storage.
   std::map<int, MicrobatchLiveness> outliving;
   /// Index of the storage of each sum over microbatches. The key is the SSA
   /// value that is the new sum.
   llvm::DenseMap<mlir::Value, int> accumulators;
   /// Holdings by stage.
   std::map<int, Holdings> holdings;
-  /// Index of the storage of every SSA value of the position's functions.
+  /// Index of the storage of every SSA value of the pipeline position's
+  /// functions.
   llvm::DenseMap<mlir::Value, int> storageOf;
   /// Maps the index of a parameter in the program to the index of its storage.
   llvm::DenseMap<int32_t, int> parameterStorages;
@@ -268,17 +286,19 @@ private:
   /// For each buffer of the program, the index of its storage.
   std::vector<int> storageOfBuffer;
   /// Indices of the storages of the model's inputs and outputs, and of sent and
-  /// received transfers, in the order of the lists in `facts`. -1 where the
-  /// position has no part in it.
+  /// received transfers (values that stages send to each other), in the order
+  /// of the lists in `facts`. -1 for an entry that the pipeline position
+  /// neither reads nor computes.
   std::vector<int> inputs, outputs, sent, received;
   /// Types of the parts that one rank holds of the model's inputs and outputs.
-  /// Null for those that the position does not have.
+  /// Null for an input or output that the pipeline position neither reads nor
+  /// computes.
   std::vector<mlir::RankedTensorType> inputTypes, outputTypes;
   /// Function that contains the current instruction. Null before
   /// beginFunction().
   mlir::Operation *currentFunction = nullptr;
-  /// Instants (instructions and messages) of the position so far. `line.now` is
-  /// the current one.
+  /// Instants (instructions and messages) of the pipeline position so far.
+  /// `line.now` is the current one.
   InstantLine line;
 };
 

@@ -49,7 +49,8 @@ static std::string findWideGroup(const program::ProgramT &program) {
 }
 
 /// Returns whether the messages of an action of a program are equal to those of
-/// the corresponding step of the simulated pipeline.
+/// the corresponding step of the simulated pipeline: the same transfers of the
+/// same microbatches, in the same order.
 static bool areAlike(const std::vector<program::Message> &written,
                      const std::vector<plan::Message> &replayed) {
   return llvm::equal(written, replayed,
@@ -83,9 +84,9 @@ static bool areAlike(const program::ActionT &written,
          areAlike(written.receives, replayed.receives);
 }
 
-/// Compares the actions of `program` with `replayed`, the steps of its position
-/// in the simulated pipeline. Returns an error message for the first action
-/// that differs, or an empty string.
+/// Compares the actions of `program` with `replayed`, the steps of its pipeline
+/// position in the simulated pipeline. Returns an error message for the first
+/// action that differs, or an empty string.
 static std::string findOtherActions(const program::ProgramT &program,
                                     const plan::PositionProgram &replayed) {
   for (size_t i = 0; i < program.actions.size() || i < replayed.size(); ++i)
@@ -98,14 +99,15 @@ static std::string findOtherActions(const program::ProgramT &program,
 }
 
 namespace {
-/// Checks for each collective that, of any two ranks of a group, one receives
-/// pieces of the size that the other sends. Checks equal collectives, such as
+/// Checks, for each collective, that any two ranks of a group agree on the size
+/// of the data that one sends to the other. Checks equal collectives, such as
 /// those of repeated layers, only once, also across programs.
 class CollectiveChecker {
 public:
-  /// Returns an error message for the first collective of `program` whose
-  /// pieces do not match; it begins with the name of the ONNX node. Returns an
-  /// empty string if all match.
+  /// Returns an error message for the first collective of `program` in which
+  /// the sizes of sent and received data differ. The message begins with the
+  /// name of the ONNX node. Returns an empty string if there is no such
+  /// collective.
   std::string findFault(const program::ProgramT &program) {
     const dist::Mesh mesh = runtime::meshOf(program);
     for (const auto &function : program.functions)

@@ -10,25 +10,28 @@
 namespace pcc::emit {
 
 /// Checks that the ranks of a bundle (the directory that pcc writes) cannot
-/// wait for each other forever in calls of communicators. `programs` are the
-/// programs of all positions (virtual pipeline ranks), in order. Returns an
-/// empty string, or a message about the first violation of these conditions:
+/// deadlock in calls of communicators. `programs` has the program of each
+/// position (virtual pipeline rank), in order. Returns an empty string if the
+/// following conditions hold, else an error message about the first one that
+/// does not:
 ///
-///   - All ranks create the same communicators in the same order: the groups, and
-///     the pairs of positions that exchange messages, are equal in all programs.
+///   - All ranks create the same communicators in the same order. For this, all
+///     programs must list equal groups of ranks, and equal pairs of positions
+///     that exchange messages.
 ///   - Every group lies within one position, whose ranks execute one program. The
 ///     members of a group therefore call its collectives in one order, with equal
-///     kinds and types. Each piece that one member sends has the size that the
-///     other member receives.
-///   - The posts and waits of every position are those of `facts.pipeline`. A
-///     simulation of them (replay) terminates even if nothing is buffered and
-///     every wait blocks.
+///     kinds and types. If one member sends data to another one, both expect the
+///     same size.
+///   - Every program has the posts (starts of sends and receives) and the waits
+///     of `facts.pipeline`. A simulation (replay) of the posts and waits
+///     terminates even if nothing is buffered and every wait blocks.
 ///
-/// These conditions suffice. Order the instructions that some rank has yet to
-/// execute as the replay does, then by their place in the program, and take the
-/// first one. All members of its group have executed all instructions before
-/// it. Both ends of the messages that it waits for are posted. So the
-/// instruction can be executed, and some rank always advances.
+/// These conditions suffice. Consider the instructions that some rank has yet
+/// to execute. Order them by their actions, in the order of the simulation,
+/// then by their place in the program. Take the first one. All members of its
+/// group have executed all instructions before it. Both ends of each message
+/// that it waits for are posted. So this instruction can be executed, and some
+/// rank always advances.
 ///
 /// The proof assumes one communicator per pair of positions and direction. It
 /// also assumes that no communicator waits for GPU resources that a waiting

@@ -65,10 +65,9 @@ private:
   }
 
   /// Appends `collective`, which reduces `gradient` in a backward function, to
-  /// `found` if it can start early. With several microbatches, its result must
-  /// be added to a sum over microbatches, which is sharded over ranks. With one
-  /// microbatch there is no such sum, so the result must be returned for the
-  /// update.
+  /// `found` if it can start early. With one microbatch, the function must
+  /// return the result of the collective for the update. With several
+  /// microbatches, the function must add the result to a sum over microbatches.
   void collectOfBackward(dist::CollectiveOp collective, Value gradient) {
     std::vector<Operation *> readers;
     if (collective.getInput().getDefiningOp() &&
@@ -77,8 +76,9 @@ private:
       add(collective, gradient, readers, /*isOfAll=*/facts.microbatches > 1);
   }
 
-  /// Appends an early reduction to `found`. `isOfAll` is true if it runs in
-  /// every microbatch, false if only in the last one.
+  /// Appends an early reduction of `gradient` by `collective` to `found`.
+  /// `readers` are the ops that read the reduced value. `isOfAll` is true if
+  /// the reduction runs for every microbatch, false if only for the last one.
   void add(dist::CollectiveOp collective, Value gradient,
            const std::vector<Operation *> &readers, bool isOfAll) {
     func::FuncOp maker = functionAround(gradient);
@@ -88,17 +88,17 @@ private:
   }
 
   /// Returns whether `value` is the result of a collective, possibly reshaped.
-  /// The value is known only when that collective finishes, which may be late,
-  /// so a reduction of the value cannot start early.
+  /// The value is then known only when that collective finishes, which may be
+  /// late. So a reduction of the value cannot start early.
   static bool communicates(Value value) {
     while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
       value = reshape->getOperand(0);
     return isa_and_nonnull<dist::CollectiveOp>(value.getDefiningOp());
   }
 
-  /// Returns the SSA value that `collective` reduces, in the function that
-  /// computes it: if the operand is an argument, follows it to the result of
-  /// another function. Returns null if it is an input of the model.
+  /// Returns the SSA value that `collective` reduces. If its operand is an
+  /// argument that stands for a result of another function, returns the value
+  /// in that function. Returns null if the operand is an input of the model.
   static Value gradientOf(dist::CollectiveOp collective) {
     auto argument = dyn_cast<BlockArgument>(collective.getInput());
     return argument ? pipe::heldBy(argument) : collective.getInput();
@@ -119,9 +119,9 @@ private:
            isWhole(gradient, argument, maker);
   }
 
-  /// Returns whether an all_reduce may overwrite the bytes of `value`: it has
-  /// one reader and, if it is a reshape, so has the operand of the reshape,
-  /// which has the same bytes.
+  /// Returns whether an all_reduce may overwrite the bytes of `value`: `value`
+  /// must have only one reader. If `value` is a reshape, its operand has the
+  /// same bytes, so that operand must have only one reader, too.
   static bool isReadOnce(Value value) {
     auto reshape = value.getDefiningOp<graph::ReshapeOp>();
     return value.hasOneUse() &&
@@ -136,10 +136,10 @@ private:
     return value;
   }
 
-  /// Returns whether the function needs `value` only for what it returns: it
-  /// returns `value`, or results of ops that read it, such as the slices of
-  /// several gradients that were reduced together. Appends these ops to
-  /// `readers`.
+  /// Returns whether the function needs `value` only to compute values that it
+  /// returns. It may return `value` directly. It may also return results of ops
+  /// that read `value`, such as slices that separate several gradients which
+  /// were reduced together. Appends these ops to `readers`.
   static bool isForUpdate(Value value, std::vector<Operation *> &readers) {
     return llvm::all_of(value.getUsers(), [&](Operation *user) {
       if (isa<graph::ReshapeOp>(user))
@@ -155,8 +155,8 @@ private:
     });
   }
 
-  /// Returns whether the only use of `value`, directly or through reshapes, is
-  /// that the function returns it.
+  /// Returns whether the function only returns `value`, directly or through
+  /// reshapes.
   static bool isReturned(Value value) {
     return llvm::all_of(value.getUsers(), [](Operation *user) {
       return isa<func::ReturnOp>(user) ||
@@ -185,10 +185,12 @@ private:
            llvm::all_of(op->getUsers(), llvm::IsaPred<func::ReturnOp>);
   }
 
-  /// Returns whether the reduction that takes `gradient` as argument `reader`
-  /// may run after the last microbatch. `gradient`, a result of `maker`, must
-  /// then be a sum over all microbatches (or there is only one), and no
-  /// argument but `reader` and the accumulator of `maker` may take it.
+  /// Returns whether `gradient`, a result of the function `maker`, can be
+  /// reduced after the last microbatch. `reader` is the argument through which
+  /// the reduction takes it. Two conditions must hold. With several
+  /// microbatches, `gradient` must be a sum over microbatches. Except for
+  /// `reader`, only the argument of `maker` that carries this sum to the next
+  /// microbatch may take `gradient`.
   bool isWhole(Value gradient, BlockArgument reader, func::FuncOp maker) {
     bool isSum = facts.microbatches == 1;
     for (BlockArgument taker : takers[gradient])
@@ -199,8 +201,8 @@ private:
     return isSum;
   }
 
-  /// Returns the index of the last microbatch for which the position runs
-  /// `maker`.
+  /// Returns the index of the last microbatch for which the pipeline position
+  /// runs `maker`.
   int lastMicrobatch(func::FuncOp maker) const {
     const auto stage = static_cast<size_t>(pipe::stageOf(maker));
     int last = 0;

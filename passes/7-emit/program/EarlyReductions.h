@@ -37,22 +37,25 @@ struct ModelFacts;
 /// starts it, the other finishes it while further gradients are computed. Both
 /// are in the function that computes the gradient.
 struct EarlyReduction {
-  /// The all_reduce or reduce_scatter op. It stands in `maker` or in a function
-  /// of the update. Mutable because the op's accessors are not const.
+  /// The all_reduce or reduce_scatter op. It is an op of `maker` (the function
+  /// that computes the gradient) or of a function of the optimizer update.
+  /// Mutable because the op's accessors are not const.
   mutable dist::CollectiveOp collective;
-  /// SSA value of `maker` that the collective reduces: the operand of the
-  /// collective or, if the collective stands in the update, the result of
-  /// `maker` that is passed to the update.
+  /// SSA value that the collective reduces, defined in the backward function
+  /// `maker`. If the collective is an op of `maker`, this value is its operand.
+  /// If the collective is an op of the optimizer update, this value is the
+  /// result of `maker` that is passed to the update.
   mlir::Value gradient;
   /// Backward function that computes `gradient`.
   mlir::func::FuncOp maker;
-  /// Ops of `maker` that read the reduced value, and so have to wait for the
-  /// finish. No other op of `maker` reads their results. Empty if `maker` only
-  /// returns the reduced value, or if the collective stands in the update.
+  /// Ops of the backward function `maker` that read the reduced value, and so
+  /// must run after the reduction has finished. `maker` uses the results of
+  /// these ops only to return them. Empty if `maker` only returns the reduced
+  /// value, or if the collective is an op of the optimizer update.
   std::vector<mlir::Operation *> readers;
-  /// Index of the only microbatch for which the reduction runs: the last one
-  /// for which the position runs `maker`. -1 if the reduction runs for every
-  /// microbatch.
+  /// Index of the only microbatch for which the reduction runs: the last
+  /// microbatch for which the position (virtual pipeline rank) runs `maker`. -1
+  /// if the reduction runs for every microbatch.
   int microbatch;
   /// Index in ModelFacts::groups of a group of ranks that is used by early
   /// reductions only. It has the same ranks as the group of the collective.
@@ -60,8 +63,8 @@ struct EarlyReduction {
 };
 
 /// Returns all reductions of gradients that can start early, in program order.
-/// Adds groups of ranks for them to `facts`. All facts that readFacts() reads
-/// before the early reductions must be complete.
+/// Adds groups of ranks for them to `facts`. readFacts() calls this function
+/// after it has read stages, pipeline and groups, which must be complete.
 std::vector<EarlyReduction> findEarlyReductions(ModelFacts &facts);
 
 } // namespace pcc::emit

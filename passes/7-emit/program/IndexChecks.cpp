@@ -63,9 +63,10 @@ class IndexTrace {
 public:
   explicit IndexTrace(const SymbolTable &symbols) : symbols(symbols) {}
 
-  /// Returns the function argument from which the elements of `place` come.
-  /// Returns null if they are computed rather than only moved. Adds facts about
-  /// the ops in between to `passed`.
+  /// Follows the indices in `place` (an SSA value) back to a function argument,
+  /// through casts, layout ops, slices, masks, collectives and index
+  /// arithmetic. Returns that argument. Returns null if another kind of op
+  /// computes the indices. Adds facts about the ops in between to `passed`.
   BlockArgument find(TracedValue place, Passed &passed) const {
     auto [value, caller] = makerOf(place);
     if (auto argument = dyn_cast_or_null<BlockArgument>(value))
@@ -79,8 +80,8 @@ public:
     if (op && (graph::laysOutOperand(op) || isa<graph::CastOp>(op)))
       return find({op->getOperand(0), caller}, passed);
     if (auto add = dyn_cast_or_null<graph::AddOp>(op)) {
-      // An addition of a constant occurs in `input + size`, so the constant is
-      // the number of rows of the table.
+      // Index arithmetic adds the number of rows of the table to negative
+      // indices: `input + size`. So a constant addend is that number.
       passed.size = splatAt({add.getRhs(), caller});
       return passed.size ? find({add.getLhs(), caller}, passed)
                          : BlockArgument();
@@ -99,8 +100,8 @@ private:
     return isa<func::FuncOp>(argument.getOwner()->getParentOp());
   }
 
-  /// Returns whether a collective only moves elements between ranks: it reduces
-  /// none, and does not select rows.
+  /// Returns whether a collective only moves whole tensors between ranks: it
+  /// neither reduces elements nor selects rows.
   static bool moves(dist::CollectiveOp collective) {
     return collective.getFrom().getSharding().partials.empty() &&
            collective.getTo().getSharding().partials.empty() &&
@@ -252,7 +253,7 @@ private:
              .second)
       return;
     // Prefer the node name of the gather. A launch has the name of the last op
-    // of its kernel, which may be another.
+    // of its kernel, which may belong to another node.
     std::string node = graph::nodeName(op->getLoc()).str();
     if (node.empty())
       node = graph::nodeName(user->getLoc()).str();

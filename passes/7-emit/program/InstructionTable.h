@@ -9,9 +9,9 @@
 
 namespace pcc::emit {
 
-/// State that the builders of all instructions of a position's program share:
-/// the facts of the module, the memory plan, the list to which instructions are
-/// appended, and the kernels that the program calls.
+/// State that the builders of all instructions of a pipeline position's program
+/// share: the facts of the module, the memory plan, the list to which
+/// instructions are appended, and the kernels that the program calls.
 class InstructionWriter {
 public:
   /// Numbers the kernels of the module: first its rank.kernel ops in their
@@ -127,8 +127,9 @@ void addCollectiveInstructions(InstructionTable &table);
 void addKernelInstructions(InstructionTable &table);
 void addHostInstructions(InstructionTable &table);
 
-/// Appends the instruction that starts a collective early. Returns the
-/// instruction that finishes the collective. The caller has to append it later.
+/// Appends the instruction that starts `early`, a reduction of a gradient that
+/// runs during the backward pass. Returns the instruction that finishes the
+/// reduction. The caller has to append it later.
 program::CollectiveT startReduction(const EarlyReduction &early,
                                     InstructionWriter &writer);
 program::CollectiveT startGather(const Prefetch &prefetch,

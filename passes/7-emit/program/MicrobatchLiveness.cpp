@@ -32,8 +32,8 @@ MicrobatchLiveness::MicrobatchLiveness(const ModelFacts &facts, int position,
     : facts(&facts), steps(&facts.pipeline.positions[position]),
       spans(isShared ? 1 : facts.microbatches) {}
 
-/// A function that runs once per step, such as an update, uses the shared value
-/// if there is one, else the value of the last microbatch.
+/// If `function` runs once per step (such as an update), it uses the shared
+/// value or, without a shared value, the value of the last microbatch.
 void MicrobatchLiveness::addRuns(mlir::func::FuncOp function) {
   const bool runsOnce = pipe::runsOnce(function);
   for (auto [index, step] : llvm::enumerate(*steps))
@@ -75,7 +75,8 @@ bool MicrobatchLiveness::collides(int32_t slots) const {
 }
 
 /// Tries 1, 2, 3, ... slots until no two microbatches that are live at the same
-/// time share one. With one slot per microbatch that is always so.
+/// time share a slot. The search ends at the latest with one slot per
+/// microbatch.
 int32_t MicrobatchLiveness::count() const {
   int32_t slots = 1;
   while (collides(slots))
@@ -83,8 +84,9 @@ int32_t MicrobatchLiveness::count() const {
   return slots;
 }
 
-/// A step that posts or waits for messages has one instant. A step that runs a
-/// function has the instants of that function's instructions.
+/// A step that posts or waits for messages has one instant (number on the time
+/// axis of live ranges). A step that runs a function has one instant for each
+/// instruction of that function.
 Instants MicrobatchLiveness::heldAt(size_t step, const Span &span,
                                     const InstantLine &line,
                                     const Instants &touched) const {
@@ -132,8 +134,8 @@ MicrobatchLiveness::pieces(const InstantLine &line, const Instants &touched,
   for (int32_t slot = 0; slot < slots; ++slot) {
     const uint64_t begin = slot * stride, end = begin + stride;
     std::vector<Instants> held = heldIn(slot, slots, line, touched);
-    // If a slot and the one before it have equal live ranges, extend that one's
-    // pieces to cover both.
+    // If this slot and the preceding slot have equal live ranges, extend the
+    // pieces of the preceding slot to cover both slots.
     if (slot > 0 && held == before) {
       for (size_t i = 0; i < held.size(); ++i)
         result.rbegin()[i].end = end;

@@ -61,8 +61,10 @@ int ModelFacts::findInput(BlockArgument argument) const {
 //===----------------------------------------------------------------------===//
 
 /// Returns the sub-axes along which the members of a collective's group differ.
-/// A reduction has those that it makes whole; a collective that moves elements
-/// has those that the reshard planner computes. A local collective has none.
+/// For a reduction, these are the sub-axes over which its operand is partial,
+/// but its result is not. For a collective that only moves elements, the
+/// reshard planner computes them. Returns none for a collective that exchanges
+/// nothing between ranks.
 static dist::SubAxes groupAxes(dist::CollectiveOp collective,
                                const dist::Mesh &mesh) {
   dist::CollectiveKind kind = collective.getKind();
@@ -81,7 +83,8 @@ static dist::SubAxes groupAxes(dist::CollectiveOp collective,
 }
 
 /// Returns the address of an attribute made of kind, shardings and shape. Equal
-/// attributes have equal addresses, because the context stores each once.
+/// attributes have equal addresses, because the MLIR context stores each
+/// attribute once.
 const void *emit::keyOf(dist::CollectiveOp collective) {
   return ArrayAttr::get(collective.getContext(),
                         {collective.getKindAttr(), collective.getFrom(),
@@ -114,8 +117,8 @@ int ModelFacts::groupOf(dist::CollectiveOp collective) const {
 
 namespace {
 /// Reads the facts from the module, one list after another. Each method uses
-/// the results of the methods before it, and returns an empty string or what is
-/// missing in the module.
+/// the results of the methods before it. It returns an empty string, or a
+/// message about what is missing in the module.
 class FactReader {
 public:
   explicit FactReader(ModuleOp module)
@@ -231,7 +234,8 @@ private:
     return {};
   }
 
-  /// Reads the actions of each position, and which position runs each stage.
+  /// Reads the actions of each pipeline position, and which position runs each
+  /// stage.
   std::string readActions() {
     for (auto op : facts.module.getOps<pipe::ActionsOp>()) {
       const auto position = static_cast<int>(facts.actionsOfPosition.size());
@@ -268,9 +272,9 @@ private:
     return {};
   }
 
-  /// Inserts the posts and waits of messages between the actions of each
-  /// position, in the same way as phase 6-schedule did when it checked for
-  /// deadlocks.
+  /// Inserts the posts (starts of sends and receives) and the waits for
+  /// messages between the actions of each pipeline position, in the same way as
+  /// phase 6-schedule did when it checked for deadlocks.
   std::string orderExchanges() {
     plan::ActionTable table;
     table.numStages = facts.numStages();
@@ -309,8 +313,8 @@ private:
     return {};
   }
 
-  /// Returns the index of `group`; adds it if it is new. Returns -1 for a group
-  /// of one rank.
+  /// Returns the index of `group` in `facts.groups`; adds the group if it is
+  /// new. Returns -1 for a group of one rank.
   int numberOf(const dist::SubAxes &group) {
     if (group.empty())
       return -1;

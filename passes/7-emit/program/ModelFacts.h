@@ -39,17 +39,17 @@ struct StageTransfer {
   int fromStage = 0, toStage = 0;
   /// Type of the part of the value that one rank holds.
   mlir::RankedTensorType type;
-  /// Kind of the action that sends the value (forward, backward or update) and,
-  /// for an update, the number of its part.
+  /// Kind of the action that sends the value: forward, backward or update. For
+  /// an update, which consists of several parts, also the number of the part.
   plan::SendPart kind = {};
   /// Returns whether the value is sent once per step. Otherwise it is sent once
   /// per microbatch.
   bool isPerStep() const { return kind.kind == plan::TransferKind::Update; }
 };
 
-/// Facts about a module that the programs of all positions must agree on, read
-/// once. All programs list groups, transfers, inputs and outputs in the order
-/// of this struct, so that an index means the same on all ranks.
+/// Facts about a module that the programs of all pipeline positions must agree
+/// on, read once. All programs list groups, transfers, inputs and outputs in
+/// the order of this struct, so that an index means the same on all ranks.
 struct ModelFacts {
   /// Stores its arguments. readFacts() reads all other members.
   ModelFacts(mlir::ModuleOp module, RankMesh mesh)
@@ -74,20 +74,23 @@ struct ModelFacts {
   std::vector<std::vector<mlir::func::FuncOp>> functions;
   /// For each stage, the position (virtual pipeline rank) that runs it.
   std::vector<int> positionOfStage;
-  /// Actions of each position in one step, in order, as text: `0F3` is the
-  /// forward pass of stage 0 for microbatch 3.
+  /// Actions of each pipeline position in one step, in order, as text: `0F3` is
+  /// the forward pass of stage 0 for microbatch 3.
   std::vector<std::vector<std::string>> actionsOfPosition;
   /// Inputs and outputs of the model, in the model's order.
   std::vector<Port> inputs, outputs;
   /// Values that stages send to each other, ordered by the sending stage.
   std::vector<StageTransfer> transfers;
-  /// Steps of all positions: their actions, and the posts and waits of messages
-  /// in between.
+  /// Steps of all pipeline positions: their actions, and the posts and waits of
+  /// messages in between.
   plan::PipelineProgram pipeline;
-  /// Groups of ranks that communicate. Equal groups occur once, except those of
-  /// early reductions and prefetches (OverlapGroups).
+  /// Groups of ranks within which collectives communicate. Each entry names the
+  /// mesh axes along which the members of a group differ. Entries differ from
+  /// each other, except those of collectives that are split into start and
+  /// finish (OverlapGroups).
   std::vector<dist::SubAxes> groups;
-  /// Index of the group of every collective by keyOf(); -1 for a local one.
+  /// Maps the keyOf() of each collective to the index of its entry in `groups`;
+  /// to -1 if the collective exchanges nothing between ranks.
   std::map<const void *, int> groupOfKind;
   /// Reductions of gradients that start during the backward pass, in program
   /// order.
@@ -114,14 +117,14 @@ struct ModelFacts {
   /// `from` sends to stage `to`; -1 if there is none.
   int findTransfer(llvm::StringRef value, int from, int to) const;
   /// Returns the index in `groups` of the groups of ranks within which
-  /// `collective` communicates; -1 if it exchanges nothing.
+  /// `collective` communicates; -1 if it exchanges nothing between ranks.
   int groupOf(dist::CollectiveOp collective) const;
-  /// Returns the early reduction whose op is `collective`; null if it does not
-  /// start early.
+  /// Returns the early reduction (of a gradient during the backward pass) whose
+  /// op is `collective`; null if `collective` does not start early.
   const EarlyReduction *findEarly(dist::CollectiveOp collective) const;
-  /// Returns the index in `ports` of the port that `attributes`, those of an
-  /// argument or result of a stage function, name; -1 if they name none of
-  /// them.
+  /// Returns the index in `ports` (inputs or outputs of the model) of the port
+  /// that `attributes` refer to; -1 if there is none. `attributes` are those of
+  /// an argument or result of a stage function.
   static int findPort(const std::vector<Port> &ports,
                       mlir::DictionaryAttr attributes);
   /// Returns the index in `inputs` of the model's input that `argument`, an
@@ -129,10 +132,10 @@ struct ModelFacts {
   int findInput(mlir::BlockArgument argument) const;
 };
 
-/// Groups of ranks for one kind of collective that is split into start and
-/// finish, such as all prefetches. Between start and finish, ranks may call
-/// other collectives. So a split collective needs a communicator of its own,
-/// and a second group of the same ranks for it.
+/// Groups of ranks for collectives of one kind, such as prefetches, that are
+/// split into two instructions: start and finish. Between the two, ranks may
+/// call other collectives. So a split collective needs a communicator of its
+/// own, which is created for a second group of the same ranks.
 class OverlapGroups {
 public:
   /// `facts`, to which the new groups are added, must outlive this object.

@@ -66,7 +66,7 @@ int32_t ParameterList::add(graph::GetParameterOp get) {
   return add(get.getParameter(), dist::shardingOf(get.getResult()));
 }
 
-/// Returns whether an op of any position reads the weight with name
+/// Returns whether an op of any pipeline position reads the weight with name
 /// `parameter`.
 static bool isRead(ModuleOp module, StringRef parameter) {
   return module
@@ -90,8 +90,8 @@ int32_t ParameterList::add(graph::SetParameterOp set) {
 
 /// Describes a new parameter by three things: where its elements come from (a
 /// part of a file, a seed or a fill value), the steps that turn the stored
-/// tensor into the one that the program uses, and the layout of the latter over
-/// ranks.
+/// tensor into the tensor that the program uses, and the layout of the used
+/// tensor over ranks.
 int32_t ParameterList::add(StringRef name, dist::ShardingAttr placement) {
   graph::ParameterOp declaration = declarations.lookup(name);
   auto global = cast<RankedTensorType>(declaration.getType());

@@ -10,11 +10,11 @@
 
 namespace pcc::emit {
 
-/// Fills the list of parameters of a position's program, by which each rank
-/// knows which part of which weight file to load. The list has one parameter
-/// for each weight and each sharding with which the position reads the weight.
-/// So a weight that the position reads with two shardings occupies memory
-/// twice. A weight that the module writes, but never reads, also has a
+/// Fills the list of parameters of a pipeline position's program, by which each
+/// rank knows which part of which weight file to load. The list has one
+/// parameter for each weight and each sharding with which the position reads
+/// the weight. So a weight that the position reads with two shardings occupies
+/// memory twice. A weight that the module writes, but never reads, also has a
 /// parameter.
 class ParameterList {
 public:
@@ -25,9 +25,9 @@ public:
   /// reads. Adds the parameter at the first call.
   int32_t add(graph::GetParameterOp get);
   /// Returns the index, in the program's list, of the parameter that `set`
-  /// writes. If no position reads the weight, adds the parameter. Returns -1 if
-  /// some position reads the weight, but add() has not been called for an op
-  /// that reads it with the sharding of `set`.
+  /// writes. If no pipeline position reads the weight, adds the parameter.
+  /// Returns -1 if some position reads the weight, but add() has not been
+  /// called for an op that reads it with the sharding of `set`.
   int32_t add(graph::SetParameterOp set);
 
   /// Returns the declaration of the weight named `parameter`; null if the

@@ -32,14 +32,14 @@ static Table &append(std::vector<std::unique_ptr<Table>> &list) {
 }
 
 namespace {
-/// Early reduction whose start instruction has been written, but not yet its
-/// finish instruction.
+/// Early reduction (of a gradient during the backward pass) whose start
+/// instruction has been written, but not yet its finish instruction.
 struct PendingReduction {
   const EarlyReduction *early;
   /// Instruction that finishes the reduction.
   program::CollectiveT collective;
   /// Ops that read the reduced value. Their instructions are written after the
-  /// finish.
+  /// instruction that finishes the reduction.
   llvm::SmallVector<Operation *, 1> readers;
 };
 
@@ -47,9 +47,10 @@ struct PendingReduction {
 /// of a function are in the order of its ops, with two exceptions:
 ///
 ///   - The gather of a weight starts before the place of its op
-///     (WeightPrefetches.h). The ops that compute its input move along.
-///   - The reduction of a gradient starts right after its gradient
-///     (EarlyReductions.h). The ops that read its result follow the finish.
+///     (WeightPrefetches.h). The ops that compute its input run just before it.
+///   - The reduction of a gradient starts right after its gradient is computed
+///     (EarlyReductions.h). The ops that read its result follow the instruction
+///     that finishes the reduction.
 class ProgramWriter {
 public:
   ProgramWriter(const ModelFacts &facts, int position, PositionProgram &written)
@@ -122,8 +123,8 @@ private:
                      .peakOf(program.tf32 && type == "f32" ? "tf32" : type);
   }
 
-  /// Writes the flops and bytes of each stage of the position, which reports
-  /// and timelines show.
+  /// Writes the flops and bytes of each stage of the pipeline position, which
+  /// reports and timelines show.
   void writeStages() {
     const FlopCounter flops(facts.module);
     program.peak_flops = peakFlops(flops);
@@ -247,13 +248,13 @@ private:
       noteUnsupported(&op);
   }
 
-  /// Appends the instructions of an op, and starts the early reductions of its
-  /// results.
+  /// Appends the instructions of an op. Then starts the reductions, over ranks,
+  /// of those results that are gradients and can be reduced early.
   void writeAndReduce(Operation &op) {
     write(op);
     for (const EarlyReduction *early : startsBehind.lookup(&op)) {
-      // A loop, since finishReduction() writes ops that may start another
-      // reduction.
+      // One call of finishReduction() may not be enough, since it writes ops
+      // that may start another reduction.
       while (pending.size() >= mostPending)
         finishReduction();
       buffers.beginInstruction();
@@ -262,8 +263,8 @@ private:
   }
 
   /// Returns the most recent unfinished reduction whose result `op` reads; null
-  /// if there is none. `op` has to be written after the finish of that
-  /// reduction.
+  /// if there is none. The instructions of `op` must be written after the
+  /// instruction that finishes that reduction.
   PendingReduction *pendingFor(Operation &op) {
     for (PendingReduction &reduction : llvm::reverse(pending))
       if (llvm::is_contained(reduction.early->readers, &op))
@@ -271,8 +272,8 @@ private:
     return nullptr;
   }
 
-  /// Writes the finish of the oldest unfinished reduction, then the ops that
-  /// read its result.
+  /// Writes the instruction that finishes the oldest unfinished reduction, then
+  /// the ops that read its result.
   void finishReduction() {
     PendingReduction oldest = std::move(pending.front());
     pending.pop_front();
@@ -291,8 +292,8 @@ private:
     const Port &port = facts.inputs[input];
     program::CheckIndicesT check;
     check.buffer = instructions.bufferOf(use.input);
-    // Labels are numbers of classes. Unlike indices, negative ones do not count
-    // from the end.
+    // Labels are class numbers, so a negative label is an error. A negative
+    // index of another input is valid: it counts from the end of the table.
     check.low = port.isLabels ? 0 : -use.size;
     check.high = use.size;
     if (use.ignored)
@@ -348,8 +349,8 @@ private:
           output, buffers.outputBuffer(static_cast<int>(i))));
   }
 
-  /// Tells each random parameter of a program for GPUs which kernel generates
-  /// it.
+  /// Sets, in each random parameter of a program for GPUs, the number of the
+  /// kernel that generates the parameter.
   void giveGenerators() {
     for (auto &parameter : program.parameters)
       instructions.setGenerator(
@@ -375,8 +376,9 @@ private:
     return made;
   }
 
-  /// Writes the actions of one step. An update belongs to no microbatch. It
-  /// gets the index of the last one, since it reads values of that microbatch.
+  /// Writes the actions of one step. An update belongs to no microbatch. Its
+  /// action has the index of the last microbatch, since the update reads values
+  /// of that microbatch.
   void writeActions() {
     for (const plan::ProgramStep &step : facts.pipeline.positions[position]) {
       auto &action =
@@ -401,7 +403,8 @@ private:
   }
 
   /// Sets the stage and the microbatch of a post or wait to those of its first
-  /// message. Error messages and reports name the action by them.
+  /// message, so that error messages and reports can name the action. Changes
+  /// nothing if there are no messages.
   void nameExchange(program::ActionT &action) const {
     const bool receives = !action.receives.empty();
     const auto &messages = receives ? action.receives : action.sends;
@@ -421,8 +424,8 @@ private:
   InstructionWriter instructions;
   /// Index of each function in the list of functions of the program.
   llvm::DenseMap<Operation *, int32_t> numberOf;
-  /// Early reductions to start after each op: those whose gradient the op
-  /// computes.
+  /// For each op, the early reductions (of gradients, during the backward pass)
+  /// to start after the op, since it computes their gradients.
   llvm::DenseMap<Operation *, llvm::SmallVector<const EarlyReduction *, 1>>
       startsBehind;
   /// Largest number of reductions that may be unfinished at a time. Each

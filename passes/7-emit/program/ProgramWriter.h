@@ -33,9 +33,9 @@ Status writeProgram(const ModelFacts &facts, int position,
                     PositionProgram &written);
 
 /// Reads the facts of `module`, which phase 7-emit must have processed, and
-/// writes the programs of all positions to `programs`, in order. Returns exit
-/// code 3 if the module lacks a fact. Other exit codes are those of
-/// writeProgram().
+/// writes the programs of all pipeline positions to `programs`, in order.
+/// Returns exit code 3 if the module lacks a fact. Other exit codes are those
+/// of writeProgram().
 Status writePrograms(mlir::ModuleOp module, std::optional<ModelFacts> &facts,
                      std::vector<PositionProgram> &programs);
 

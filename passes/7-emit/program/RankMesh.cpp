@@ -28,7 +28,9 @@ runtime::Layout emit::layoutOf(const dist::Sharding &sharding,
   return layout;
 }
 
-/// Signless integers count as signed; i1 is Bool.
+/// Returns the runtime's type for `type`. A signless integer counts as signed,
+/// and i1 is Bool. Returns std::nullopt if the runtime has no integer of this
+/// width.
 static std::optional<runtime::ElementType> integerType(IntegerType type) {
   using runtime::ElementType;
   const bool isUnsigned = type.isUnsigned();

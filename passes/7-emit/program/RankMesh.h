@@ -12,10 +12,11 @@
 
 namespace pcc::emit {
 
-/// The mesh of ranks of a bundle. Its axes are "pp", the pipeline, followed by
-/// the axes of the module's mesh, of which the time axis comes last. Shardings
-/// over the module's mesh are shardings over this mesh, too. For mesh {mb=4,
-/// dp=2, tp=8} and two positions:
+/// The mesh of ranks of a bundle (the directory that pcc writes). Its first
+/// axis is "pp", the pipeline. The axes of the module's mesh follow. The last
+/// axis is the time axis "mb", which counts microbatches rather than ranks. A
+/// sharding over the module's mesh is also a sharding over this mesh. For mesh
+/// {mb=4, dp=2, tp=8} and two positions (virtual pipeline ranks):
 ///
 ///   axis    pp  dp  tp  mb
 ///   size     2   2   8   4
@@ -25,7 +26,7 @@ public:
   /// at least 1.
   RankMesh(dist::Mesh mesh, int64_t numPositions, int64_t numMicrobatches);
 
-  /// Returns the mesh of ranks, microbatches last.
+  /// Returns the mesh of ranks, with axis "mb" (microbatches) last.
   const dist::Mesh &ranks() const { return rankMesh; }
   /// Returns the mesh of the module.
   const dist::Mesh &shardingMesh() const { return mesh; }
@@ -35,9 +36,10 @@ private:
   dist::Mesh rankMesh;
 };
 
-/// Returns the layout of a tensor of global shape `shape` under `sharding`. The
-/// layout says which elements each rank holds. A dim that `sharding` leaves
-/// whole is one factor in the layout, and partial axes are left out.
+/// Returns the layout of a tensor of global shape `shape` under `sharding`:
+/// which elements each rank holds. The layout describes each dim by factors
+/// (sizes whose product is the size of the dim). A dim that `sharding` does not
+/// split has one factor. Partial axes are left out.
 runtime::Layout layoutOf(const dist::Sharding &sharding,
                          llvm::ArrayRef<int64_t> shape);
 

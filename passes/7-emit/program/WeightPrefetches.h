@@ -37,9 +37,9 @@ struct Prefetch {
   int group;
 };
 
-/// Returns all prefetches of the bundle (the module's programs), in program
-/// order. Adds groups of ranks for them to `facts`. All facts that readFacts()
-/// reads before the prefetches must be complete.
+/// Returns all prefetches of the module's programs, in program order. Adds
+/// groups of ranks for them to `facts`. readFacts() calls this function after
+/// it has read stages and groups, which must be complete.
 std::vector<Prefetch> findPrefetches(ModelFacts &facts);
 
 } // namespace pcc::emit

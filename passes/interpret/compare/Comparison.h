@@ -43,8 +43,9 @@ public:
   /// Returns whether all elements compared so far are equal within the
   /// tolerance.
   bool isEqual() const { return error <= tolerance; }
-  /// Returns the first element that differs: in the first shard that has one,
-  /// the first in row-major order. Returns nullopt if all elements are equal.
+  /// Returns the first element that differs. Shards come in the order in which
+  /// they were added; within a shard, elements come in row-major order. Returns
+  /// nullopt if all elements are equal within the tolerance.
   const std::optional<Difference> &firstDifference() const { return first; }
   /// Returns the expected global tensor.
   const graph::HostTensor &whole() const { return expected; }

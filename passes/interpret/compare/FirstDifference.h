@@ -10,12 +10,13 @@ namespace pcc::interpret {
 
 /// Finds the first value, in the order of execution, that the simulated ranks
 /// compute differently from the unpartitioned model. `whole` and `parts` are
-/// the modules that Verification::simulate takes.
+/// the modules that Verification::simulate takes: the unpartitioned and the
+/// partitioned one.
 ///
 /// Values of the two modules are compared if they have the same name in the
-/// ONNX model. Values without a name, partial sums and windowed reads are not
-/// compared. Returns nullopt if all compared values are equal, so that only
-/// outputs differ.
+/// ONNX model. Values without a name, partial sums and windowed reads (halo
+/// exchanges) are not compared. Returns nullopt if all compared values are
+/// equal, so that only outputs differ.
 ///
 /// Executes both modules again and keeps every named value of `whole` in
 /// memory. Therefore it should only be called after an output has been found to

@@ -70,11 +70,11 @@ static dist::SubAxes lacking(const dist::SubAxes &axes,
 }
 
 namespace {
-/// Tells which rows of a collective count, according to the row masks. A row is
-/// sent between its owner, the rank on the divided side (operand of an
-/// all_gather, result of a reduce_scatter), and a rank on the whole side. The
-/// masks of both ranks tell whether the row counts, and must agree. Without
-/// masks all rows count.
+/// Decides which rows of a collective are moved, according to the row masks. A
+/// row is sent between its owner and another rank. The owner is the rank that
+/// holds the row on the divided side (operand of an all_gather, result of a
+/// reduce_scatter). The masks of both ranks state whether the row is moved, and
+/// must agree. Without masks all rows are moved.
 class RowTable {
 public:
   RowTable(dist::CollectiveOp op, const SimulatedRanks &ranks,
@@ -110,10 +110,11 @@ public:
                         });
   }
 
-  /// Returns whether the row of an element counts. The rank `owner`, on the
-  /// divided side, holds the element at row-major position `ownerPlace`; the
-  /// rank `other`, on the whole side, holds it at `otherPlace`. Sets `fault` if
-  /// the masks of the two ranks disagree.
+  /// Returns whether the row of an element is moved according to the row masks.
+  /// The rank `owner`, on the divided side (operand of an all_gather, result of
+  /// a reduce_scatter), holds the element at row-major position `ownerPlace`.
+  /// The rank `other`, on the whole side, holds it at `otherPlace`. Sets
+  /// `fault` if the masks of the two ranks disagree.
   bool counts(int64_t owner, int64_t ownerPlace, int64_t other,
               int64_t otherPlace) {
     if (masks.empty() || owner == other)
@@ -287,8 +288,10 @@ private:
     return sources;
   }
 
-  /// Computes the result of a collective without reduction on the rank `rank`.
-  /// Each element is taken from the nearest rank that holds it.
+  /// Computes the result on the rank `rank` of a collective that reduces
+  /// nothing, such as an all_gather. Each element is taken from the nearest
+  /// rank that holds it: the rank that differs from `rank` along the fewest
+  /// mesh axes.
   void move(int64_t rank, HostTensor &result) {
     bool isLocal = op.getKind() == CollectiveKind::Slice ||
                    op.getKind() == CollectiveKind::Mask;
@@ -313,9 +316,9 @@ private:
       mask(rank, result);
   }
 
-  /// Makes a replicated value partial. Ranks with coordinate 0 along the new
-  /// partial axes keep `result`; on all others it is filled with the neutral
-  /// element.
+  /// Makes a replicated value partial. Ranks whose coordinates along the new
+  /// partial axes are 0 keep `result`. On all other ranks, `result` is filled
+  /// with the neutral element of the reduction, such as 0 for a sum.
   void mask(int64_t rank, HostTensor &result) {
     auto added = partialsOnlyIn(to, from);
     if (added.empty() ||

@@ -10,30 +10,33 @@
 
 namespace pcc::interpret {
 
-/// Row masks of a collective on one rank. They tell which rows are moved, such
-/// as the tokens that the experts of a rank need. The first few dims of the
-/// tensor count rows; a row is the block of elements at one index of these
-/// dims. The masks are not owned.
+/// Row masks of a collective on one rank: they mark the rows that are moved,
+/// such as the tokens that the experts of a rank need. A row is the block of
+/// elements at one index of the tensor's first dims; for a tensor [batch,
+/// tokens, features] with two such dims it is one token. The masks are not
+/// owned.
 struct RowMasks {
-  /// Operands 0 and 1 of the collective's `rows`, boolean tensors:
+  /// Operands 0 and 1 of the collective's `rows`, boolean tensors. The divided
+  /// side (operand of an all_gather, result of a reduce_scatter) has a part of
+  /// the rows on each rank. The whole side has all rows of the group.
   ///   divided  [first dims of the divided side, members of the group]: whether
-  ///            a row of this rank counts for that member
-  ///   whole    [first dims of the whole side]: whether a row counts for this
-  ///            rank
+  ///            a row of this rank is moved to or from that member
+  ///   whole    [first dims of the whole side]: whether a row is moved to or
+  ///            from this rank
   const graph::HostTensor *divided, *whole;
 };
 
 /// Executes a collective on all ranks and returns the result on each rank.
 /// `inputs[r]` is the operand on rank r. Elements are matched by their global
 /// indices under the shardings `from` and `to` of `op`, so the result does not
-/// depend on an algorithm of the runtime. A rank takes an element from its own
-/// operand if it is there, otherwise from the rank that differs from it along
-/// the fewest mesh axes. The kinds slice and mask only use the rank's own
-/// operand.
+/// depend on an algorithm of the runtime. If a rank's own operand holds an
+/// element of its result, the rank takes the element from there. Otherwise it
+/// takes the element from the rank that differs from it along the fewest mesh
+/// axes. The kinds slice and mask only use the rank's own operand.
 ///
-/// `masks` is empty or has one entry per rank. With masks only rows that count
-/// are moved. All other rows are undefined after an all_gather, and count as 0
-/// in a reduce_scatter.
+/// `masks` (which rows are moved) is empty or has one entry per rank. If it is
+/// empty, all rows are moved. Rows that are not moved are undefined after an
+/// all_gather, and count as 0 in a reduce_scatter.
 ///
 /// Returns an error if a rank needs an element that no rank can give it, or if
 /// the masks of two ranks disagree about a row.

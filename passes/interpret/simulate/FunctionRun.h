@@ -58,8 +58,9 @@ private:
   /// Returns the table of ops that a member function of this class executes, by
   /// op name. evaluateOp() executes all other ops.
   static const llvm::StringMap<Handler> &handlers();
-  /// Executes one op on all ranks and returns its results. The message of an
-  /// error does not name the op; the same holds for the functions below.
+  /// Executes one op on all ranks and returns its results. The error messages
+  /// of this function and of the private functions that it calls do not name
+  /// the op; run() adds the name.
   Results step(mlir::Operation *op);
   /// Returns whether `op` is evaluated in f64 or with rounding to the model's
   /// types.
@@ -74,8 +75,9 @@ private:
   Results writeWeight(mlir::Operation *op);
   /// Executes a collective, as evaluateCollective() describes.
   Results runCollective(mlir::Operation *op);
-  /// Computes the global indices of a rank's elements along one dim. Padding
-  /// and holes get the size of the dim as index.
+  /// Computes the global indices of a rank's elements along one dim. Local
+  /// elements that are padding or holes (reads outside of the tensor) get the
+  /// size of the dim as index.
   Results globalIndex(mlir::Operation *op);
   /// Passes the operand of a send to the callback BoundaryHooks::send.
   Results send(mlir::Operation *op);

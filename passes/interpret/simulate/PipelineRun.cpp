@@ -71,8 +71,9 @@ static std::string placementOf(graph::SetParameterOp set) {
       graph::tensorType(set.getValue()).getRank());
 }
 
-/// Reads return values from `written`, and writes go to `pending`. All
-/// microbatches of a step thereby read the same weights.
+/// The callback `read` returns values from the map `written`, and the callback
+/// `write` stores values in the map `pending`. Therefore all microbatches of a
+/// step read the weights from before the step.
 BoundaryHooks PipelineRun::hooksOf(const Position &position, int64_t stage,
                                    int64_t microbatch) {
   BoundaryHooks hooks;
@@ -103,10 +104,11 @@ BoundaryHooks PipelineRun::hooksOf(const Position &position, int64_t stage,
   return hooks;
 }
 
-/// A result that all microbatches share is stored under microbatch -1. A
-/// function that runs once per step takes the result of the last microbatch. An
-/// accumulator, which takes its own function's result, gets zeros in the first
-/// microbatch.
+/// Looks up the result of a function under its microbatch. A result that all
+/// microbatches share is stored under microbatch -1. If `taker` runs once per
+/// step, it takes the result of the last microbatch. An accumulator is an
+/// argument that gets the result of `taker` itself for the microbatch before;
+/// for the first microbatch it gets zeros.
 RankTensors PipelineRun::takeHeld(func::FuncOp taker, const pipe::Held &from,
                                   unsigned argument,
                                   const SimulatedRanks &ranks) {
@@ -128,9 +130,9 @@ RankTensors PipelineRun::takeHeld(func::FuncOp taker, const pipe::Held &from,
                          graph::kindOf(type.getElementType()))));
 }
 
-/// Results are stored by microbatch, except for results of functions that run
-/// once per step and for sums over microbatches, which are stored under
-/// microbatch -1.
+/// Stores each result under its microbatch. Two kinds of results are stored
+/// under microbatch -1, which all microbatches share: results of functions that
+/// run once per step, and sums over microbatches.
 void PipelineRun::keepResults(func::FuncOp function,
                               const std::vector<RankTensors> &results,
                               int64_t microbatch) {
@@ -200,9 +202,10 @@ Status PipelineRun::runAction(const Position &position,
   return Status::success();
 }
 
-/// The positions take turns; each executes actions until its next one has to
-/// wait for a message. The loop ends when no position has executed an action in
-/// a whole round: all tables are finished, or there is a deadlock. Writes of
+/// The pipeline positions (each the stages that one rank runs) take turns. In
+/// its turn, a position executes actions until its next action has to wait for
+/// a message. The loop ends when no position has executed an action in its
+/// turn: either all tables are finished, or there is a deadlock. Writes of
 /// parameters take effect after the step.
 Status PipelineRun::run(const Inputs &wholeInputs, PipelineListener told) {
   inputs = &wholeInputs;

@@ -35,7 +35,7 @@ public:
   /// Executes one step. `inputs` are the global input tensors by name. Weights
   /// have the values that earlier steps of this object wrote, or else those of
   /// the model. Returns an error if an action has no function, if an op cannot
-  /// be executed, or if all positions wait for each other (deadlock).
+  /// be executed, or if all pipeline positions wait for each other (deadlock).
   Status run(const Inputs &inputs, PipelineListener listener);
 
 private:
@@ -50,23 +50,24 @@ private:
   /// receiving stage, microbatch.
   using MessageKey = std::tuple<std::string, int64_t, int64_t, int64_t>;
 
-  /// Reads the action tables of all positions. The next action of each position
-  /// is its first one.
+  /// Reads the action tables of all pipeline positions. The next action of each
+  /// position is its first one.
   Status readTables();
   /// Returns the function of the module that executes `action`; null if there
   /// is none.
   mlir::func::FuncOp functionOf(const plan::Action &action) const;
   /// Returns whether all values that `action` receives have been sent.
   bool isReady(const plan::Action &action);
-  /// Executes one action on all ranks of its position.
+  /// Executes one action on all ranks of its pipeline position.
   Status runAction(const Position &position, const plan::Action &action);
   /// Returns the value of a function's argument on all ranks: shards of a model
   /// input, or a value that another function of the stage has computed.
   RankTensors takeArgument(mlir::func::FuncOp function, unsigned argument,
                            const SimulatedRanks &ranks);
-  /// Returns the value on all ranks of an argument that has the attribute
-  /// `pipe.held`, whose contents are `from`: a result of another function of
-  /// the stage.
+  /// Returns, on all ranks, the value of argument number `argument` of `taker`,
+  /// which has the attribute `pipe.held`. `from` is the content of this
+  /// attribute: it names a function of the same stage and the result of that
+  /// function that becomes the argument.
   RankTensors takeHeld(mlir::func::FuncOp taker, const pipe::Held &from,
                        unsigned argument, const SimulatedRanks &ranks);
   /// Stores the results of a function for other functions of its stage.
@@ -81,13 +82,15 @@ private:
   graph::Numerics numerics;
   dist::Mesh mesh;
   WeightSource weights;
-  /// Functions of the stages. The key is the stage and the kind of action.
+  /// Functions of the stages. The key is the number of the stage and the kind
+  /// of action that the function executes, such as "F" (forward) or "B"
+  /// (backward).
   std::map<std::pair<int64_t, std::string>, mlir::func::FuncOp> functions;
   /// Results of functions in this step, for other functions of their stage. The
   /// key is the symbol name of the function, the index of the result and the
   /// microbatch, which is -1 for results that all microbatches share.
   std::map<std::tuple<std::string, unsigned, int64_t>, RankTensors> held;
-  /// Values of parameters by position, symbol name and sharding
+  /// Values of parameters by pipeline position, symbol name and sharding
   /// (placementKey()). The sharding is part of the key because the stages of a
   /// position may keep copies of a parameter with different shardings.
   using Written =

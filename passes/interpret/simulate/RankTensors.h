@@ -16,8 +16,8 @@ using TensorPointer = std::shared_ptr<const graph::HostTensor>;
 /// operands, so computation that is replicated on all ranks is executed once.
 using RankTensors = std::vector<TensorPointer>;
 
-/// Converts tensors, one per rank, to RankTensors: ranks whose shapes and
-/// elements are bitwise equal share one tensor object.
+/// Converts tensors, one per rank, to RankTensors. Ranks whose tensors have
+/// equal shapes and bitwise equal elements share one tensor object.
 RankTensors shareEqual(std::vector<graph::HostTensor> tensors);
 
 } // namespace pcc::interpret

@@ -19,9 +19,9 @@ static void seeThrough(const dist::View &view, std::vector<int64_t> &indices) {
       index = view.elementAt(index).value_or(hole);
 }
 
-/// Processes the factors of the dim from major to minor. For each factor, every
-/// index found so far is replaced by one index per element of the part of the
-/// factor that the rank holds.
+/// Processes the factors of the dim (a dim [3|64@tp] has the factors 3 and 64)
+/// from major to minor. For each factor, every index found so far is replaced
+/// by several: one for each index of the factor that the rank holds.
 std::vector<int64_t> interpret::localIndices(const dist::DimSharding &dim,
                                              int64_t size,
                                              const dist::Mesh &mesh,

@@ -13,15 +13,17 @@ namespace pcc::interpret {
 /// the global tensor.
 using LocalIndices = llvm::SmallVector<std::vector<int64_t>>;
 
-/// Global index of padding: elements after the end of a shard that is smaller
+/// Value that stands for padding in a list of global indices. Padding is the
+/// end of a shard's buffer that holds no elements, because the shard is smaller
 /// than its buffer.
 inline constexpr int64_t padding = -1;
-/// Global index of a hole: a windowed read (View.h) reads outside of the tensor
-/// there. The element is 0.
+/// Value that stands for a hole in a list of global indices: an element of a
+/// windowed read (View.h) that lies outside of the tensor. Its value is 0.
 inline constexpr int64_t hole = -2;
 
 /// Returns the global indices, in local order, that the rank at the mesh
-/// coordinates `where` holds of a dim of `size` elements.
+/// coordinates `where` holds of a dim of `size` elements. Example: [3|64@tp] is
+/// a dim of 3 blocks of 64 elements, and tp splits each block:
 ///   [3|64@tp] with tp = 2, at tp coordinate 1:  32 … 63, 96 … 127, 160 … 191
 std::vector<int64_t> localIndices(const dist::DimSharding &dim, int64_t size,
                                   const dist::Mesh &mesh,

@@ -28,9 +28,9 @@ dist::Sharding shardingOf(mlir::Value value, int64_t rank);
 /// stage.
 struct StageValue {
   mlir::Value value;
-  /// Sharding of the value. For a model output it is the one in which the
-  /// output is written, otherwise the one recorded on the op. If null, every
-  /// rank holds the whole value.
+  /// Sharding of the value. For a model output it is the sharding in which the
+  /// output is written. For any other value it is the sharding recorded on the
+  /// op. If null, every rank holds the whole value.
   dist::ShardingAttr sharding;
   SimulatedRanks ranks;
   /// Number of the stage's first rank, counted over all stages.

@@ -71,7 +71,7 @@ public:
   }
 
   /// Returns the largest number of live bytes, over all buffers, at an
-  /// instruction where a piece of `buffer` is alive.
+  /// instruction where a piece (live part) of `buffer` is alive.
   uint64_t most(const ArenaBuffer &buffer) const {
     uint64_t bytes = 0;
     for (const ArenaPiece &piece : piecesOf(buffer))
@@ -88,7 +88,8 @@ public:
 
 private:
   /// Returns the largest number of live bytes at the instructions [first,
-  /// last], both included. At least one piece must begin at or before `first`.
+  /// last], both included. At least one piece (live part of a buffer) must
+  /// begin at or before `first`.
   uint64_t most(size_t first, size_t last) const {
     auto at = [&](size_t time) {
       return static_cast<size_t>(
@@ -133,8 +134,8 @@ private:
     uint64_t total;
     std::vector<uint64_t> offsets;
   };
-  /// Number of neighbours (slightly changed orders) that one hill climb tries
-  /// before the next hill climb has its turn.
+  /// Number of slightly changed orders that one hill climb tries in its turn.
+  /// Then the next hill climb has its turn.
   static constexpr int neighboursPerTurn = 64;
 
   /// Places all buffers in `order` and fills `offsets`. Returns the bytes of
@@ -146,8 +147,8 @@ private:
   /// Returns the lowest offset in the arena at which a buffer with `pieces`
   /// shares no live byte with the placed buffers.
   uint64_t findLowest(const ArenaBuffer &buffer);
-  /// Inserts into `placed` the range of one live piece of a buffer that lies at
-  /// byte `offset` of the arena.
+  /// Inserts into `placed` the range of one piece (live part) of a buffer that
+  /// lies at byte `offset` of the arena.
   void add(const ArenaPiece &piece, uint64_t offset);
   /// Calls `place` and returns its result. If the arena is smaller than in all
   /// plans before, stores the plan in `best`.
@@ -366,8 +367,9 @@ ArenaPlan ArenaPlanner::run() {
   return {best, bestTotal, bound};
 }
 
-/// A live piece of the buffer with index `buffer`, at the bytes [begin, end) of
-/// the arena, alive during the instructions [first, last].
+/// A piece (live part) of the buffer with index `buffer`. It lies at the bytes
+/// [begin, end) of the arena and is alive during the instructions [first,
+/// last].
 struct PlacedPiece {
   size_t buffer, first, last;
   uint64_t begin, end;
@@ -380,12 +382,12 @@ std::string describe(const PlacedPiece &piece) {
          std::to_string(piece.last);
 }
 
-/// Returns a message about two pieces that share a live byte, or an empty
-/// string if there are none. Sweeps over the first and last instructions of all
-/// pieces in ascending order. A piece that ends leaves the map `live` before
-/// one that begins at the same time is inserted. `live` is sorted by offset and
-/// its pieces are disjoint, so a new piece can overlap only its two neighbours
-/// in `live`.
+/// Returns a message about two pieces (live parts of buffers) that share a live
+/// byte, or an empty string if there are none. Sweeps over the first and last
+/// instructions of all pieces in ascending order. If one piece ends and another
+/// begins at the same time, the first leaves the map `live` before the second
+/// is inserted. `live` is sorted by offset and its pieces are disjoint, so a
+/// new piece can overlap only its two neighbours in `live`.
 std::string findClash(const std::vector<PlacedPiece> &pieces) {
   std::vector<std::tuple<size_t, int, size_t>> events;
   for (size_t i = 0; i < pieces.size(); ++i) {

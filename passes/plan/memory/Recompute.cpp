@@ -85,7 +85,8 @@ public:
 private:
   static constexpr size_t source = 0, sink = 1;
 
-  /// Adds the edges of the op ops[i] and of its results.
+  /// Adds to `network` the edges of the op with the index ops[i], and the edges
+  /// of the results of this op. `price` is in flops per byte.
   void addOp(MinCut &network, size_t i, double price) const {
     const ForwardOp &op = stage.ops[ops[i]];
     const size_t node = 2 + i;

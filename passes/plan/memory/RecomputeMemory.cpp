@@ -127,14 +127,14 @@ private:
 
   const StageGraph &stage;
   const Recomputation &recomputation;
-  /// By value: index of the first op of the backward pass that needs it,
+  /// For each value: index of the first op of the backward pass that needs it,
   /// directly or for a recomputed op.
   std::vector<int> firstRead;
-  /// By recomputed op: index of the op of the backward pass right before which
-  /// it runs.
+  /// For each recomputed op: index of the op of the backward pass right before
+  /// which it runs.
   std::vector<int> time;
   std::vector<size_t> instantOfOp, instantOfBackward;
-  /// By value: the instant of its last reader; -1 if no op reads it.
+  /// For each value: the instant of its last reader; -1 if no op reads it.
   std::vector<int64_t> lastRead;
   size_t length = 0;
 };

@@ -22,40 +22,49 @@ class Segments {
 public:
   explicit Segments(const StageGraph &stage);
 
-  /// Cuts the chain into segments. A segment of two or more ops produces at
-  /// most 1 / numParts of all bytes. Among the divisions that fulfill this,
-  /// takes the one for which the values that cross from one segment to another
-  /// have the fewest bytes.
+  /// Cuts the chain (the recomputed ops that are not early) into segments. A
+  /// segment of two or more ops produces at most 1 / numParts of all bytes.
+  /// Among the divisions that fulfill this, takes the one for which the values
+  /// that cross from one segment to another have the fewest bytes.
   void cut(size_t numParts);
 
-  /// Returns for each value whether it crosses from one segment of the chain to
-  /// another. These values are kept whatever is chosen inside of the segments.
+  /// Returns for each value whether it crosses from one segment (range of
+  /// consecutive ops) to another. Crossing values are kept, whatever is chosen
+  /// inside of the segments.
   const std::vector<bool> &crossing() const { return isCrossing; }
-  /// Returns the trade-offs of bytes and flops of each segment. The first
-  /// segment is that of the early ops.
+  /// Returns, for each segment (range of consecutive ops), the list of its
+  /// trade-offs between kept bytes and recomputed flops. The first segment is
+  /// that of the early ops (cheap ops that depend only on weights and inputs).
   std::vector<std::vector<TradeOff>> tradeOffsOfAll() const;
-  /// Returns the number of ops in the chain.
+  /// Returns the number of ops in the chain, the list of ops that is cut into
+  /// segments.
   size_t length() const { return chain.size(); }
 
 private:
   void findEarly(const std::vector<bool> &runs);
-  /// Sets the members `maker`, `lastReader`, `made` and `crossingBytes`.
+  /// Sets the members `maker`, `lastReader`, `made` and `crossingBytes`, which
+  /// tell how many bytes cross each boundary between two ops of the chain (the
+  /// ops that are cut into segments).
   void findCrossings();
   std::vector<size_t> cheapestEnds(double mostBytes) const;
-  /// Sets isCrossing of each value that is produced before place `end` of the
-  /// chain and read at or after place `end`.
+  /// Sets isCrossing of each value that crosses the boundary before index `end`
+  /// of the chain (the list of ops that is cut into segments): an op before
+  /// `end` produces the value, and an op at or after `end` reads it.
   void markCrossing(size_t end);
 
   const StageGraph &stage;
-  /// Indices of the ops that run again if no value is kept: those that are
-  /// early, and those in the chain.
+  /// Indices of the ops that run again if no value is kept. `early` has the
+  /// cheap ops that depend only on weights, inputs and other early ops. `chain`
+  /// has all others; it is cut into segments.
   std::vector<int> early, chain;
-  /// By value: place in the chain of the op that produces the value, and of the
-  /// last op that reads the value; -1 if the chain has no such op.
+  /// For each value: index in `chain` (the ops that are cut into segments) of
+  /// the op that produces the value, and of the last op that reads it; -1 if
+  /// the chain has no such op.
   std::vector<int> maker, lastReader;
-  /// made[i]: bytes that the first i ops of the chain produce.
-  /// crossingBytes[i]: bytes of the values that cross the boundary between ops
-  /// i and i + 1 of the chain.
+  /// made[i] is the number of bytes that the first i ops of the chain (the ops
+  /// that are cut into segments) produce. crossingBytes[i] is the number of
+  /// bytes of the values that cross the boundary between ops i and i + 1 of the
+  /// chain.
   std::vector<double> made, crossingBytes;
   std::vector<bool> isCrossing;
   std::vector<std::vector<int>> segments;
@@ -69,8 +78,10 @@ Segments::Segments(const StageGraph &stage)
   findCrossings();
 }
 
-/// Divides the ops for which `runs` is true into early ops and the chain. These
-/// are the ops that are recomputed if no value is kept.
+/// Divides the ops for which `runs` is true into early ops (cheap ops that
+/// depend only on weights, inputs and other early ops) and the chain (all
+/// others). The ops for which `runs` is true are those that are recomputed if
+/// no value is kept.
 void Segments::findEarly(const std::vector<bool> &runs) {
   std::vector<bool> isLate(stage.values.size());
   for (size_t i = 0; i < stage.ops.size(); ++i) {
@@ -111,8 +122,9 @@ void Segments::findCrossings() {
     crossingBytes.push_back(now += changes[place]);
 }
 
-/// Returns the ends of the segments, as places in the chain. A segment produces
-/// at most `mostBytes` or is a single op, and the crossing values have the
+/// Returns the ends of the segments, as indices into the chain (the list of ops
+/// that is cut into segments). A segment produces at most `mostBytes` or is a
+/// single op, and the values that cross from one segment to another have the
 /// fewest bytes in all. Dynamic program: least[i] is the fewest crossing bytes
 /// if the first i ops of the chain are divided.
 std::vector<size_t> Segments::cheapestEnds(double mostBytes) const {
@@ -164,8 +176,9 @@ std::vector<std::vector<TradeOff>> Segments::tradeOffsOfAll() const {
   return all;
 }
 
-/// Returns the numbers of segments to try for a chain of `length` ops: 1, 2, 3,
-/// 4, 6, 9, …. Each number is about 1.5 times the number before.
+/// Returns the numbers of segments to try for a chain (list of consecutive ops)
+/// of `length` ops: 1, 2, 3, 4, 6, 9, …. Each number is about 1.5 times the
+/// number before.
 static std::vector<size_t> numbersOfParts(size_t length) {
   std::vector<size_t> numbers{1};
   for (size_t next = 2; next <= length;
@@ -242,9 +255,9 @@ public:
     }
   }
 
-  /// Returns the choice at the end of the search. After a change of a segment
-  /// exceeds the budget, that segment is not changed further; the other
-  /// segments are.
+  /// Returns the choice at the end of the search. If a change of a segment
+  /// exceeds the budget, this segment is not changed further, but the search
+  /// goes on with other segments.
   PositionChoice run(int64_t budget) {
     for (const LevelStep &step : steps())
       if (chosen[step.stage][step.segment] == step.level + 1)
@@ -312,8 +325,9 @@ private:
 
   const std::vector<StageGraph> &stages;
   std::vector<std::vector<bool>> crossing;
-  /// levels[stage][segment] is the list of trade-offs of a segment, and
-  /// chosen[stage][segment] is the index of the chosen one.
+  /// levels[stage][segment] is the list of trade-offs (between kept bytes and
+  /// recomputed flops) of a segment, and chosen[stage][segment] is the index of
+  /// the chosen one.
   std::vector<std::vector<std::vector<TradeOff>>> levels;
   std::vector<std::vector<size_t>> chosen;
   std::vector<Recomputation> recomputations;

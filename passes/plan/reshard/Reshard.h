@@ -35,10 +35,11 @@ namespace pcc::plan {
 
 /// One step of a plan: it turns the sharding `before` into `after`.
 struct ReshardStep {
-  /// Any kind but Broadcast.
+  /// Kind of collective that the step executes; never Broadcast.
   dist::CollectiveKind kind = dist::CollectiveKind::Slice;
-  /// The sub-axes of the group in mesh order, with neighbours merged. Empty for
-  /// a slice.
+  /// The sub-axes (parts of mesh axes) over which the group of the step
+  /// communicates, in mesh order. Adjacent parts of one axis are merged. Empty
+  /// for a slice.
   dist::SubAxes axes;
   dist::Sharding before;
   dist::Sharding after;

@@ -8,11 +8,10 @@ using namespace pcc::dist;
 
 namespace pcc::plan {
 
-/// Appends to `digits` the digits of the mesh axis `name`. A digit is the
-/// sub-axis between two successive cuts, where every begin and end of a given
-/// sub-axis is a cut; parts of the axis that no sub-axis covers are left out.
-/// Returns false if the sub-axes do not align, that is, if a cut does not
-/// divide the next one.
+/// Cuts the mesh axis `name` at every begin and every end of the given sub-axes
+/// `axes`, and appends the pieces to `digits`. Pieces that no sub-axis covers
+/// are left out. Returns false if the sub-axes do not align, such as halves and
+/// thirds of an axis of 6.
 static bool appendDigits(const SubAxes &axes, const std::string &name,
                          SubAxes &digits) {
   std::vector<int64_t> cuts;
@@ -106,8 +105,10 @@ Movement::Movement(const Sharding &from, const Sharding &to, const Shape &shape)
   }
 }
 
-/// Returns the coordinate that part number `position` has along each factor of
-/// `dim`. For factors with 2 and 3 parts, position 5 gives {1, 2}.
+/// Returns, for part number `position` (rank of the pipeline) of `dim`, its
+/// number along each factor of the dim. For example, if the factors have 2 and
+/// 3 parts, part 5 is part 1 of the first factor and part 2 of the second one:
+/// {1, 2}.
 static std::vector<int64_t> factorPositions(const DimSharding &dim,
                                             int64_t position) {
   assert(position >= 0 && position < dim.numParts() && "no such part");
@@ -118,8 +119,8 @@ static std::vector<int64_t> factorPositions(const DimSharding &dim,
   return positions;
 }
 
-/// Returns how `dim`, which has `size` elements, is split: its digits, and the
-/// indices of each of its parts.
+/// Returns how `dim`, which has `size` elements, is split: its digits (common
+/// sub-axes of both shardings), and the indices of each of its parts.
 Movement::DimSide Movement::makeSide(const DimSharding &dim,
                                      int64_t size) const {
   DimSide side;
@@ -151,8 +152,8 @@ void Movement::seeThrough(const View &view, int64_t size, MovedDim &dim) {
 int64_t Movement::overlapOf(MovedDim &dim, int64_t to, int64_t from) {
   assert(size_t(to) < dim.to.runs.size() &&
          size_t(from) < dim.from.runs.size() && "no such part");
-  // Results are cached per pair of parts. Dims with so many parts that the
-  // table would exceed the cache of the processor have no table.
+  // Results are cached for each pair of parts. A dim with so many parts that
+  // its table would exceed the cache of the processor gets no table.
   constexpr size_t largestTable = size_t{1} << 20;
   size_t parts = dim.from.runs.size(), entries = parts * dim.to.runs.size();
   if (entries > largestTable)
@@ -186,10 +187,10 @@ int64_t Movement::missingAt(const std::vector<int64_t> &digit) {
   return out - have;
 }
 
-/// Enumerates all values of the digits that split changed dims, like an
-/// odometer, and takes the maximum of missingAt. Digits of an unchanged dim
-/// split no other dim, so the maximum is multiplied by the size of its largest
-/// part.
+/// Enumerates, like an odometer, all values of the digits (common sub-axes of
+/// both shardings) that split changed dims, and takes the maximum of missingAt.
+/// Digits of an unchanged dim split no other dim. Therefore the maximum is
+/// multiplied by the size of the largest part of each unchanged dim.
 int64_t Movement::lowerBound() {
   assert(isAligned && "sub-axes do not align");
   int64_t unchanged = 1;
@@ -216,10 +217,10 @@ int64_t Movement::lowerBound() {
   }
 }
 
-/// The digit (common sub-axis of both shardings) `digit` splits `dim` under
-/// both shardings. Returns whether an index of `dim` is in a part under `from`
-/// and in a part under `to` that have different values of `digit`. The index
-/// must then move along `digit`.
+/// Returns whether some index of `dim` must move along `digit` (a common
+/// sub-axis of both shardings), which splits `dim` under both shardings. An
+/// index must move if its part under `from` and its part under `to` have
+/// different values of `digit`.
 bool Movement::positionsDiffer(MovedDim &dim, int digit) {
   int64_t size = digits[digit].size;
   for (size_t t = 0; t < dim.to.runs.size(); ++t)
@@ -231,8 +232,9 @@ bool Movement::positionsDiffer(MovedDim &dim, int digit) {
   return false;
 }
 
-/// Returns, for each value of `digit` (a sub-axis that may split the dim),
-/// whether `side` has a non-empty part with that value.
+/// Returns, for each value (coordinate) of `digit`, whether `side` has a
+/// non-empty part with that value. `digit` is the index of a sub-axis that may
+/// split the dim.
 std::vector<bool> Movement::valuesOf(const DimSide &side, int digit) const {
   std::vector<bool> values(digits[digit].size);
   for (size_t p = 0; p < side.runs.size(); ++p)
@@ -282,10 +284,10 @@ std::vector<bool> Movement::membership(const std::vector<int> &group) const {
   return in;
 }
 
-/// Returns whether the movement is an all-gather: the digits in the group split
-/// a dim only under `from`, and all other digits split a dim under both
-/// shardings. The shards of a group of ranks then form the shard of each rank
-/// under `to`.
+/// Returns whether the movement is an all-gather. This holds if each digit
+/// (common sub-axis of both shardings) in the group splits a dim only under
+/// `from`, and every other digit splits a dim under both shardings. The shards
+/// of a group of ranks then form the shard of each rank under `to`.
 bool Movement::isGather(const std::vector<bool> &inGroup) const {
   for (size_t i = 0; i < digits.size(); ++i)
     if ((toDim[i] >= 0) == inGroup[i] || fromDim[i] < 0)
@@ -293,10 +295,10 @@ bool Movement::isGather(const std::vector<bool> &inGroup) const {
   return true;
 }
 
-/// Returns whether the movement is an all-to-all: the digits in the group move
-/// from one dim to another, all other digits stay on their dim, and no dim both
-/// loses and gains digits. Each rank of a group then sends elements to each
-/// other rank.
+/// Returns whether the movement is an all-to-all. This holds if the digits
+/// (common sub-axes of both shardings) in the group move from one dim to
+/// another, all other digits stay on their dim, and no dim both loses and gains
+/// digits. Each rank of a group then sends elements to each other rank.
 bool Movement::isAllToAll(const std::vector<bool> &inGroup) const {
   std::vector<bool> loses(dims.size()), gains(dims.size());
   for (size_t i = 0; i < digits.size(); ++i) {
@@ -369,8 +371,9 @@ SubAxes Movement::groupAxes(CollectiveKind kind,
   SubAxes axes;
   for (int digit : group)
     axes.push_back(digits[digit]);
-  // A permutation pairs the digits that only `to` uses with those that only
-  // `from` uses.
+  // A permutation exchanges shards along two lists of digits (common sub-axes
+  // of both shardings): those that only `to` uses, and those that only `from`
+  // uses. Both are in the group.
   if (kind == CollectiveKind::Permute)
     for (size_t i = 0; i < digits.size(); ++i)
       if (fromDim[i] < 0)

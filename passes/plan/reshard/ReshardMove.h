@@ -27,10 +27,12 @@
 
 namespace pcc::plan {
 
-/// Returns the digits of a list of sub-axes: the coarsest sub-axes of which
-/// each given one is a list. Sorted by axis name, then major to minor. Returns
-/// std::nullopt if two sub-axes do not align, such as halves and thirds of an
-/// axis of 6.
+/// Cuts the given sub-axes (parts of mesh axes) into digits: sub-axes as large
+/// as possible, such that every given sub-axis is a sequence of whole digits.
+/// For example, if x (a whole axis of size 4) and x:(1)2 (its major half) are
+/// given, the digits are its two halves, x:(1)2 and x:(2)2. The digits are
+/// sorted by axis name, then major to minor. Returns std::nullopt if two
+/// sub-axes do not align, such as halves and thirds of an axis of 6.
 std::optional<dist::SubAxes> digitsOf(const dist::SubAxes &axes);
 
 /// Returns what is left of the sub-axes `a` without the sub-axes `b`, with
@@ -44,9 +46,9 @@ std::optional<dist::SubAxes> subtract(const dist::SubAxes &a,
 dist::SubAxes inMeshOrder(dist::SubAxes axes, const dist::Mesh &mesh);
 
 /// A movement of the elements of one tensor from sharding `from` to sharding
-/// `to`. The members compute with the digits (common sub-axes of both
-/// shardings) and with the parts of each dim, and do not enumerate the ranks of
-/// the mesh.
+/// `to`. The member functions compute with digits (the largest sub-axes of
+/// which all sub-axes of both shardings consist) and with the parts into which
+/// a dim is split. They do not enumerate the ranks of the mesh.
 class Movement {
 public:
   /// Both shardings must be canonical and valid for a tensor of `shape`. Their
@@ -59,17 +61,17 @@ public:
   bool aligned() const { return isAligned; }
 
   /// Returns how many elements of its shard under `to` a rank does not hold
-  /// under `from`: the maximum over all ranks of |out| - |out in|, where `out`
-  /// and `in` are the elements of the rank under `to` and `from`.
+  /// under `from`, as the maximum over all ranks. In every plan, that rank
+  /// receives at least as many elements.
   int64_t lowerBound();
 
-  /// Returns the digits (indices into `digits`) along which some rank needs
-  /// elements from another rank. A rank takes elements only from ranks that
-  /// differ from it along these digits.
+  /// Returns the digits (common sub-axes of both shardings) along which some
+  /// rank needs elements from another rank, as indices into `digits`. A rank
+  /// takes elements only from ranks that differ from it along these digits.
   std::vector<int> communicated();
 
-  /// Returns the kind of the single step that performs the whole movement.
-  /// `group` is the result of `communicated`.
+  /// Returns the kind of collective that performs the whole movement in a
+  /// single step. `group` is the result of `communicated`.
   dist::CollectiveKind classify(const std::vector<int> &group);
 
   /// Returns the sub-axes over which a step of `kind` communicates.
@@ -88,14 +90,14 @@ private:
     /// runs[p] holds the indices of the dim that belong to part p, as ranges
     /// [lo, hi).
     std::vector<dist::Runs> runs;
-    /// By digit: by how much the index of a part grows when the value of the
-    /// digit grows by 1; 0 for a digit that does not split the dim.
+    /// For each digit: by how much the index of a part grows when the value of
+    /// the digit grows by 1; 0 for a digit that does not split the dim.
     std::vector<int64_t> strideOf;
   };
   /// One dim of the tensor, as `from` and as `to` split it.
   struct MovedDim {
     /// Whether the two shardings split the dim differently, or `to` has a view
-    /// of it.
+    /// (windowed read) of the dim.
     bool changed = false;
     /// Number of indices, padding included, in the largest part of the dim
     /// under `to`.
@@ -114,7 +116,7 @@ private:
   int64_t overlapOf(MovedDim &dim, int64_t to, int64_t from);
   int64_t missingAt(const std::vector<int64_t> &digit);
   /// Returns whether some rank needs elements from a rank at another coordinate
-  /// along `digit`.
+  /// along `digit` (index of a common sub-axis of both shardings).
   bool isCommunicated(int digit);
   bool positionsDiffer(MovedDim &dim, int digit);
   std::vector<bool> valuesOf(const DimSide &side, int digit) const;
@@ -126,16 +128,17 @@ private:
                              const std::vector<int64_t> &parts,
                              const dist::Mesh &mesh,
                              const dist::Coordinates &where) const;
-  /// Returns, for each digit, whether it is in the list `group`.
+  /// Returns, for each digit (common sub-axis of both shardings), whether its
+  /// index is in the list `group`.
   std::vector<bool> membership(const std::vector<int> &group) const;
 
   bool isAligned = false;
   dist::Sharding from, to;
-  /// All digits of both shardings. Other members refer to a digit by its index
-  /// in this list.
+  /// All digits: the largest sub-axes of which all sub-axes of both shardings
+  /// consist. Other members refer to a digit by its index in this list.
   dist::SubAxes digits;
-  /// By digit: the dim that the digit splits under `from`, and the dim that it
-  /// splits under `to`; -1 if it splits none.
+  /// For each digit: the dim that the digit splits under `from`, and the dim
+  /// that it splits under `to`; -1 if it splits none.
   std::vector<int> fromDim, toDim;
   std::vector<MovedDim> dims;
 };

@@ -28,7 +28,8 @@ static SubAxes partialAlongTime(const Sharding &sharding) {
 }
 
 /// Returns `dim`, of `size` elements, with its most minor factor additionally
-/// split over `axes`. [3|64@x] split further over y is [3|64@x+y].
+/// split over `axes`. For example, a dim of 3 · 64 elements whose factor 64 is
+/// split over x, [3|64@x], becomes [3|64@x+y] if split further over y.
 static DimSharding splitFurther(DimSharding dim, int64_t size,
                                 const SubAxes &axes) {
   if (dim.factors.empty())
@@ -98,8 +99,9 @@ private:
     return current;
   }
 
-  /// Offers all candidate plans that slice from `from` to `start` and then
-  /// reduce. The candidates differ in the reduce_scatter:
+  /// Makes all candidate plans that slice from `from` to `start` and then
+  /// reduce, and keeps the cheapest one in `best`. The candidates differ in the
+  /// reduce_scatter:
   ///
   ///  - one has none;
   ///  - one has a reduce_scatter over `splitting`, the reduced axes that split
@@ -158,8 +160,9 @@ private:
       best = std::move(plan);
   }
 
-  /// Appends a reduction over `axes`. Each rank receives (n-1)/n of the operand
-  /// for a reduce_scatter and twice that for an all_reduce.
+  /// Appends a reduction over `axes`, which have n ranks together. Each rank
+  /// receives (n-1)/n of the operand for a reduce_scatter and twice that for an
+  /// all_reduce.
   void appendReduction(ReshardPlan &plan, CollectiveKind kind,
                        const SubAxes &axes, const Sharding &before,
                        const Sharding &after) const {

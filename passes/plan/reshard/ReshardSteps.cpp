@@ -108,11 +108,11 @@ private:
     return plan;
   }
 
-  /// Returns the sharding after a slice that turns an exchange into a named
-  /// collective, or std::nullopt if such a sharding does not exist. A dim that
-  /// loses axes keeps its sharding. Every other dim gets the sharding of the
-  /// target without the axes of the group. Example for [x, -] -> [-, x+y],
-  /// where the group is x:
+  /// Returns the sharding after a slice that turns an exchange (pairwise sends)
+  /// into a named collective such as an all-to-all. Returns std::nullopt if
+  /// such a sharding does not exist. A dim that loses axes keeps its sharding.
+  /// Every other dim gets the sharding of the target without the axes of the
+  /// group. For example, the plan from [x, -] to [-, x+y] with the group x is:
   ///   slice to [x, 4 | N/4@y], then all_to_all over x
   std::optional<Sharding> sliceBefore(Movement &movement, const Sharding &from,
                                       const Sharding &to) {
@@ -132,8 +132,9 @@ private:
     return middle;
   }
 
-  /// `best` is one exchange. Replaces it by a slice and a named collective if
-  /// these reach the same sharding and cost no more.
+  /// `best` is a plan with one exchange (pairwise sends). Replaces `best` by a
+  /// slice and a named collective, such as an all-to-all, if these two steps
+  /// reach the same sharding and cost no more.
   void considerSliceFirst(Movement &movement, const Sharding &from,
                           const Sharding &to, ReshardPlan &best) {
     std::optional<Sharding> middle = sliceBefore(movement, from, to);

@@ -27,21 +27,24 @@ using runtime::printKind;
 struct ActionTable {
   int numStages = 0;
   int numMicrobatches = 0;
-  /// By stage: index of the position that runs the stage; -1 if none does.
+  /// For each stage: index of the pipeline position that runs the stage; -1 if
+  /// none does.
   std::vector<int> positionOfStage;
-  /// By position: its row, which is the list of its actions in the order of
-  /// execution.
+  /// For each pipeline position: its row, which is the list of its actions in
+  /// the order of execution.
   std::vector<std::vector<Action>> positions;
 
   int numPositions() const { return static_cast<int>(positions.size()); }
-  /// Returns the stages that `position` runs, in ascending order.
+  /// Returns the stages that `position` (rank of the pipeline) runs, in
+  /// ascending order.
   std::vector<int> stagesOf(int position) const;
   friend bool operator==(const ActionTable &, const ActionTable &) = default;
 };
 
 /// Returns the table in the CSV form of PyTorch's pipeline schedules: one line
-/// per position, actions separated by commas. An action is a stage, a kind and
-/// a microbatch. Example for two positions and two microbatches:
+/// per position (rank of the pipeline), actions separated by commas. An action
+/// is a stage, a kind (F for forward, B for backward, …) and a microbatch.
+/// Example for two positions and two microbatches:
 ///
 ///     0F0,0F1,0B0,0B1
 ///     1F0,1B0,1F1,1B1

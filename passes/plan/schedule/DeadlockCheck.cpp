@@ -26,9 +26,9 @@ MessageName nameOf(const Message &message) {
   return {message.transfer, message.microbatch};
 }
 
-/// A set of values, each identified by a row and a microbatch. A row stands for
-/// a stage and a kind of value, or for a transfer; the user of the class
-/// chooses.
+/// A set of values, each identified by a row number and a microbatch. A user of
+/// the class chooses the meaning of a row number: either a stage and a kind of
+/// value, or a transfer between stages.
 class Marks {
 public:
   explicit Marks(size_t numRows) : rows(numRows) {}
@@ -46,8 +46,9 @@ private:
   std::vector<std::vector<char>> rows;
 };
 
-/// Executes the positions of a program with rendezvous messages. Invariant:
-/// each position p has executed exactly the steps with the indices below at[p].
+/// Executes the programs of all pipeline positions (ranks of the pipeline) with
+/// rendezvous messages. Invariant: position p has executed exactly its first
+/// at[p] steps.
 class DeadlockCheck {
 public:
   explicit DeadlockCheck(const PipelineProgram &program)
@@ -61,16 +62,18 @@ public:
   ReplayResult run();
 
 private:
-  /// Messages that a position has posted and not yet waited for. The value is
-  /// the index of the message in the list `sent` or `received` of its channel.
+  /// Messages that a position (rank of the pipeline) has posted and not yet
+  /// waited for. The mapped value is the index of the message in the list
+  /// `sent` or `received` of its channel (messages from one position to
+  /// another).
   using OpenMessages = std::map<MessageName, size_t>;
   struct OpenEnds {
     OpenMessages sends, receives;
   };
 
-  /// Executes steps of a position until it blocks at a wait or ends. Appends to
-  /// `awake` the positions that may continue because this position posted a
-  /// message.
+  /// Executes steps of a pipeline position until it blocks at a wait or ends.
+  /// Appends to `awake` the positions that may continue because this position
+  /// posted a message.
   void advance(int position, std::vector<int> &awake);
   void post(int position, const ProgramStep &step, std::vector<int> &awake);
   void compare(int from, int to);
@@ -79,8 +82,8 @@ private:
   bool await(int position, const ProgramStep &step);
   bool isThrough(int position, const Message &message, bool isSend);
   void checkAction(int position, const Action &action);
-  /// Records an error if a position at its end has posted a message that it has
-  /// not waited for.
+  /// Records an error if a pipeline position at its end has posted a message
+  /// that it has not waited for.
   void checkEnd(int position);
   static size_t rowOf(int stage, TransferKind kind) {
     return size_t(stage) * 3 + static_cast<size_t>(kind);
@@ -100,20 +103,20 @@ private:
   const size_t count;
   std::vector<size_t> at;
   std::vector<OpenEnds> open;
-  /// By stage: indices of the transfers that the stage receives.
+  /// For each stage: indices of the transfers that the stage receives.
   std::vector<std::vector<int>> into;
-  /// Channels by the pair (sending position, receiving position).
+  /// Channels by the pair (sending pipeline position, receiving position).
   std::map<std::pair<int, int>, Channel> channels;
-  /// `made`: values that stages have computed, by rowOf and microbatch.
-  /// `arrived`: received values that have been waited for, by transfer and
-  /// microbatch.
+  /// `made`: values that stages have computed, by the row number that rowOf
+  /// returns and by microbatch. `arrived`: received values that have been
+  /// waited for, by transfer and microbatch.
   Marks made, arrived;
   ReplayResult result;
 };
 
-/// Records an error unless the position has waited for each input of `action`
-/// that comes from another position. Then records that the results of `action`
-/// are computed.
+/// Records an error unless the pipeline position has waited for each input of
+/// `action` that comes from another position. Then records that the results of
+/// `action` are computed.
 void DeadlockCheck::checkAction(int position, const Action &action) {
   for (int t : into[action.stage]) {
     const Transfer &transfer = program.transfers[t];
@@ -129,8 +132,10 @@ void DeadlockCheck::checkAction(int position, const Action &action) {
       made.set(rowOf(action.stage, kind), action.microbatch);
 }
 
-/// Looks at the last message of the channel that is posted at both ends.
-/// Records an error unless the send and the receive are of the same value.
+/// Compares the two ends of the last message from pipeline position `from` to
+/// position `to` that is posted at both ends. Records an error unless its send
+/// and its receive are of the same value. Does nothing if no message is posted
+/// at both ends.
 void DeadlockCheck::compare(int from, int to) {
   const Channel &channel = channels[{from, to}];
   if (channel.met() == 0)
@@ -143,8 +148,8 @@ void DeadlockCheck::compare(int from, int to) {
          ", which expects " + nameOf(program, received));
 }
 
-/// Posts the sends and receives of a step. Appends to `awake` the positions at
-/// the other ends of these messages.
+/// Posts the sends and receives of a step. Appends to `awake` the pipeline
+/// positions at the other ends of these messages.
 void DeadlockCheck::post(int position, const ProgramStep &step,
                          std::vector<int> &awake) {
   auto add = [&](const Message &message, OpenMessages &ends,
@@ -172,9 +177,9 @@ void DeadlockCheck::post(int position, const ProgramStep &step,
   }
 }
 
-/// Returns whether a message that `position` has posted is delivered, which
-/// needs a post by its peer as well. Records an error if `position` has not
-/// posted the message.
+/// Returns whether a message that `position` (rank of the pipeline) has posted
+/// is delivered, which needs a post by its peer as well. Records an error if
+/// `position` has not posted the message.
 bool DeadlockCheck::isThrough(int position, const Message &message,
                               bool isSend) {
   const OpenMessages &ends =
@@ -230,9 +235,9 @@ void DeadlockCheck::advance(int position, std::vector<int> &awake) {
   checkEnd(position);
 }
 
-/// Returns the position at the other end of the first message that `position`
-/// waits for, and sets `what` to a description of the message. Returns -1 if
-/// `position` waits for no message because it has ended.
+/// Returns the pipeline position at the other end of the first message that
+/// `position` waits for, and sets `what` to a description of the message.
+/// Returns -1 if `position` waits for no message because it has ended.
 int DeadlockCheck::waitsFor(int position, std::string *what) {
   const PositionProgram &steps = program.positions[position];
   if (at[position] == steps.size())
@@ -254,9 +259,9 @@ int DeadlockCheck::waitsFor(int position, std::string *what) {
 }
 
 /// Records the error of a replay that cannot continue. Goes from `start` to the
-/// position that it waits for, and so on. If a position is reached twice, the
-/// positions in between are a deadlock. If a position has ended, the message
-/// that is waited for is never posted.
+/// pipeline position that it waits for, and so on. If a position is reached
+/// twice, the positions in between are a deadlock. If a position has ended, the
+/// message that is waited for is never posted.
 void DeadlockCheck::explainDeadlock(int start) {
   std::vector<int> path;
   std::vector<std::string> claims;
@@ -282,9 +287,9 @@ void DeadlockCheck::explainDeadlock(int start) {
                             : "deadlock: " + text);
 }
 
-/// Advances the positions in `awake` until none is left. A post by a peer puts
-/// a blocked position back into `awake`, so a position that has not ended then
-/// waits forever.
+/// Advances the pipeline positions in `awake` until none is left. A post by a
+/// peer puts a blocked position back into `awake`, so a position that has not
+/// ended then waits forever.
 ReplayResult DeadlockCheck::run() {
   std::vector<int> awake;
   for (size_t position = count; position-- > 0;)

@@ -9,12 +9,12 @@ namespace pcc::plan {
 
 /// Result of `replay`, the simulated execution of a pipeline.
 struct ReplayResult {
-  /// First violation that the replay found. Empty if every position executed
-  /// all of its steps, every message was delivered, and every action had its
-  /// inputs.
+  /// First violation that the replay found. Empty if every pipeline position
+  /// executed all of its steps, every message was delivered, and every action
+  /// had its inputs.
   std::string error;
-  /// Positions in a deadlock: each waits for the next one in the list, and the
-  /// last one waits for the first. Empty if there is no such cycle.
+  /// Pipeline positions in a deadlock: each waits for the next one in the list,
+  /// and the last one waits for the first. Empty if there is no such cycle.
   std::vector<int> cycle;
 
   bool terminates() const { return error.empty(); }

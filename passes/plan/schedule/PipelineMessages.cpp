@@ -16,10 +16,10 @@ namespace {
 
 constexpr size_t nowhere = std::numeric_limits<size_t>::max();
 
-/// A message from position `from` to position `to`. `producer` is the index, in
-/// the row (action list) of the sender, of the action that produces the value.
-/// `consumer` is the index, in the row of the receiver, of the action that uses
-/// it.
+/// A message from pipeline position `from` to position `to`. `producer` is the
+/// index, in the row (action list) of the sender, of the action that produces
+/// the value. `consumer` is the index, in the row of the receiver, of the
+/// action that uses it.
 struct Route {
   int transfer, microbatch;
   int from, to;
@@ -36,7 +36,8 @@ struct Route {
 };
 
 /// One action in the global order of all actions (the linearization). They are
-/// sorted by start, then by part, then by position, then by index in the row.
+/// sorted by start, then by part, then by pipeline position, then by index in
+/// the row.
 struct LinearAction {
   double start;
   /// Number of the part of an update plus 1; 0 for other actions. Updates take
@@ -60,8 +61,9 @@ public:
   StatusOr<PipelineProgram> run();
 
 private:
-  /// Returns an error, or an empty string if there is none. All members below
-  /// that return a string do so.
+  /// Checks the transfers. Returns an error text, or an empty string if there
+  /// is no error. The other functions of this class that return a string follow
+  /// this convention.
   std::string malformed() const;
   void indexActions();
   std::string linearise();
@@ -73,8 +75,9 @@ private:
   void postReceives();
   void releaseSends();
   PipelineProgram assemble() const;
-  /// Returns the entry of `indices` for the F (if `kind` is Forward) or for the
-  /// B or I (if `kind` is Backward) of a stage in a microbatch.
+  /// Returns the entry of `indices` for a stage and a microbatch. If `kind` is
+  /// Forward, it is the entry of the F action (forward). If `kind` is Backward,
+  /// it is the entry of the B (backward) or I (input gradient) action.
   size_t &indexOf(TransferKind kind, int stage, int microbatch) {
     return indices[(stage * 2 + static_cast<int>(kind)) *
                        table.numMicrobatches +
@@ -84,15 +87,17 @@ private:
   const ActionTable &table;
   const std::vector<Transfer> &transfers;
   const int early;
-  /// Index of every F, and of every B or I, in the row (action list) of its
-  /// position. See indexOf for the order.
+  /// For every F (forward) action, and for every B (backward) or I (input
+  /// gradient) action: its index in the row (action list) of its pipeline
+  /// position. indexOf defines the order of the entries.
   std::vector<size_t> indices;
-  /// By stage and part of the update: index of the action in the row of its
-  /// position.
+  /// Index of each update action in the row (action list) of its pipeline
+  /// position. The key is the pair of stage and part of the update.
   std::map<std::pair<int, int>, size_t> updates;
-  /// All actions in the global order.
+  /// All actions of all pipeline positions in the global order, in which a
+  /// simulation starts them.
   std::vector<LinearAction> order;
-  /// moments[p][i] is the index in `order` of action i of position p.
+  /// moments[p][i] is the index in `order` of action i of pipeline position p.
   std::vector<std::vector<size_t>> moments;
   /// All messages, in the global order of the actions that produce their
   /// values.
@@ -139,8 +144,9 @@ void MessageInserter::indexActions() {
     }
 }
 
-/// Sorts all actions by their start in a simulation into `order`. Then adds the
-/// messages to `routes` in this order.
+/// Fills `order` with all actions, sorted by the time at which they start in a
+/// simulation. Then adds the messages to `routes`, in the order of the actions
+/// that produce their values. Returns an error text, or an empty string.
 std::string MessageInserter::linearise() {
   const Timeline timeline = simulate(table);
   if (!timeline.stuck.empty())
@@ -172,8 +178,8 @@ size_t MessageInserter::consumerOf(const Transfer &transfer, int microbatch) {
   return it == updates.end() ? nowhere : it->second;
 }
 
-/// Appends to `routes` a message for each value that an action produces and
-/// another position uses.
+/// Appends to `routes` one message for each value that action number `index` of
+/// `position` produces and another pipeline position uses.
 std::string MessageInserter::addRoutes(int position, size_t index) {
   const Action &action = table.positions[position][index];
   for (size_t t = 0; t < transfers.size(); ++t) {
@@ -192,9 +198,10 @@ std::string MessageInserter::addRoutes(int position, size_t index) {
   return {};
 }
 
-/// Sets Route::posted of each message: `early` actions before its consumer, but
-/// not after the receive of a later message from the same sender. Thus both
-/// positions post their messages in the same order. Visits the messages from
+/// Sets Route::posted of each message: the receive is posted `early` actions
+/// before the action that uses the value, but not after the receive of a later
+/// message from the same sender. Thus both pipeline positions (ranks of the
+/// pipeline) post their messages in the same order. Visits the messages from
 /// last to first.
 void MessageInserter::postReceives() {
   std::map<std::pair<int, int>, size_t> latest;
@@ -207,8 +214,8 @@ void MessageInserter::postReceives() {
   }
 }
 
-/// Sets Route::released of each message: where the sender waits for its send.
-/// insertMessages describes the rule.
+/// Sets Route::released of each message: the action before which the sender
+/// waits until its send is delivered. insertMessages describes the rule.
 void MessageInserter::releaseSends() {
   std::vector<std::vector<Route *>> ofTransfer(transfers.size());
   for (Route &route : routes)
@@ -225,13 +232,14 @@ void MessageInserter::releaseSends() {
     }
 }
 
-/// Steps that are inserted before an action of a row: one Post, then one Wait.
+/// Steps that are inserted before an action of a row (action list of a pipeline
+/// position): one Post, which begins sends and receives, then one Wait.
 struct StepsBefore {
   ProgramStep posts{ProgramStep::Post}, waits{ProgramStep::Wait};
 };
 
-/// Builds the program of each position: its actions, with the Post and Wait
-/// steps inserted before them.
+/// Builds the program of each pipeline position: its actions, with the Post and
+/// Wait steps inserted before them.
 PipelineProgram MessageInserter::assemble() const {
   std::vector<std::vector<StepsBefore>> before;
   for (const std::vector<Action> &row : table.positions)

@@ -15,14 +15,16 @@
 namespace pcc::plan {
 
 /// Kind of value that a transfer carries from stage to stage:
-///  - Forward: an activation, produced and used by F actions;
-///  - Backward: a gradient, produced and used by B or I actions;
+///  - Forward: an activation, produced and used by forward actions (F);
+///  - Backward: a gradient, produced and used by backward actions (B) or, if
+///    the backward pass is divided, by input-gradient actions (I);
 ///  - Update: a value that one part of the optimizer update passes to the next
 ///    part.
 enum class TransferKind : uint8_t { Forward, Backward, Update };
 
-/// Returns whether the values in transfers of `kind` are produced and used by
-/// actions of the kind of `action`. For example, F actions belong to Forward.
+/// Returns whether actions of the kind of `action` produce or use the values
+/// that transfers of `kind` carry. For example, an F action (forward) belongs
+/// to the kind Forward.
 inline bool belongsTo(const Action &action, TransferKind kind) {
   switch (kind) {
   case TransferKind::Forward:
@@ -37,28 +39,31 @@ inline bool belongsTo(const Action &action, TransferKind kind) {
 
 /// A value that one stage passes to another stage. It is passed in every
 /// microbatch, or once per step if `kind` is Update. The stages need not be
-/// adjacent. If one position runs both stages, the transfer needs no message.
+/// adjacent. If one pipeline position runs both stages, the transfer needs no
+/// message.
 struct Transfer {
   int fromStage = 0;
   int toStage = 0;
   TransferKind kind = TransferKind::Forward;
   /// For a transfer of kind Update: number of the part of the update that
-  /// produces the value. The part with the next number uses the value.
-  /// Otherwise unused.
+  /// produces the value; the part with the next number uses the value. For
+  /// transfers of other kinds it is unused.
   int part = 0;
 };
 
-/// Identifies the values that the code of one action (such as B or U1) sends to
-/// other stages: the kind of their transfers and, for an update, the number of
-/// its part.
+/// Identifies the values that the code of one action, such as B (backward) or
+/// U1 (part 1 of the update), sends to other stages: the kind of their
+/// transfers and, for an update, the number of its part.
 struct SendPart {
   TransferKind kind = TransferKind::Forward;
   int part = 0;
 };
 
-/// Returns the kind and part of the values that a function sends, given the
-/// name of its action (F, B, I, W, U0, U1, …): "U1" gives {Update, 1}. The name
-/// of an action that sends nothing, such as UNSHARD, gives {Forward, 0}.
+/// Returns the kind and part of the values that a function sends. `action` is
+/// the name of the action that the function executes: F (forward), B
+/// (backward), I (input gradient), W (weight gradient), or U0, U1, … (parts of
+/// the update). For example, "U1" gives {Update, 1}. The name of an action that
+/// sends nothing, such as UNSHARD, gives {Forward, 0}.
 SendPart sendPartOf(std::string_view action);
 
 /// Returns whether `action` produces the value of `transfer` for the microbatch
@@ -74,8 +79,8 @@ bool uses(const Action &action, const Transfer &transfer);
 int microbatchOf(const Action &action, const Transfer &transfer);
 
 /// One end of a message, as its sender or its receiver sees it: the value of
-/// transfer `transfer` in one microbatch. `peer` is the position at the other
-/// end.
+/// transfer `transfer` in one microbatch. `peer` is the pipeline position at
+/// the other end.
 struct Message {
   /// Index into PipelineProgram::transfers.
   int transfer = 0;
@@ -85,7 +90,7 @@ struct Message {
   friend bool operator==(const Message &, const Message &) = default;
 };
 
-/// One step in the program of a position:
+/// One step in the program of a pipeline position:
 ///  - Compute executes `action`;
 ///  - Post begins the sends and receives and does not wait for them;
 ///  - Wait blocks until the sends and receives, which an earlier step has
@@ -100,14 +105,14 @@ struct ProgramStep {
   std::vector<Message> receives = {};
 };
 
-/// Steps of one position in the order of execution.
+/// Steps of one pipeline position in the order of execution.
 using PositionProgram = std::vector<ProgramStep>;
 
 /// A schedule with its messages: the steps of every position (rank of the
 /// pipeline).
 struct PipelineProgram {
   std::vector<PositionProgram> positions;
-  /// By stage: index of the position that runs the stage.
+  /// For each stage: index of the pipeline position that runs the stage.
   std::vector<int> positionOfStage;
   std::vector<Transfer> transfers;
 };
@@ -116,7 +121,8 @@ struct PipelineProgram {
 ///
 /// Order: all messages have one global order. It is the order in which a
 /// simulation starts the actions; each action is followed by its sends. From
-/// one position to another, messages are sent and received in this order.
+/// one pipeline position to another, messages are sent and received in this
+/// order.
 ///
 /// Places of the messages in the program of a position:
 ///  - A send is posted right after the action that produces the value.

@@ -12,7 +12,8 @@ namespace {
 /// Largest number of violations that checkSchedule returns.
 constexpr size_t mostClaims = 20;
 
-/// Checks one table, rule by rule, and collects the violations in `claims`.
+/// Checks one table of actions, rule by rule. Each violation becomes one
+/// message in `claims`.
 class ScheduleChecker {
 public:
   explicit ScheduleChecker(const ActionTable &table)
@@ -21,7 +22,8 @@ public:
   std::vector<std::string> run(const std::vector<int> &inFlightBound);
 
 private:
-  /// Numbers of F, B, I and W actions that one stage has for one microbatch.
+  /// Numbers of F (forward), B (backward), I (input gradient) and W (weight
+  /// gradient) actions that one stage has for one microbatch.
   struct ActionCounts {
     int f = 0, b = 0, i = 0, w = 0;
   };
@@ -32,16 +34,17 @@ private:
   }
   bool checkPositions();
   void checkOrder();
-  /// Counts a compute action and claims a violation unless the F (for W: the I)
-  /// of its stage and microbatch comes before it.
+  /// Counts an F, B, I or W action. Records a violation if a B (backward) or I
+  /// (input gradient) comes before the F (forward) of the same stage and
+  /// microbatch, or a W (weight gradient) before the F or the I.
   void note(const Action &action);
   void checkCounts();
   void checkWholeStageActions();
   void checkPeak(const std::vector<int> &bound);
 
   const ActionTable &table;
-  /// Counts by stage and microbatch: entry stage * numMicrobatches +
-  /// microbatch.
+  /// Counts of the actions found so far, by stage and microbatch: entry stage *
+  /// numMicrobatches + microbatch.
   std::vector<ActionCounts> seen;
   /// Whether the table has a backward pass.
   bool trains = false;
@@ -49,8 +52,8 @@ private:
 };
 
 /// Checks that all stages and microbatches are in range, and that each action
-/// is on the position that runs its stage. Returns false after a violation; the
-/// other checks must not run then.
+/// is on the position (rank of the pipeline) that runs its stage. Returns false
+/// if an action violates this. If so, the other checks must not run.
 bool ScheduleChecker::checkPositions() {
   if (table.positionOfStage.size() != size_t(table.numStages)) {
     claim("the table places " + std::to_string(table.positionOfStage.size()) +
@@ -110,8 +113,9 @@ void ScheduleChecker::checkOrder() {
         note(action);
 }
 
-/// Checks that each stage has, per microbatch, one F and, in training, one B or
-/// one I and one W.
+/// Checks that each stage has, per microbatch, one F (forward) and, if the
+/// table has a backward pass, either one B (backward), or one I (input
+/// gradient) and one W (weight gradient).
 void ScheduleChecker::checkCounts() {
   for (int stage = 0; stage < table.numStages; ++stage)
     for (int mb = 0; mb < table.numMicrobatches; ++mb) {
@@ -129,9 +133,10 @@ void ScheduleChecker::checkCounts() {
     }
 }
 
-/// Checks the order of actions that are not bound to a microbatch. UNSHARD,
-/// RESHARD, REDUCE_GRAD and updates are compared with the other actions of
-/// their stage.
+/// Checks the order of the actions of a stage that belong to no microbatch:
+/// UNSHARD (all-gather of weights), RESHARD (end of their use), REDUCE_GRAD
+/// (reduction of gradients) and updates. Each is compared with the other
+/// actions of its stage.
 void ScheduleChecker::checkWholeStageActions() {
   struct Uses {
     bool any = false, resharded = false, reduced = false, updated = false;
@@ -158,8 +163,9 @@ void ScheduleChecker::checkWholeStageActions() {
     }
 }
 
-/// Checks that no position has more forwards in flight than `bound` allows for
-/// it.
+/// Checks that position p (rank of the pipeline) has at most bound[p] forwards
+/// in flight at once. A forward is in flight from its F (forward) action to its
+/// B (backward) or W (weight gradient) action.
 void ScheduleChecker::checkPeak(const std::vector<int> &bound) {
   const std::vector<int> peak = peakLive(table);
   for (size_t position = 0; position < bound.size() && position < peak.size();
@@ -178,8 +184,8 @@ ScheduleChecker::run(const std::vector<int> &inFlightBound) {
   checkOrder();
   checkCounts();
   checkWholeStageActions();
-  // Even if every action is valid, positions can wait for each other in a
-  // cycle.
+  // Even if every action is valid, pipeline positions can wait for each other
+  // in a cycle.
   if (Timeline timeline = simulate(table); !timeline.stuck.empty())
     claim("the schedule cannot proceed: " + timeline.stuck);
   checkPeak(inFlightBound);

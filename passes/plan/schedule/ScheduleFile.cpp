@@ -106,9 +106,10 @@ bool ScheduleText::read(std::string_view text) {
   return true;
 }
 
-/// Returns the table with the given rows. The number of stages is the largest
-/// stage in the rows plus one, and likewise for microbatches. Each stage is on
-/// the position of the first row that mentions it.
+/// Returns the table with the given rows of actions. The number of stages is
+/// the largest stage in the rows plus one. The number of microbatches is the
+/// largest microbatch in the rows plus one. Each stage is on the position (rank
+/// of the pipeline) of the first row that mentions the stage.
 ActionTable tableOf(const std::vector<ParsedRow> &rows) {
   ActionTable table;
   for (const ParsedRow &row : rows) {
@@ -156,7 +157,7 @@ public:
       : rows(text.rows), shape(shape), table(tableOf(text.rows)) {}
 
   /// Returns the table, or the first error. In the table, no stage has both B
-  /// and I.
+  /// (whole backward) and I (input gradient) actions.
   StatusOr<ActionTable> run();
 
 private:
@@ -170,9 +171,10 @@ private:
   ActionTable table;
 };
 
-/// Returns an error if the stage or the microbatch of an action is out of
-/// range, if another line runs the stage, or if an action other than F is in a
-/// schedule without training. Otherwise returns an empty string.
+/// Returns an error in one of three cases: the stage or the microbatch of an
+/// action is out of range; another line runs the stage; or the schedule has no
+/// training, and the action is not an F (forward). Otherwise returns an empty
+/// string.
 std::string ShapeCheck::checkAction(int position,
                                     const ParsedAction &placed) const {
   const Action &action = placed.action;
@@ -214,7 +216,8 @@ std::string ShapeCheck::checkStagesOfLines() const {
   return {};
 }
 
-/// Returns whether the file has an action other than F.
+/// Returns whether the file has a gradient action, that is, any action other
+/// than F (forward).
 bool ShapeCheck::hasGradients() const {
   for (const ParsedRow &row : rows)
     for (const ParsedAction &placed : row)
@@ -254,8 +257,8 @@ std::string ShapeCheck::fault() {
   return claims.empty() ? "" : claims.front();
 }
 
-/// Replaces each B by an I followed by a W if its stage has I and W in another
-/// microbatch.
+/// Replaces each B (whole backward) by an I (input gradient) followed by a W
+/// (weight gradient) if its stage has I and W in another microbatch.
 void separateBackward(ActionTable &table) {
   std::vector<bool> splits(table.numStages);
   for (int stage = 0; stage < table.numStages; ++stage)
@@ -283,7 +286,8 @@ StatusOr<ActionTable> ShapeCheck::run() {
   return std::move(table);
 }
 
-/// Removes all actions other than F, B, I and W, then removes empty rows.
+/// Removes all actions other than F (forward), B (backward), I (input gradient)
+/// and W (weight gradient). Then removes the rows that are empty.
 void dropDerived(std::vector<ParsedRow> &rows) {
   for (ParsedRow &row : rows)
     std::erase_if(row, [](const ParsedAction &placed) {

@@ -13,12 +13,13 @@ namespace {
 using Row = std::vector<Action>;
 
 /// Parameters from which a generator makes the row (action list) of one
-/// position.
+/// position (rank of the pipeline).
 struct PositionView {
   int numPositions, position, virtualStages, numMicrobatches;
 
-  /// Returns the stage of chunk number `chunk` of the position, if stages are
-  /// placed round robin: positions 0, 1, …, p-1, 0, 1, ….
+  /// Returns the stage that is chunk number `chunk` of the pipeline position (a
+  /// chunk is one of the stages that a position runs). Stages are placed round
+  /// robin on the p positions: stage s is on position s mod p.
   int loopedStage(int chunk) const { return chunk * numPositions + position; }
 };
 
@@ -29,10 +30,10 @@ Action backward(int stage, int microbatch) {
   return {ActionKind::Backward, stage, microbatch};
 }
 
-/// Order in which a position of an interleaved schedule runs its pairs of chunk
-/// (stage of the position) and microbatch. A group of p microbatches passes
-/// chunk after chunk before the next group begins. Example for p = 2 positions,
-/// v = 2 chunks and m = 4 microbatches, with one column per step:
+/// Order in which a pipeline position of an interleaved schedule runs its pairs
+/// of chunk (stage of the position) and microbatch. A group of p microbatches
+/// passes chunk after chunk before the next group begins. Example for p = 2
+/// positions, v = 2 chunks and m = 4 microbatches, with one column per step:
 ///
 ///     chunk        0 0 1 1 0 0 1 1
 ///     microbatch   0 1 0 1 2 3 2 3
@@ -43,7 +44,8 @@ Action backward(int stage, int microbatch) {
 struct ChunkOrder {
   explicit ChunkOrder(const PositionView &view) : view(view) {}
 
-  /// Returns the number of steps, those of padding included.
+  /// Returns the number of steps of a pipeline position, including the steps of
+  /// microbatches that do not exist (padding).
   int count() const {
     const int group = view.numPositions;
     return (view.numMicrobatches + group - 1) / group * group *
@@ -57,14 +59,16 @@ struct ChunkOrder {
     const int group = view.numPositions;
     return step % (group * view.virtualStages) / group;
   }
-  /// Appends to `row` the F of a step, unless the microbatch of the step is
-  /// padding.
+  /// Appends to `row` the F (forward) action of step number `step`. Appends
+  /// nothing if the microbatch of the step does not exist (padding).
   void addForward(Row &row, int step) const {
     if (microbatch(step) < view.numMicrobatches)
       row.push_back(forward(view.loopedStage(chunk(step)), microbatch(step)));
   }
-  /// Appends to `row` the B of a step, unless the microbatch of the step is
-  /// padding. The backward pass runs the chunks in reverse order.
+  /// Appends to `row` the B (backward) action of step number `step`. Appends
+  /// nothing if the microbatch of the step does not exist (padding). The
+  /// backward pass runs the chunks (stages of the pipeline position) in reverse
+  /// order.
   void addBackward(Row &row, int step) const {
     const int last = view.virtualStages - 1;
     if (microbatch(step) < view.numMicrobatches)
@@ -105,9 +109,9 @@ Row gpipe(const PositionView &view) {
   return row;
 }
 
-/// Generates the row of one position in 1F1B. It begins with one F for each
-/// later position (warm-up). Then one F and one B alternate. The remaining B
-/// come last.
+/// Generates the row (action list) of one pipeline position in the schedule
+/// 1F1B. The row begins with one F (forward) for each later position (warm-up).
+/// Then one F and one B (backward) alternate. The remaining B come last.
 Row oneFOneB(const PositionView &view) {
   Row row;
   const int m = view.numMicrobatches;
@@ -123,9 +127,11 @@ Row oneFOneB(const PositionView &view) {
   return row;
 }
 
-/// Generates the row of one position in interleaved 1F1B. The warm-up is that
-/// of Megatron-LM: two F for each later position, and p more for each chunk but
-/// the last. Then one F and one B alternate, and the remaining B come last.
+/// Generates the row (action list) of one pipeline position in interleaved
+/// 1F1B. The warm-up is that of Megatron-LM: two F (forward) for each later
+/// position, and, for each chunk (stage of the position) but the last, as many
+/// F as there are positions. Then one F and one B (backward) alternate, and the
+/// remaining B come last.
 Row interleaved(const PositionView &view) {
   if (view.virtualStages == 1)
     return oneFOneB(view);
@@ -145,9 +151,10 @@ Row interleaved(const PositionView &view) {
   return row;
 }
 
-/// Generates the row of one position in ZB-H1: 1F1B with I in place of B. On
-/// position r, W of a microbatch runs r microbatches after its I. These late W
-/// fill the time in which 1F1B is idle.
+/// Generates the row (action list) of one pipeline position in ZB-H1: 1F1B with
+/// I (input gradient) in place of B (backward). On position r, W (weight
+/// gradient) of a microbatch runs r microbatches after its I. These late W fill
+/// the time in which a position of 1F1B is idle.
 Row zbH1(const PositionView &view) {
   Row row;
   const int m = view.numMicrobatches, stage = view.position;
@@ -171,18 +178,19 @@ Row zbH1(const PositionView &view) {
   return row;
 }
 
-/// Generates the row of one position in ZB-V. The pattern needs at least 2p - 1
-/// microbatches. If there are fewer, `done` counts the missing ones as well,
-/// but the row leaves their actions out.
+/// Generates the row (action list) of one pipeline position in ZB-V. The
+/// pattern needs at least 2p - 1 microbatches on p positions. If there are
+/// fewer, `done` counts the missing microbatches as well, but the row leaves
+/// their actions out.
 class ZbVRow {
 public:
   explicit ZbVRow(const PositionView &view)
       : p(view.numPositions), r(view.position), m(view.numMicrobatches),
         stages{r, 2 * p - 1 - r} {}
 
-  /// Returns the row (action list) of the position. It has three phases of
-  /// warm-up, the steady state, and three phases of cool-down, as in PyTorch's
-  /// ScheduleZBVZeroBubble.
+  /// Returns the row (action list) of the pipeline position. It has three
+  /// phases of warm-up, the steady state, and three phases of cool-down, as in
+  /// PyTorch's ScheduleZBVZeroBubble.
   Row build() {
     const int n = std::max(2 * p - 1, m);
     for (int k = 0; k < 2 * (p - r) - 1; ++k)
@@ -210,7 +218,9 @@ public:
 private:
   enum Column { F, I, W };
 
-  /// Appends the F, I or W of a chunk for the next microbatch.
+  /// Appends an F (forward), I (input gradient) or W (weight gradient) of stage
+  /// `chunk` of the pipeline position, for the next microbatch. Appends nothing
+  /// if all microbatches have this action.
   void add(Column column, int chunk) {
     constexpr ActionKind kinds[] = {ActionKind::Forward,
                                     ActionKind::InputGradient,
@@ -222,21 +232,24 @@ private:
 
   const int p, r, m;
   const std::array<int, 2> stages;
-  /// done[column][chunk] is the number of F, I or W actions so far.
+  /// done[column][chunk] is the number of actions so far of kind `column` (F, I
+  /// or W: forward, input gradient, weight gradient) of stage `chunk` of the
+  /// pipeline position. Actions of missing microbatches are counted as well.
   std::array<std::array<int, 2>, 3> done{};
   Row row;
 };
 
 Row zbV(const PositionView &view) { return ZbVRow(view).build(); }
 
-/// A kind of schedule: its name, the function that makes the row of a position,
-/// and its number of stages per position.
+/// A kind of schedule: its name, the function that makes the row (action list)
+/// of a position, and its number of stages per position (rank of the pipeline).
 struct Generator {
   ScheduleKind kind;
   std::string_view name;
   Row (*rowOf)(const PositionView &);
   int defaultVirtualStages;
-  /// The only valid number of stages per position; 0 if every number is valid.
+  /// The only valid number of stages per pipeline position; 0 if every number
+  /// is valid.
   int requiredVirtualStages;
 };
 
@@ -318,8 +331,10 @@ StatusOr<ActionTable> makeSchedule(const ScheduleRequest &request) {
   return table;
 }
 
-// The largest number of forwards in flight on a position, in closed form, for
-// the rows that the generators above make.
+// The largest number of forwards in flight on a pipeline position, computed by
+// formulas that hold for the rows of the generators above. A forward is in
+// flight from its F (forward) action to its B (backward) or W (weight gradient)
+// action.
 int inFlightBound(const ScheduleRequest &request, int position) {
   assert(position >= 0 && position < request.numPositions &&
          "no such position");

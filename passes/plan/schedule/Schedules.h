@@ -14,9 +14,10 @@ namespace pcc::plan {
 /// without idle slots. F0 is the forward action of microbatch 0, B0 its
 /// backward action.
 enum class ScheduleKind : uint8_t {
-  /// Inference: F0 F1 F2 F3 on every position. With several chunks,
-  /// microbatches go through a position in groups of p: a group passes the
-  /// first chunk, then the second one, and so on.
+  /// Inference: F0 F1 F2 F3 (forward actions of microbatches 0 to 3) on every
+  /// pipeline position. If each of the p positions runs several stages
+  /// (chunks), microbatches go through a position in groups of p: a group
+  /// passes the first chunk, then the second one, and so on.
   ForwardOnly,
   /// Each microbatch passes all stages forward and then backward before the
   /// next microbatch begins.
@@ -24,23 +25,26 @@ enum class ScheduleKind : uint8_t {
   /// All forward actions, then all backward actions (Huang et al. 2019).
   GPipe,
   /// 1F1B: each backward action runs as soon as its gradient has arrived
-  /// (PipeDream-Flush, Narayanan et al. 2021):
+  /// (PipeDream-Flush, Narayanan et al. 2021). Each line is one pipeline
+  /// position; F0 is the forward and B0 the backward action of microbatch 0:
   ///   F0 F1 F2 B0 F3 B1 B2 B3
   ///   F0 F1 B0 F2 B1 F3 B2 B3
   ///   F0 B0 F1 B1 F2 B2 F3 B3
   OneFOneB,
-  /// 1F1B over v stages per position (chunks). A position is idle 1/v as long
-  /// as in 1F1B (Megatron-LM, Narayanan et al. 2021).
+  /// 1F1B with v stages (chunks) on each pipeline position. A position is idle
+  /// for 1/v of the time for which it is idle in 1F1B with one stage per
+  /// position (Megatron-LM, Narayanan et al. 2021).
   Interleaved,
-  /// Zero bubble ZB-H1: B is split into I (gradient of the input) and W
-  /// (gradient of the weights), and W fills the bubble (Qi et al. 2023):
+  /// Zero bubble ZB-H1: the backward action is split into I (input gradient)
+  /// and W (weight gradient), and W fills the idle time (Qi et al. 2023). Each
+  /// line is one pipeline position; F0 is the forward action of microbatch 0:
   ///   F0 F1 F2 I0 W0 F3 I1 W1 I2 W2 I3 W3
   ///   F0 F1 I0 F2 I1 W0 F3 I2 W1 I3 W2 W3
   ///   F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3
   ZbH1,
-  /// Zero bubble ZB-V (Qi et al. 2023): a position runs two chunks, and the
-  /// stages go down and up the positions like a V. Position r runs stages r and
-  /// 2p - 1 - r.
+  /// Zero bubble ZB-V (Qi et al. 2023): each of the p pipeline positions runs
+  /// two stages. Position r runs stages r and 2p - 1 - r, so the stages go down
+  /// the positions and up again, like a V.
   ZbV,
 };
 
@@ -64,14 +68,15 @@ int defaultVirtualStages(ScheduleKind kind);
 struct ScheduleRequest {
   ScheduleKind kind = ScheduleKind::OneFOneB;
   int numPositions = 1;
-  /// Stages per position.
+  /// Stages per pipeline position.
   int virtualStages = 1;
   int numMicrobatches = 1;
 };
 
-/// Returns the table of the requested schedule. It has F, B, I and W actions
-/// only, no updates and no UNSHARD (all-gather of weights). If the request is
-/// invalid, `error` of the result is that of `scheduleError`.
+/// Returns the table of the requested schedule. It has only F (forward), B
+/// (backward), I (input gradient) and W (weight gradient) actions, no updates
+/// and no UNSHARD (all-gather of weights). If the request is invalid, `error`
+/// of the result is that of `scheduleError`.
 StatusOr<ActionTable> makeSchedule(const ScheduleRequest &request);
 
 /// Returns why a request is invalid; an empty string if it is valid.
@@ -82,15 +87,17 @@ std::string scheduleError(const ScheduleRequest &request);
 /// p-1, p-1, …, 0. `request` must be valid.
 std::vector<int> positionsOfStages(const ScheduleRequest &request);
 
-/// Returns how many forwards may be in flight at once on `position`. A forward
-/// is a pair of stage and microbatch whose F has run and whose B or W has not,
-/// so its activations are in memory. `checkSchedule` checks tables against this
-/// bound.
+/// Returns how many forwards may be in flight at once on `position` (rank of
+/// the pipeline). A forward is a pair of stage and microbatch. It is in flight
+/// if its forward action F has run, and its backward action B (or weight
+/// gradient W) has not, so its activations are in memory. `checkSchedule`
+/// checks tables against this bound.
 int inFlightBound(const ScheduleRequest &request, int position);
 
 /// Inserts, for each stage in `stages`, an UNSHARD action (all-gather of
-/// weights) right before the first F of the stage. An earlier UNSHARD would
-/// delay the other stages of the same position.
+/// weights) right before the first F (forward action) of the stage. An earlier
+/// UNSHARD would delay the other stages of the same position (rank of the
+/// pipeline).
 void insertUnshards(ActionTable &table, const std::vector<int> &stages);
 
 /// Part number `part` of the update of a stage. An update has several parts if
@@ -102,7 +109,7 @@ struct StageUpdate {
 };
 
 /// Appends the update actions, sorted by part and then by stage, each to the
-/// row of the position that runs its stage.
+/// row of the pipeline position that runs its stage.
 void appendUpdates(ActionTable &table, std::vector<StageUpdate> updates);
 
 } // namespace pcc::plan

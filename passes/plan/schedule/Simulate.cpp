@@ -13,8 +13,9 @@ namespace {
 /// Time of an event that has not happened yet.
 constexpr double never = std::numeric_limits<double>::infinity();
 
-/// Time at which each F, and each B or I, ends, by stage and microbatch;
-/// `never` while the action has not run.
+/// For each stage and microbatch, the time at which the F (forward) action
+/// ends, and the time at which the B (backward) or I (input gradient) action
+/// ends. A time is `never` as long as the action has not run.
 class ActionEnds {
 public:
   explicit ActionEnds(const ActionTable &table)
@@ -34,8 +35,8 @@ private:
   std::vector<double> forward, gradient;
 };
 
-/// Executes a table. Invariant: position p has run its actions with the indices
-/// below next[p], and it is free from time free[p] on.
+/// Executes a table of actions. Invariant: position p (rank of the pipeline)
+/// has run its first next[p] actions, and it is free from time free[p] on.
 class Simulation {
 public:
   Simulation(const ActionTable &table, const ActionCosts &costs)
@@ -96,8 +97,8 @@ double Simulation::ready(const Action &action) {
 }
 
 /// Returns the time at which all update actions with a part below `part` have
-/// ended, on all positions; `never` if one of them has not run yet. A part of
-/// an update may use values that any stage sends in an earlier part.
+/// ended, on all pipeline positions; `never` if one of them has not run yet. A
+/// part of an update may use values that any stage sends in an earlier part.
 double Simulation::readyToUpdate(int part) {
   double latest = 0;
   for (int position = 0; position < table.numPositions(); ++position) {
@@ -112,8 +113,8 @@ double Simulation::readyToUpdate(int part) {
   return latest;
 }
 
-/// Runs actions of a position until one lacks an input. Returns whether any
-/// action has run.
+/// Runs actions of a position (rank of the pipeline) until an input of the next
+/// action is missing. Returns whether any action has run.
 bool Simulation::advance(int position) {
   const std::vector<Action> &row = table.positions[position];
   bool moved = false;
@@ -148,8 +149,9 @@ std::string Simulation::missing(const Action &action) {
          print({ActionKind::Forward, own ? stage : stage + 1, mb});
 }
 
-/// Advances all positions in turn until none can run an action. A position that
-/// has not run all of its actions by then waits forever.
+/// Advances all positions (ranks of the pipeline) in turn until none of them
+/// can run an action. A position that has then not run all of its actions waits
+/// forever.
 Timeline Simulation::run() {
   for (bool moved = true; moved;) {
     moved = false;
@@ -170,7 +172,8 @@ Timeline Simulation::run() {
 }
 
 /// Returns by how much an action changes the number of forwards in flight: 1
-/// for F, -1 for B and W, 0 for others.
+/// for F (forward), -1 for B (backward) and W (weight gradient), 0 for any
+/// other kind.
 int change(ActionKind kind) {
   if (kind == ActionKind::Forward)
     return 1;

@@ -18,19 +18,20 @@ struct Delivery {
   double sent = never, expected = never, arrived = never;
 };
 
-/// All messages from one position to another. `posted` lists the sends in the
-/// order in which they are posted. `next` is the index of the first message
-/// that has not departed. `free` is the time at which the message before it has
-/// arrived.
+/// All messages from one pipeline position to another. `posted` lists the sends
+/// in the order in which they are posted. `next` is the index of the first
+/// message that has not departed. `free` is the time at which the message
+/// before it has arrived.
 struct Lane {
   std::vector<Message> posted;
   size_t next = 0;
   double free = 0;
 };
 
-/// Executes a program. Invariant: position p has executed its steps with the
-/// indices below at[p] and is free from time free[p] on. Each lane has
-/// delivered its messages with the indices below `next`.
+/// Executes a program. Invariant: position p (rank of the pipeline) has
+/// executed its first at[p] steps and is free from time free[p] on. Each lane
+/// (messages from one position to another) has delivered its first `next`
+/// messages.
 class MessageSimulation {
 public:
   MessageSimulation(const PipelineProgram &program, const ActionCosts &costs)
@@ -44,14 +45,15 @@ public:
 
 private:
   bool advance(int position);
-  /// Executes an action: moves the current time of the position to its end.
+  /// Executes an action of a position (rank of the pipeline): moves the current
+  /// time of the position to the end of the action.
   void compute(int position, const Action &action);
-  /// Posts the sends and receives of a step at the current time of the
+  /// Posts the sends and receives of a step at the current time of the pipeline
   /// position.
   void post(int position, const ProgramStep &step);
   /// Executes a wait if the arrival times of all its messages are known, and
-  /// returns true: the position continues at the latest of them. Otherwise
-  /// returns false.
+  /// returns true: the position (rank of the pipeline) continues at the latest
+  /// of these times. Otherwise returns false.
   bool await(int position, const ProgramStep &step);
   bool travel(int from, int to, Lane &lane);
   void show(const Message &message, int position, bool isSend, double start);
@@ -65,7 +67,8 @@ private:
   const ActionCosts &costs;
   std::vector<size_t> at;
   std::vector<double> free;
-  /// Lanes by the pair of sending and receiving position.
+  /// Lanes (messages from one pipeline position to another) by the pair of
+  /// sending and receiving position.
   std::map<std::pair<int, int>, Lane> lanes;
   std::map<std::pair<int, int>, Delivery> deliveries;
   Timeline timeline;
@@ -99,8 +102,8 @@ bool MessageSimulation::await(int position, const ProgramStep &step) {
   return true;
 }
 
-/// Executes steps of a position until a wait blocks or the steps end. Returns
-/// whether any step was executed.
+/// Executes steps of a pipeline position until a wait blocks or the steps end.
+/// Returns whether any step was executed.
 bool MessageSimulation::advance(int position) {
   const PositionProgram &steps = program.positions[position];
   const size_t before = at[position];
@@ -117,7 +120,7 @@ bool MessageSimulation::advance(int position) {
 }
 
 /// Adds the send or the receive of a message, which travels from `start` on, to
-/// the timeline of `position`.
+/// the timeline of `position` (rank of the pipeline).
 void MessageSimulation::show(const Message &message, int position, bool isSend,
                              double start) {
   const Transfer &transfer = program.transfers[message.transfer];
@@ -133,9 +136,9 @@ void MessageSimulation::show(const Message &message, int position, bool isSend,
        deliveryOf(message).arrived});
 }
 
-/// Delivers messages of a lane, in order, as long as both the send and the
-/// receive of the next message are posted. Returns whether any message was
-/// delivered.
+/// Delivers messages of a lane (all messages from pipeline position `from` to
+/// position `to`) in order. Stops at the first message whose send or receive is
+/// not posted. Returns whether any message was delivered.
 bool MessageSimulation::travel(int from, int to, Lane &lane) {
   const size_t before = lane.next;
   for (; lane.next < lane.posted.size(); ++lane.next) {
@@ -157,7 +160,7 @@ bool MessageSimulation::travel(int from, int to, Lane &lane) {
   return lane.next != before;
 }
 
-/// Sets `stuck` of the timeline to a text that names the messages that
+/// Sets `stuck` of the timeline to a text that names the messages that pipeline
 /// positions wait for forever.
 void MessageSimulation::explainStuck() {
   for (size_t position = 0; position < at.size(); ++position) {
@@ -174,8 +177,8 @@ void MessageSimulation::explainStuck() {
   }
 }
 
-/// Advances the positions and the lanes (messages from one position to another)
-/// in turn until none makes progress.
+/// Advances the pipeline positions and the lanes (messages from one position to
+/// another) in turn until none makes progress.
 Timeline MessageSimulation::run() {
   for (bool moved = true; moved;) {
     moved = false;

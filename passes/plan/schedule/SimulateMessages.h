@@ -8,8 +8,8 @@
 
 namespace pcc::plan {
 
-/// Simulates a program with its messages. Each position runs its steps in order
-/// and blocks at a wait until the messages of the wait have arrived.
+/// Simulates a program with its messages. Each pipeline position runs its steps
+/// in order and blocks at a wait until the messages of the wait have arrived.
 ///
 /// A message departs when three conditions hold: the sender has posted it, the
 /// receiver has posted it, and the previous message from this sender to this

@@ -157,7 +157,7 @@ private:
   /// can need.
   std::set<uint32_t> produced;
   std::set<uint32_t> wanted;
-  /// By user: the forms (shardings) that the user can need, each once.
+  /// For each user: the forms (shardings) that the user can need, each once.
   std::vector<std::vector<uint32_t>> wantedBy;
   /// Index in `made` of each set with two or more forms.
   std::map<std::vector<uint32_t>, size_t> indexOf;

@@ -35,8 +35,8 @@ struct Cost {
   /// Modelled time in seconds; 0 if only bytes are priced.
   double seconds = 0;
 
-  /// Returns the cost of a value, or of a pair of values, that must not be
-  /// chosen.
+  /// Returns the cost that forbids a choice: a value of a variable, or a pair
+  /// of values of two variables.
   static constexpr Cost forbidden() {
     return {std::numeric_limits<double>::infinity(), 0, 0, 0, 0};
   }
@@ -84,8 +84,9 @@ struct Cost {
   friend bool operator==(const Cost &, const Cost &) = default;
 };
 
-/// A decision with finitely many values 0, 1, …, such as the strategy of an op.
-/// Variables of a graph are numbered from 0 in the order of addVariable.
+/// A decision with finitely many values 0, 1, …, such as the choice of a
+/// strategy for an op. Variables of a graph are numbered from 0 in the order of
+/// addVariable.
 using Variable = uint32_t;
 
 /// A function of discrete variables: the sum of a cost for the value of each
@@ -148,14 +149,15 @@ private:
 struct SharedValue {
   /// The variable that decides in which form (sharding) the value is produced.
   Variable producer;
-  /// By value of the variable `producer`: number of the form (sharding) that it
-  /// produces.
+  /// For each value of the variable `producer`: number of the form (sharding)
+  /// that it produces.
   std::vector<uint32_t> producedForm;
   struct User {
-    /// The variable that decides which form (sharding) the user needs.
+    /// The variable that decides which form (sharding) this user (op that reads
+    /// the value) needs.
     Variable variable;
-    /// By value of `variable`: number of the form (sharding) that the user
-    /// needs.
+    /// For each value of `variable`, the number of the form (sharding) that
+    /// this user (op that reads the value) needs.
     std::vector<uint32_t> wantedForm;
   };
   std::vector<User> users;
@@ -170,9 +172,9 @@ struct SharedForms {
   bool hasVariable = false;
   /// The auxiliary variable.
   Variable variable = 0;
-  /// By value of the auxiliary variable: the list of the forms (shardings) that
-  /// exist. The first one is the form that the producer makes; the others
-  /// ascend.
+  /// For each value of the auxiliary variable: the list of the forms
+  /// (shardings) that exist. The first one is the form that the producer makes;
+  /// the others ascend.
   std::vector<std::vector<uint32_t>> made;
 };
 
@@ -191,12 +193,13 @@ struct SharedForms {
 /// and with each user. If there is a single user, no variable is added, but one
 /// pair. If there are no users, nothing is added.
 ///
-/// The minimum is exact if all sets of up to users.size() forms, that of the
-/// producer included, are values of the variable: at equal cost, the last user
-/// can make its form itself. Sets with one further form are always included.
-/// Larger sets are included, size by size, as long as the variable has at most
-/// `maxValues` values. A form that is in no set is paid once per user. Sets
-/// whose forms cost `bound` or more are left out.
+/// The minimum is exact if the variable has a value for every set of up to
+/// users.size() forms, the form of the producer included. Larger sets are not
+/// needed, because the last user can make its form itself at equal cost. Sets
+/// with one further form are always included. Larger sets are included, size by
+/// size, as long as the variable has at most `maxValues` values. A form that is
+/// in no set is paid once per user. Sets whose forms cost `bound` or more are
+/// left out.
 SharedForms addSharedValue(CostGraph &graph, const SharedValue &value,
                            const Cost &bound = Cost::forbidden(),
                            size_t maxValues = 256);

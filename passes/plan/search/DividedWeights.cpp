@@ -10,9 +10,10 @@ using namespace pcc;
 using plan::Savings;
 
 namespace {
-/// Chooses weights for one position after another. Invariant: needs[p] is the
-/// original need of position p minus the bytes that all chosen weights save
-/// there.
+/// Chooses weights for one pipeline position (rank of the pipeline) after
+/// another. Invariant: needs[p] is the original need of position p in bytes
+/// minus the bytes that all chosen weights save there; negative if they save
+/// more.
 class WeightChooser {
 public:
   WeightChooser(const std::vector<Savings> &weights, std::vector<int64_t> needs)
@@ -34,11 +35,12 @@ public:
   }
 
 private:
-  /// Returns weights that together save at least what `position` still needs,
-  /// and little more. Visits the weights from large to small. A weight that
-  /// does not cover the rest of the need is taken. A weight that covers it
-  /// completes a candidate; the search then goes on without this weight for a
-  /// smaller candidate. If all weights are not enough, returns all of them.
+  /// Returns weights that together save at least what `position` (rank of the
+  /// pipeline) still needs, and little more. Visits the weights from large to
+  /// small. A weight that does not cover the rest of the need is taken. A
+  /// weight that covers it completes a candidate; the search then goes on
+  /// without this weight for a smaller candidate. If all weights are not
+  /// enough, returns all of them.
   std::vector<size_t> coverOf(size_t position) const {
     std::vector<size_t> order, taken, best;
     for (size_t i = 0; i < weights.size(); ++i)
@@ -62,8 +64,9 @@ private:
     return best.empty() && needs[position] > 0 ? taken : best;
   }
 
-  /// Returns whether the weight can be left out: at every position for which it
-  /// saves bytes, the other chosen weights save enough.
+  /// Returns whether the weight can be left out. This holds if, at every
+  /// pipeline position at which the weight saves bytes, the other chosen
+  /// weights save enough.
   bool isSpare(size_t weight) const {
     for (size_t position = 0; position < needs.size(); ++position)
       if (weights[weight][position] > 0 &&

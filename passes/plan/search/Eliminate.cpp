@@ -9,9 +9,9 @@
 namespace pcc::plan {
 namespace {
 
-/// Costs of all combinations of values of the variables in `scope`, which
-/// ascend. Row-major: between two successive entries of `costs`, the last
-/// variable advances.
+/// Costs of all combinations of values of the variables in `scope`, a list of
+/// variables with ascending numbers. The order is row-major: from one entry of
+/// `costs` to the next, the value of the last variable advances.
 struct Table {
   std::vector<Variable> scope;
   std::vector<Cost> costs;
@@ -44,8 +44,9 @@ public:
 private:
   using Weight = int64_t;
 
-  /// Position in one of the tables that `eliminate` reads while it runs through
-  /// the values of a variable v and of its neighbours.
+  /// A table that `eliminate` reads while it runs through all values of a
+  /// variable v and of its neighbours (variables in the same tables), and the
+  /// current place in this table.
   struct TableOperand {
     const Cost *costs;
     size_t offset;
@@ -66,11 +67,12 @@ private:
   void addTable(Table table);
   /// Empties the table with this index and removes the index from `tablesOf`.
   void removeTable(size_t index);
-  /// Makes two variables neighbours, and updates their sizes in `weights` and
-  /// `queue`.
+  /// Makes two variables neighbours. In `weights` and `queue`, updates the
+  /// sizes of the tables that the elimination of each of them would make.
   void connect(Variable a, Variable b);
-  /// Removes a variable from the graph, and updates the sizes of its former
-  /// neighbours in `weights` and `queue`.
+  /// Removes a variable from the graph. In `weights` and `queue`, updates the
+  /// sizes of the tables that the elimination of its former neighbours would
+  /// make.
   void disconnect(Variable v);
   std::vector<TableOperand>
   operandsOf(Variable v, const std::vector<Variable> &scope) const;
@@ -93,16 +95,17 @@ private:
 
   const CostGraph &graph;
   const size_t tableLimit;
-  /// By variable: its remaining values, as numbers of the graph, and their
-  /// unary costs.
+  /// For each variable: its remaining values, as numbers of the graph, and
+  /// their unary costs.
   std::vector<std::vector<uint32_t>> values;
   std::vector<std::vector<Cost>> unary;
   std::vector<Table> tables;
-  /// By variable: indices of the tables that have it in their scope.
+  /// For each variable: indices of the tables that have it in their scope (list
+  /// of variables).
   std::vector<std::vector<size_t>> tablesOf;
   std::vector<std::set<Variable>> neighbours;
-  /// By variable: logarithm of the number of entries of the table that its
-  /// elimination would make.
+  /// For each variable: logarithm of the number of entries of the table that
+  /// its elimination would make.
   std::vector<Weight> weights;
   /// The remaining variables, ordered by the size of the table that their
   /// elimination would make.
@@ -207,8 +210,9 @@ Eliminator::Eliminator(const CostGraph &graph, size_t tableLimit,
 }
 
 /// Adds the costs of a table to the sum. A table over one variable is added to
-/// the unary costs of that variable. A table whose scope another table has is
-/// added to that table. A table over no variable is a constant and is dropped.
+/// the unary costs of that variable. If another table has the same scope (list
+/// of variables), the costs are added to that table. A table over no variable
+/// is a constant and is dropped.
 void Eliminator::addTable(Table table) {
   if (table.scope.empty())
     return;

@@ -15,8 +15,8 @@ namespace pcc::plan {
 /// One value for every variable of a cost graph, and the total cost of these
 /// values.
 struct Assignment {
-  /// By variable: its value. Empty if no assignment costs less than the bound
-  /// that was given to `minimise`.
+  /// For each variable: its value. Empty if no assignment costs less than the
+  /// bound that was given to `minimise`.
   std::vector<uint32_t> values;
   Cost cost;
   /// Whether it is proven that no assignment is cheaper. False only if

@@ -51,13 +51,13 @@ private:
 
   /// All edges. Edges 2k and 2k + 1 are each other's reverse.
   std::vector<FlowEdge> edges;
-  /// By node: indices in `edges` of the edges that leave the node.
+  /// For each node: indices in `edges` of the edges that leave the node.
   std::vector<std::vector<size_t>> edgesOf;
-  /// By node: distance from the source in edges; -1 if the node cannot be
+  /// For each node: distance from the source in edges; -1 if the node cannot be
   /// reached.
   std::vector<int> levels;
-  /// By node: index in edgesOf[node] of the first edge that may still lead to
-  /// the sink at the current levels. The edges before it lead nowhere.
+  /// For each node: index in edgesOf[node] of the first edge that may still
+  /// lead to the sink at the current levels. The edges before it lead nowhere.
   std::vector<size_t> next;
 };
 

@@ -43,8 +43,8 @@ struct StageCutRequest {
   std::vector<double> crossingBytes;
   /// Number of stages. Every stage gets at least one item.
   int numStages = 1;
-  /// By stage: number of microbatches in flight at once, whose activations are
-  /// in memory. If empty, it is 1 for all stages.
+  /// For each stage: number of microbatches in flight at once, whose
+  /// activations are in memory. If empty, it is 1 for all stages.
   std::vector<int> inFlight;
   /// Largest number of bytes that the weights and activations of a stage may
   /// need.
@@ -61,8 +61,8 @@ struct StageCutRequest {
 /// Result of cutStages: where each stage begins, with the figures of this cut;
 /// or an error.
 struct StageCut {
-  /// By stage: index of its first item; begin[0] is 0. Empty if there is an
-  /// error.
+  /// For each stage: index of its first item; begin[0] is 0. Empty if there is
+  /// an error.
   std::vector<size_t> begin;
   /// Time of the slowest stage, including the time to receive its inputs; like
   /// all times, in the unit of WorkItem::seconds.

@@ -36,8 +36,8 @@ private:
   /// Checks that the number `device` is below `numDevices`, and adds it to
   /// `listed`. A device that is listed already is an error.
   void checkDevice(int64_t device, int64_t numDevices);
-  /// Records an error, unless there is an earlier one. `what` follows the names
-  /// of the current node and tensor in the message.
+  /// Records an error, unless an earlier error is already recorded. The message
+  /// consists of the names of the current node and tensor, followed by `what`.
   void fail(const std::string &what);
 
   /// Number of devices of each device configuration, by the configuration's

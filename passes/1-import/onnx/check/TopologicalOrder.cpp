@@ -48,7 +48,7 @@ static std::vector<uint32_t> findCycle(const Producers &producers,
 
 /// Implements Kahn's algorithm. `missing[i]` is the number of producers of node
 /// i that are not ordered yet. If node i lists a producer twice, both entries
-/// count: `users` of that producer then contains i twice.
+/// count, because `users` of that producer also contains i twice.
 TopologicalOrder pcc::onnx::sortTopologically(const Producers &producers) {
   TopologicalOrder result;
   result.order.reserve(producers.size());

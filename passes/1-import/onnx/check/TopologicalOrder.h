@@ -8,8 +8,9 @@
 
 namespace pcc::onnx {
 
-/// A topological order of nodes or, if there is none, a cycle that proves it.
-/// Exactly one member is non-empty; both are empty if there are no nodes.
+/// A topological order of nodes or, if no such order exists, a cycle that
+/// proves this. Exactly one member is non-empty; both are empty if there are no
+/// nodes.
 struct TopologicalOrder {
   /// Indices of all nodes, each after the nodes whose results it needs; empty
   /// if there is a cycle.
@@ -22,8 +23,9 @@ struct TopologicalOrder {
 
 /// Sorts nodes topologically (Kahn 1962). Entry i of `producers` lists the
 /// nodes whose results node i needs. A node that lists itself is a cycle of
-/// length one. If several nodes could come next, the one with the smallest
-/// index does, so nodes that are already in topological order keep their order.
+/// length one. If several nodes could come next, the node with the smallest
+/// index comes next. Nodes that are already in topological order therefore keep
+/// their order.
 TopologicalOrder
 sortTopologically(const std::vector<std::vector<uint32_t>> &producers);
 

@@ -12,7 +12,7 @@ using namespace pcc::onnx;
 
 namespace {
 
-/// Where a value is defined: by a node, as an input or as an initializer.
+/// The definition of a value: by a node, as an input or as an initializer.
 struct Definition {
   /// Kind of the definition for messages, such as "an input".
   const char *what = "node";
@@ -69,7 +69,8 @@ private:
            std::vector<uint32_t> &producers,
            std::vector<std::string_view> &captures);
   /// Returns the indices of the nodes in this graph whose results `node` and
-  /// its subgraphs use. Also validates the subgraphs.
+  /// its subgraphs use. Appends names that enclosing graphs define to
+  /// `captures`. Also validates the subgraphs.
   std::vector<uint32_t> producersOf(Node &node,
                                     std::vector<std::string_view> &captures);
   void reportCycle(const std::vector<uint32_t> &cycle);
@@ -147,9 +148,9 @@ void Scope::use(std::string_view name, const Node &node,
        " but never defined");
 }
 
-/// A name that a subgraph of `node` uses from outside counts as an operand of
-/// `node`. If this graph does not define the name either, it is also one that
-/// this graph uses from outside.
+/// A name that a subgraph of `node` uses but does not define counts as an
+/// operand of `node`. If this graph does not define the name either, the name
+/// is added to `captures`: an enclosing graph must define it.
 std::vector<uint32_t>
 Scope::producersOf(Node &node, std::vector<std::string_view> &captures) {
   std::vector<uint32_t> producers;

@@ -42,9 +42,9 @@ Status OpsetBinder::bindAttribute(Attribute &attribute,
   return Status::success();
 }
 
-/// Sets the opset version of each node: the one that the function imports for
-/// the node's domain, else the one that the model imports. A call of a function
-/// of the model gets none.
+/// Sets the opset version of each node: the version that the function imports
+/// for the node's domain or, if it imports none, the version that the model
+/// imports. A call of a function of the model keeps opset 0.
 Status OpsetBinder::bind(std::vector<Node> &nodes) const {
   for (Node &node : nodes) {
     if (!table.calledBy(node)) {

@@ -103,8 +103,10 @@ void CallInliner::bindInputs() {
 }
 
 /// Maps each output name of the function to the name of the call's result. If
-/// the output is directly an input of the function, the pair goes to
-/// `forwarded`. It is an error if the call omits the operand for that input.
+/// the name is mapped already, because the output is also an input of the
+/// function or occurs earlier in the list of outputs, the pair goes to
+/// `forwarded`. It is an error if the output is an input whose operand the call
+/// omits.
 void CallInliner::bindOutputs() {
   for (size_t i = 0; i < call.outputs.size(); ++i) {
     const std::string_view inside = function.outputs[i];
@@ -205,11 +207,11 @@ void CallInliner::renameGraph(Graph &graph) {
   }
 }
 
-/// Renames a node and its operands and results. `inBody` is true for the nodes
-/// of the function body itself. There, a result that `names` contains is an
-/// output of the function and gets the name of the call's result. In a subgraph
-/// every result gets a new name, because `names` may still contain the same
-/// name from an earlier subgraph.
+/// Renames a node, its operands and its results. `inBody` is true for the nodes
+/// of the function body itself. A result of these nodes that the map `names`
+/// contains is an output of the function, and gets the name of the call's
+/// result. In a subgraph every result gets a new name, because `names` may
+/// still contain the same name from an earlier subgraph.
 void CallInliner::renameNode(Node &node, bool inBody) {
   bindAttributes(node);
   std::string name = prefix;

@@ -81,28 +81,29 @@ private:
   /// Replaces `name`, which a copied node or subgraph defines, by a new, unused
   /// name, and adds the pair to `names`. Leaves an empty name unchanged.
   void define(std::string_view &name);
-  /// Replaces `name` by the name to which `names` maps it. Leaves other names
-  /// unchanged.
+  /// Replaces `name` by the name to which the map `names` maps it. Leaves
+  /// `name` unchanged if the map lacks it.
   void rename(std::string_view &name) const;
   /// Replaces each attribute of `node` that refers to a parameter of the
-  /// function by the parameter's value. Erases those whose parameter has no
-  /// value.
+  /// function by the parameter's value. Erases the attribute if the parameter
+  /// has no value.
   void bindAttributes(Node &node);
-  /// Replaces `attribute`, which refers to a parameter of the function, by that
-  /// parameter's value. Leaves it unchanged if the parameter has no value.
+  /// Replaces `attribute`, which refers to a parameter of the function, by the
+  /// parameter's value. Leaves `attribute` unchanged if the parameter has no
+  /// value.
   void bindAttribute(Attribute &attribute);
   /// Returns the value of the function's parameter `parameter`: the call's
   /// attribute of that name, else the function's default. Returns null if there
   /// is neither.
   const Attribute *argument(std::string_view parameter) const;
   /// Adds the device annotations of the call to `node`, a node of the copied
-  /// body, where the node has none.
+  /// body. Annotations that `node` has already are kept.
   void inheritDevices(Node &node) const;
   /// Appends an Identity node whose operand is the value `from` and whose
   /// result is `to`.
   void forward(std::string_view from, std::string_view to);
-  /// Records `message` with pcc's exit code `exitCode`, unless an error is
-  /// already recorded. Always returns false.
+  /// Records `message` as an error with the exit code `code`, unless an earlier
+  /// error is already recorded.
   void fail(std::string message, ExitCode code = CannotRead);
 
   const Node &call;

@@ -26,9 +26,9 @@ const Function *FunctionTable::calledBy(const Node &node) const {
 
 namespace {
 
-/// Traverses the call graph of a model's functions, depth first. At any time,
-/// `path` is the chain of calls from the function where the walk began to the
-/// current one. `height` contains the functions whose callees have all been
+/// Traverses the call graph of a model's functions, depth first. `path` is the
+/// chain of calls from the function where the walk began to the current
+/// function. `height` contains the functions whose callees have all been
 /// visited.
 class CallGraphWalk {
 public:
@@ -48,8 +48,8 @@ private:
   /// Returns the error for a recursive call: `function` is called while it is
   /// on `path`.
   Status circle(const Function &function) const;
-  /// Returns an error if `path` and `below` more functions are a chain of more
-  /// than `depth` functions.
+  /// Returns an error if a chain of calls is too long: the functions of `path`
+  /// and `below` further functions are more than `depth`.
   Status checkDepth(int below) const;
 
   const FunctionTable &table;

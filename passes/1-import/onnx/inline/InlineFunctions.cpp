@@ -15,8 +15,8 @@ namespace {
 
 /// Replaces all function calls in lists of nodes by the functions' bodies.
 /// `level` is the number of subgraphs and inlined calls that enclose a list of
-/// nodes. Its limit keeps this recursion, and later ones over the result, from
-/// exhausting the stack.
+/// nodes. `level` is limited, so that neither this recursion nor a later
+/// recursion over the result exhausts the stack.
 class FunctionInliner {
 public:
   FunctionInliner(Model &model, const FunctionTable &table,
@@ -61,9 +61,9 @@ Status FunctionInliner::expand(const Node &call, const Function &function,
   return Status::success();
 }
 
-/// Chains of calls and nested subgraphs are each limited to ReadLimits::depth,
-/// and they may alternate. The limit for both together is therefore twice as
-/// high.
+/// Chains of calls and nested subgraphs are each limited to ReadLimits::depth.
+/// Both may alternate, so `level`, which counts both, is limited to twice that
+/// depth.
 Status FunctionInliner::inlineNode(Node node, std::vector<Node> &out,
                                    int level) {
   if (level > 2 * limits.depth)

@@ -54,14 +54,16 @@ public:
 private:
   /// Appends the varint encoding of `value` to `bytes`.
   static void appendInteger(uint64_t value, std::string &bytes);
-  /// Appends the start of a length-delimited field: its tag and its length of
-  /// `size` bytes.
+  /// Appends the start of a length-delimited field: its tag, and `size` in
+  /// varint encoding. The field's content has `size` bytes and is appended by
+  /// the caller.
   void addHead(uint32_t field, uint64_t size);
   /// Appends encoded bytes and takes ownership of them.
   void own(std::string bytes);
 
-  /// A part of the encoded message: owned bytes, viewed bytes, or a function
-  /// that writes the bytes. The other two members are empty.
+  /// A part of the encoded message. Exactly one member is set: bytes that the
+  /// chunk owns, a view of bytes elsewhere, or a function that writes the bytes
+  /// to a stream.
   struct Chunk {
     std::string owned;
     std::string_view viewed;

@@ -65,9 +65,9 @@ struct MetadataEntry {
 };
 using Metadata = std::vector<MetadataEntry>;
 
-/// Where a tensor says that its external data lies: file, byte offset and
-/// length. Offset and length are decimal text as written in the model. Absent
-/// entries are empty. ExternalData.h interprets the location.
+/// The location of a tensor's external data as the model states it: file, byte
+/// offset and length. Offset and length are decimal text. An entry that the
+/// model lacks is empty. ExternalData.h interprets the location.
 struct ExternalLocation {
   std::string_view location;
   std::string_view offset;
@@ -156,8 +156,8 @@ struct ValueInfo {
 };
 
 // Multi-device annotations (IR version 11 or later). The annotation of a node
-// names a device configuration of the model and says, for operands and results
-// of the node, which device holds which shard.
+// names a device configuration of the model. For operands and results of the
+// node it lists which device holds which shard.
 
 /// A set of devices that the model can run on (DeviceConfigurationProto).
 struct DeviceConfiguration {
@@ -167,10 +167,10 @@ struct DeviceConfiguration {
   std::vector<std::string_view> devices;
 };
 
-/// One factor of a split dim (SimpleShardedDimProto), such as the 12 heads in a
-/// dim of 12 x 64. The size of the factor is `dimValue`, or the size of the
-/// symbol `dimParam`. If neither is set, the size follows from the tensor's
-/// shape.
+/// One factor of a split dim (SimpleShardedDimProto). Factors are sizes whose
+/// product is the dim's size, such as 12 heads and 64 elements for a dim of
+/// 768. The size of this factor is `dimValue`, or the size of the symbol
+/// `dimParam`. If neither is set, the size follows from the tensor's shape.
 struct SimpleShardedDim {
   std::optional<int64_t> dimValue;
   std::string_view dimParam;
@@ -183,8 +183,8 @@ struct ShardedDim {
   /// Index of the dim. A negative index counts from the end: -1 is the last
   /// dim.
   int64_t axis = 0;
-  /// Factors whose product is the dim, major to minor. There are several if a
-  /// reshape has merged dims of which some are split.
+  /// Factors (sizes whose product is the dim's size), major to minor. There are
+  /// several if a reshape has merged dims of which some are split.
   std::vector<SimpleShardedDim> simpleShardings;
 };
 
@@ -205,8 +205,9 @@ struct ShardingSpec {
   std::vector<ShardedDim> shardedDims;
 };
 
-/// Returns the number of shards that `spec` splits its tensor into: the product
-/// of `numShards` over all factors of all dims. Returns INT64_MAX on overflow.
+/// Returns the number of shards that `spec` splits its tensor into. It is the
+/// product of `numShards` over all factors (SimpleShardedDim) of all split
+/// dims. Returns INT64_MAX on overflow.
 int64_t numShards(const ShardingSpec &spec);
 
 /// The annotation of a node for one device configuration: its pipeline stage
@@ -237,9 +238,9 @@ enum class AttributeType : int32_t {
   TypeProtos = 14,
 };
 
-/// An attribute of a node (AttributeProto). `type` tells which member holds the
-/// value, and is never Undefined in a parsed model. If the value is a single
-/// Tensor, Graph, SparseTensor or TypeProto, it is the only entry of the member
+/// An attribute of a node (AttributeProto). `type` determines which member
+/// holds the value, and is never Undefined in a parsed model. A single Tensor,
+/// Graph, SparseTensor or TypeProto is stored as the only entry of the member
 /// that holds lists of that type.
 struct Attribute {
   std::string_view name;
@@ -264,18 +265,20 @@ struct Node {
   /// Name of the node; may be empty and need not be unique.
   std::string_view name;
   std::string_view opType;
-  /// Domain of the op; "" for the standard domain, even if the file says
-  /// "ai.onnx".
+  /// Domain of the op; "" for the standard domain, even if it is spelled
+  /// "ai.onnx" in the file.
   std::string_view domain;
-  /// Which overload of a function the node calls; usually empty.
+  /// Overload of the function that the node calls, which distinguishes
+  /// functions with the same domain and name; usually empty.
   std::string_view overload;
   /// Opset version of `domain` that applies to the node; 0 until readModel sets
-  /// it. Nodes of an inlined function may have another version than those of
-  /// the main graph.
+  /// it. Nodes of an inlined function may have a different version than nodes
+  /// of the main graph.
   int64_t opset = 0;
-  /// Index of the node in its graph's node list, in the file or in the graph
-  /// that mergeTrainingInfo has made. A node of an inlined function has the
-  /// index of the call. Messages identify nodes without a name by it.
+  /// Index of the node in its graph's node list. The list is that of the file
+  /// or, if mergeTrainingInfo has merged graphs, that of the merged graph. A
+  /// node of an inlined function has the index of the call. Messages show this
+  /// index for a node without a name.
   uint32_t index = 0;
   /// Names of the operands. An omitted optional operand is ""; at the end of
   /// the list, omitted operands have no entry.
@@ -330,7 +333,7 @@ int64_t opsetVersion(const std::vector<OperatorSetId> &opsets,
 struct Function {
   std::string_view name;
   std::string_view domain;
-  /// Tells functions with the same domain and name apart; usually empty.
+  /// Distinguishes functions with the same domain and name; usually empty.
   std::string_view overload;
   std::vector<std::string_view> inputs;
   std::vector<std::string_view> outputs;

@@ -30,8 +30,8 @@ static Status systemError(const std::string &path, int number) {
 
 /// The mapping of the file stays valid after the file descriptor is closed.
 Status ModelStorage::map(const std::string &path) {
-  // O_NONBLOCK: without it, open() of a named pipe waits until someone writes
-  // to it.
+  // Without O_NONBLOCK, open() of a named pipe would block until another
+  // process writes to the pipe.
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     return systemError(path, errno);

@@ -8,8 +8,9 @@
 
 namespace pcc::onnx {
 
-/// Limits for the reader of a model file. A model that exceeds one is an error,
-/// so that a malformed or malicious file cannot exhaust memory or the stack.
+/// Limits for the reader of a model file. A model that exceeds a limit is an
+/// error, so that a malformed or malicious file cannot exhaust memory or the
+/// stack.
 struct ReadLimits {
   /// Largest nesting depth of protobuf messages, and largest nesting depth of
   /// function calls. A subgraph lies three messages deeper than its enclosing

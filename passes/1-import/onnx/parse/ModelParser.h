@@ -38,8 +38,9 @@ public:
   /// Parses the bytes of a whole model file. String views in `model` point into
   /// `message`, which must stay alive as long as `model`.
   void model(std::string_view message, Model &model);
-  /// Returns whether the parser found an IR version. If it did, a file that
-  /// cannot be parsed is a damaged model rather than a file of another kind.
+  /// Returns whether the parser found an IR version. If it found one, a file
+  /// that cannot be parsed is a damaged model; otherwise the file may be of
+  /// another kind.
   bool sawVersion() const { return versionSeen; }
   /// After an error: returns whether it occurred inside a field of the
   /// ModelProto. If not, the sequence of the ModelProto's fields is wrong.
@@ -111,7 +112,8 @@ private:
 
   ModelStorage &storage;
   const ReadLimits &limits;
-  /// Number of messages that enclose the message being parsed, itself included.
+  /// Nesting depth: the number of protobuf messages that enclose the message
+  /// being parsed, plus 1 for that message.
   int depth = 0;
   /// Number of messages parsed so far.
   uint64_t messages = 0;
@@ -121,9 +123,10 @@ private:
   bool insideField = false;
 };
 
-/// Object that each parsing method creates. Counts the message, and one level
-/// of nesting until it is destroyed. Throws InvalidMessage if a limit is
-/// exceeded, so the parser's recursion is limited.
+/// Scope guard that each parsing method creates for its message. The
+/// constructor increments the number of messages and the nesting depth, and
+/// throws InvalidMessage if either exceeds its limit. The destructor decrements
+/// the nesting depth. The parser's recursion is thereby limited.
 class ModelParser::NestingLevel {
 public:
   explicit NestingLevel(ModelParser &parser) : parser(parser) {

@@ -107,8 +107,9 @@ void ModelParser::attribute(std::string_view message, Attribute &attribute) {
   finishAttribute(attribute, found);
 }
 
-/// Attribute::type tells whether a tensor, graph or type is a single value or
-/// the entry of a list; a single one is stored as the only entry.
+/// Attribute::type determines whether a tensor, graph or type is a single value
+/// or an entry of a list. A single value is stored as the only entry of the
+/// list.
 void ModelParser::attributeValue(const WireReader &wire, AttributeType type,
                                  Attribute &attribute) {
   switch (type) {

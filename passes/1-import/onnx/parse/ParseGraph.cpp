@@ -13,8 +13,8 @@ static std::string_view standardDomain(std::string_view domain) {
 }
 
 /// Parses a ModelProto. If the IR version, the graph or the opsets are missing,
-/// the file is truncated or of another kind, so a WireError rather than an
-/// InvalidMessage is thrown.
+/// the file is truncated or is of another kind. The function then throws a
+/// WireError instead of an InvalidMessage.
 void ModelParser::model(std::string_view message, Model &model) {
   NestingLevel level(*this);
   bool hasGraph = false;

@@ -13,8 +13,8 @@
 
 using namespace pcc::onnx;
 
-/// Returns whether field number `field` of TensorProto holds elements or says
-/// where they are.
+/// Returns whether field number `field` of TensorProto holds elements, or holds
+/// the location of elements in another file.
 static bool holdsElements(uint32_t field) {
   constexpr uint32_t rawData = 9, externalData = 13, dataLocation = 14;
   const bool isTyped = (field >= 4 && field <= 7) || field == 10 || field == 11;

@@ -20,8 +20,8 @@ struct Annotation {
   /// Entries to add to metadata_props of the model. An entry of the file with
   /// the same key is replaced.
   std::map<std::string, std::string> metadata;
-  /// Annotation of each node, by the node's index in the main graph
-  /// (Node::index). All must refer to `configuration`.
+  /// Annotation of each annotated node, by the node's index in the main graph
+  /// (Node::index). Each annotation must refer to `configuration`.
   std::map<uint32_t, NodeDeviceConfiguration> nodes;
   /// Metadata key of a value, such as "pcc.sharding", under which the texts in
   /// `inputs`, `outputs` and `initializers` are stored.
@@ -29,9 +29,9 @@ struct Annotation {
   /// Texts to store under `valueKey` in the metadata of model inputs, outputs
   /// and initializers. Each map is keyed by the name of the value.
   std::map<std::string, std::string, std::less<>> inputs, outputs, initializers;
-  /// Prefix to add to the locations of initializers with external data. It is
-  /// "weights/" if the copy lies one directory above the original, whose
-  /// directory is called weights. Empty for none.
+  /// Prefix to add to the locations of initializers with external data; empty
+  /// for none. An example is "weights/": the original model lies in a directory
+  /// weights, and the copy lies in the parent of that directory.
   std::string locationPrefix;
 };
 
@@ -39,11 +39,11 @@ struct Annotation {
 /// `out`. The source is the mapped file, so changes to `model` after it was
 /// read have no effect. All bytes are copied unchanged, except for:
 ///  - the IR version, which becomes at least 11
-///  - the device configuration with the name of `annotation.configuration`, and
-///    annotations of nodes for it, which are replaced
+///  - the device configuration that has the name of `annotation.configuration`,
+///    and annotations of nodes for this configuration, which are replaced
 ///  - metadata entries with keys of `annotation`, which are replaced
 ///  - value infos of annotated initializers, which are added if missing
-///  - locations of external data, if there is a prefix
+///  - locations of external data, if `annotation.locationPrefix` is not empty
 /// The caller must check the stream for errors.
 void writeAnnotated(const Model &model, const Annotation &annotation,
                     std::ostream &out);

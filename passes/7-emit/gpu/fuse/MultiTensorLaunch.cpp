@@ -30,11 +30,11 @@ static Type withShape(Type type, ArrayRef<int64_t> shape) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Kernel over tiles (blocks of a fixed number of elements) that computes the
-/// same as a kernel over whole tensors.
+/// Kernel over tiles (blocks of a fixed number of elements) that applies the
+/// same element-wise computation as a kernel over whole tensors.
 struct TiledForm {
-  /// Kernel over tiles. Its arguments are the shared ones, then those that are
-  /// cut into tiles.
+  /// Kernel over tiles. Its first arguments are operands that all tiles share,
+  /// such as a learning rate. The other arguments are cut into tiles.
   rank::KernelOp kernel;
   /// Indices of the arguments of the original kernel: `shared` are those with
   /// one element, such as a learning rate, and `own` those that are cut into
@@ -158,9 +158,9 @@ private:
 
 /// Returns a key for each tensor that `launch` reads in tiles, and for each
 /// parameter that its results are written to. Two launches with a common key
-/// must not become one launch, since its parts run in any order. The key of a
-/// parameter is its name. The key of another tensor is its value, or the value
-/// that it is a reshape of.
+/// must not become one launch, since the parts of a launch run in any order.
+/// The key of a parameter is its name. The key of another tensor is its SSA
+/// value or, for a reshape, that of its operand.
 static SmallVector<const void *> tensorsOf(rank::LaunchOp launch,
                                            const TiledForm &form) {
   SmallVector<const void *> tensors;

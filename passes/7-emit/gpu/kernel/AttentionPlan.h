@@ -24,8 +24,9 @@
 namespace pcc::emit {
 
 /// Sizes of one attention op, and division of its work over blocks and threads.
-/// Each block owns a tile of *rows* (queries, or keys in the gradient of keys)
-/// and loops over all *others* (keys, or queries).
+/// Each block owns a tile of *rows* and loops over all *others*. In the
+/// gradient of keys, rows are keys and others are queries. Otherwise rows are
+/// queries and others are keys.
 struct AttentionPlan {
   /// Plans `op`, which the fused kernels must support (fitsFusedKernel).
   explicit AttentionPlan(graph::AttentionOpInterface op);
@@ -43,19 +44,21 @@ struct AttentionPlan {
   bool rowsAreKeys;
   /// Number of warps of a block.
   int64_t warps = 1;
-  /// Number of others (keys, or queries if blocks own keys) in a tile in shared
-  /// memory: a power of two, at least 8.
+  /// Number of others (keys, or queries if blocks own keys) that one tile in
+  /// shared memory holds: a power of two, at least 8.
   int64_t otherTile = 8;
 
   /// Returns the number of queries that share one key head, over all its query
   /// heads. They are numbered as rows of one matrix: row h · queries + s is
   /// query s of the key head's h-th query head.
   int64_t queryRows() const { return group * queries; }
-  /// Returns the number of rows of one key head: its keys if blocks own keys,
-  /// else the queries that share it.
+  /// Returns the number of rows (of which each block owns a tile) of one key
+  /// head: its keys if blocks own keys, else the queries that share the key
+  /// head.
   int64_t rows() const { return rowsAreKeys ? keys : queryRows(); }
-  /// Returns the number of others of one key head: its keys if blocks own
-  /// queries, else the queries that share it.
+  /// Returns the number of others (over which each block loops) of one key
+  /// head: its keys if blocks own queries, else the queries that share the key
+  /// head.
   int64_t others() const { return rowsAreKeys ? queryRows() : keys; }
   /// Returns the number of rows (queries or keys) that one block owns: 16 per
   /// warp.

@@ -74,9 +74,9 @@ protected:
   /// Emits the largest index of a query within its head, an i64, among the rows
   /// [first, first + count). The rows may belong to several heads.
   mlir::Value lastQuery(const Index &first, int64_t count);
-  /// Emits the number of tiles of keys, an i64, that the loop of this block has
-  /// to visit. With a causal mask no query of the block sees a key of the later
-  /// tiles. For kernels whose blocks own queries.
+  /// Emits the number of tiles of keys, an i64, over which this block has to
+  /// loop. With a causal mask the block leaves out tiles of which its queries
+  /// see no key. Only for kernels whose blocks own queries.
   mlir::Value numSeenTiles();
 
   /// Emits the loads of this thread's elements of its two rows of `tensor`, and

@@ -33,8 +33,9 @@ public:
         keys(allocate(plan.pitchOfRows(plan.depth))),
         values(allocate(plan.pitchOfColumns(plan.width))) {}
 
-  /// Emits the loop over the tiles of keys, then the stores of O / l, the
-  /// result. `outputs` are the pointers to the kernel's results.
+  /// Emits the loop over the tiles of keys, then the stores of the result O /
+  /// l. O are the sums of values weighted by exp(score − m), and l is the sum
+  /// of these weights. `outputs` are the pointers to the kernel's results.
   void write(Value result, ArrayRef<Value> outputs) {
     query = readRows(op.getQuery());
     auto tile = [&](const Index &number, ValueRange so) {
@@ -77,7 +78,8 @@ private:
     }
   };
 
-  /// Returns the accumulator before the first tile: m is −∞, l and O are 0.
+  /// Returns the accumulator before the first tile: the largest score m is −∞,
+  /// the sum of weights l and the weighted sums O are 0.
   Accumulator start() {
     return {
         OnlineSoftmax::start(w),

@@ -45,8 +45,9 @@ protected:
         ofValues(allocate(plan.pitchOfRows(plan.width))) {}
 
   /// Products of this thread's rows with the rows of one chunk of a tile: the
-  /// scores S, the derivatives of the scores (slopes), and the gradients dP.
-  /// Each entry of a list covers eight rows of the chunk.
+  /// scores S, the derivatives of the scores by the dot products (slopes), and
+  /// the gradients dP of the softmax weights. Each entry of a list covers eight
+  /// rows of the chunk.
   struct ChunkProducts {
     std::vector<Sums> scores, slopes, products;
   };
@@ -92,7 +93,8 @@ protected:
   }
 
   /// Emits an element of dS, the gradient of the dot product of query and key:
-  /// slope · weight · (dP − mean). `product` is dP.
+  /// slope · weight · (dP − mean). `product` is dP, the gradient of the softmax
+  /// weight, and `mean` is Σ P dP over the keys of the query.
   Value centred(Value weight, Value product, Value mean, Value slope) {
     ScalarBuilder s = w.scalar();
     return s.mul(s.mul(weight, s.sub(product, mean)), slope);
@@ -173,9 +175,11 @@ private:
                   });
   }
 
-  /// Emits the first loop over the keys, which computes `top`, `share` and
-  /// `mean` of the thread's two queries. The online softmax rescales Σ P dP
-  /// along with Σ P whenever `top` grows.
+  /// Emits the first loop over the keys. It computes three numbers for each of
+  /// the thread's two queries: `top` (the largest score), `share` (the
+  /// reciprocal of the sum of the softmax weights P) and `mean` (Σ P dP, where
+  /// dP are the gradients of P). Whenever `top` grows, the online softmax
+  /// rescales Σ P dP along with Σ P.
   void describeRows() {
     ScalarBuilder s = w.scalar();
     Values start = OnlineSoftmax::start(w).flat();
@@ -202,8 +206,8 @@ private:
     }
   }
 
-  /// Emits the update of the softmax state and of `sum`, which is Σ P dP, by
-  /// one chunk of keys.
+  /// Emits the update, by one chunk (16 rows) of keys, of the softmax state and
+  /// of `sum`. `sum` is Σ P dP: P are the softmax weights, dP their gradients.
   void addChunk(const ChunkProducts &part, OnlineSoftmax &softmax,
                 Halves &sum) {
     ScalarBuilder s = w.scalar();
@@ -219,8 +223,9 @@ private:
       }
   }
 
-  /// Emits the second loop over the keys, which computes dQ = dS K. Returns
-  /// this thread's elements of dQ.
+  /// Emits the second loop over the keys, which computes the gradient of the
+  /// queries, dQ = dS K. Here dS is the gradient of the dot products, and K are
+  /// the keys. Returns this thread's elements of dQ.
   std::vector<Sums> walkAgain() {
     Values start;
     const std::vector<Sums> none = zeros(plan.depth);
@@ -292,10 +297,10 @@ public:
   }
 
 private:
-  /// Emits `body` such that it is skipped if no query of the tile that begins
-  /// at `first` sees a key of the block, as under a causal mask. Returns the
-  /// values of `body`, or `so` if it is skipped. Without a causal mask, emits
-  /// `body` unconditionally.
+  /// Emits `body`, and a branch that skips it if no query of the tile that
+  /// begins at `first` sees a key of the block, as under a causal mask. `so`
+  /// are the values before `body`. Returns the values of `body`, or `so` if
+  /// `body` is skipped. Without a causal mask, emits `body` without a branch.
   Values ifSeen(const Index &first, ValueRange so,
                 llvm::function_ref<Values()> body) {
     if (!op.getCausal())
@@ -308,9 +313,9 @@ private:
         body);
   }
 
-  /// Emits the addition of what the tile of queries that begins at `first`
-  /// contributes to dK and dV. Adds this thread's elements to `ofKey` and
-  /// `ofValue`.
+  /// Emits the contribution of one tile of queries, which begins at `first`, to
+  /// dK and dV, the gradients of keys and values. Adds it to this thread's
+  /// elements of dK (`ofKey`) and of dV (`ofValue`).
   void overTile(const Index &first, std::vector<Sums> &ofKey,
                 std::vector<Sums> &ofValue) {
     syncThreads(w); // all threads have read the previous tile

@@ -18,9 +18,8 @@ static constexpr int64_t threadsOfMap = 256;
 static constexpr int64_t threadsOfTeams = 128;
 /// Largest number of threads of a block on any GPU.
 static constexpr int64_t mostThreads = 1024;
-/// Largest number of elements (or vectors of elements) of a row that one thread
-/// of its team should reduce, unless the team is a single warp. A row that
-/// would give each thread more gets a team of more threads.
+/// Largest number of vectors of elements that one thread should reduce of a
+/// row. A longer row gets a team of more threads, up to `mostThreads`.
 static constexpr int64_t fewRounds = 8;
 /// If the reduced rows are columns of the tensor: number of columns per block,
 /// and largest number of threads that share a column.
@@ -95,8 +94,8 @@ static int64_t bytesOfTiles(rank::KernelOp kernel, int64_t dim,
 
 /// If `kernel` transposes an operand and the tiles fit into shared memory,
 /// plans one block per square tile of the results, and returns true. Otherwise
-/// returns false. If operands are transposed along different dims, only those
-/// that agree with the first one go through shared memory.
+/// returns false. The first transpose determines the transposed dim. Operands
+/// that are transposed along another dim do not go through shared memory.
 static bool planTransposed(rank::KernelOp kernel, GpuPlan &plan) {
   ArrayRef<int64_t> shape = plan.loops.shape;
   int64_t transposed = -1;

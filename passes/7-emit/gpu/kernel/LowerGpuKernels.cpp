@@ -55,7 +55,7 @@ struct ThreadNumbers {
 } // namespace
 
 /// Emits the read of a special register, such as the index of the thread, as an
-/// i64. Tells LLVM that the value lies in [0, count).
+/// i64. Adds the range [0, count) of the value as information for LLVM.
 template <typename Register>
 static Value readNumber(OpBuilder &builder, Location loc, int64_t count) {
   auto range = LLVM::ConstantRangeAttr::get(builder.getContext(), APInt(32, 0),
@@ -192,15 +192,16 @@ struct TableReader {
     return part;
   }
 
-  /// Emits the load of the number of elements that each tensor of `part` has.
+  /// Emits the load of the number of elements of each tensor of `part`. All
+  /// tensors of a part have the same number.
   Value elements(Value part) {
     ScalarBuilder s = w.scalar();
     return at(s.add(part, s.integer(part.getType(), table.elementsAt(0))));
   }
 
   /// Emits the address of element number `element` of tensor number `tensor` of
-  /// `part`. Tells LLVM that the tensor is in global memory and that its start
-  /// is aligned to the widest load.
+  /// `part`. Marks, as information for LLVM, that the tensor is in global
+  /// memory and that its start is aligned to the widest load.
   Value address(Value part, int64_t tensor, Type storage, Value element) {
     ScalarBuilder s = w.scalar();
     Type i64 = part.getType();

@@ -126,9 +126,9 @@ std::optional<Index> TeamThreads::slotOf(KernelWriter &,
 
 namespace {
 /// Buffer in shared memory through which the members of a team exchange values.
-/// It has one place for each of the `count` members of each of the `stride`
-/// teams. A member is a thread, or a warp whose threads have combined their
-/// values already.
+/// A member is a thread, or a warp whose threads have combined their values
+/// already. A block has `stride` teams of `count` members each. The buffer has
+/// one place for each member of each team.
 struct ExchangeBuffer {
   int64_t count, stride;
   /// `member` is the index, in its team, of this thread or of the warp that it

@@ -26,8 +26,8 @@ public:
   /// of.
   const Index &teamNumber() const { return number; }
 
-  /// Makes store() emit code that only threads execute for which `condition`,
-  /// an i1, is true.
+  /// Restricts store(): the code that it emits is executed only by threads for
+  /// which `condition`, an i1, is true.
   void setIsWanted(mlir::Value condition) { isWanted = condition; }
 
   llvm::SmallVector<mlir::Value>
@@ -41,13 +41,14 @@ public:
                               llvm::ArrayRef<Index> inner) const override;
 
 private:
-  /// Emits round `number` of forEach(). Threads without elements in this round
-  /// skip `body`.
+  /// Emits round `number` of forEach(). In a round, each thread of the team
+  /// takes `vector` neighbouring elements of the row. Threads without elements
+  /// in this round skip `body`.
   llvm::SmallVector<mlir::Value> round(KernelWriter &w, const Index &number,
                                        mlir::ValueRange carried, NestBody body);
-  /// Emits `body` for each of this thread's elements in round `number`: the
-  /// `vector` neighbouring elements of the row that begin at element `chunk` ·
-  /// `vector`.
+  /// Emits `body` for each of this thread's elements in round `number`. These
+  /// are the `vector` neighbouring elements of the row that begin at element
+  /// `chunk` · `vector`.
   llvm::SmallVector<mlir::Value> turn(KernelWriter &w, const Index &number,
                                       const Index &chunk,
                                       mlir::ValueRange carried, NestBody body);

@@ -147,8 +147,8 @@ WarpProduct::Sums WarpProduct::multiply(ArrayRef<Value> sums,
   Type f32 = w.builder.getF32Type();
   auto all = LLVM::LLVMStructType::getLiteral(w.builder.getContext(),
                                               SmallVector<Type>(4, f32));
-  // The NVVM op takes two bf16 in an i32, as they are here, but two f16 in a
-  // vector.
+  // Here an i32 holds two bf16 or two f16. The NVVM op takes two bf16 in an
+  // i32, too, but two f16 in a vector.
   auto registers = [&](ArrayRef<Value> words) {
     Values given(words);
     if (element.isF16())
@@ -185,18 +185,21 @@ static Value lowerPart(KernelWriter &w, Value value, Value upper) {
   return upperPart(w, w.scalar().sub(value, number));
 }
 
-/// Splits each f32 into an upper and a lower tf32, and adds three of their four
-/// products, the smallest first; that of two lower parts is too small to count.
+/// Splits each f32 into the sum of an upper and a lower tf32. Then a product of
+/// two f32 is a sum of four products. Adds three of them, the smallest first;
+/// leaves out the product of the two lower parts, which is too small to matter.
+///
 /// A tensor core truncates the terms that it adds to a sum (Ootomo and Yokota
 /// 2022, arXiv:2203.03341), and over many terms these errors would accumulate.
-/// So the products of each group start from 0 in the tensor core, and are added
-/// to `sums` outside of it, with correct rounding.
+/// So the tensor core starts from 0 for each group of 8 elements. Its result is
+/// added to `sums` by an ordinary addition, which rounds correctly.
 WarpProduct::Sums WarpProduct::addWide(ArrayRef<Value> sums, const Left &left,
                                        const Pair &right) const {
-  // The instruction takes elements quad and quad + 4 of a group from each
-  // thread, but the thread holds elements 2 · quad and 2 · quad + 1. It may
-  // take these instead: the order of the contracted elements does not matter if
-  // it is the same in both operands.
+  // In each group of 8 elements, the instruction expects elements quad and quad
+  // + 4 from a thread, where quad is the number of the thread modulo 4. The
+  // thread holds elements 2 · quad and 2 · quad + 1 and passes these. The sum
+  // is the same, since the elements of both operands are permuted in the same
+  // way.
   const Values a{left.top[0], left.bottom[0], left.top[1], left.bottom[1]},
       b(right.begin(), right.end());
   Values aUpper, aLower, bUpper, bLower;
@@ -227,8 +230,8 @@ WarpProduct::Sums WarpProduct::add(ArrayRef<Value> sums, ArrayRef<Left> left,
       so = addWide(so, a, b);
     return so;
   }
-  // One instruction contracts two groups of eight elements, or a single one at
-  // the end.
+  // One instruction contracts two groups of eight elements. If the number of
+  // groups is odd, the last instruction contracts a single group.
   for (; !left.empty();) {
     const size_t count = std::min<size_t>(2, left.size());
     Values a, b;

@@ -53,13 +53,14 @@ public:
   /// and f16, or two SSA values for f32.
   using Pair = llvm::SmallVector<mlir::Value, 2>;
   /// Elements that this thread holds of a left operand with 16 rows and one
-  /// group of 8 columns: two of row g (`top`) and two of row g + 8 (`bottom`).
+  /// group of 8 columns: two elements of row g (`top`) and two of row g + 8
+  /// (`bottom`). Here g is the number of the thread in its warp, divided by 4.
   struct Left {
     Pair top, bottom;
   };
   /// Elements that this thread holds of a 16 x 8 result, all f32: columns 2 ·
-  /// quad and 2 · quad + 1 of row g, then the same columns of row g + 8. `quad`
-  /// is the number of the thread modulo 4.
+  /// quad and 2 · quad + 1 of row g, then the same columns of row g + 8. For
+  /// thread t of the warp, g is t / 4 and quad is t % 4.
   using Sums = llvm::SmallVector<mlir::Value, 4>;
 
   /// `element` is the type of operands: f32, bf16 or f16. `thread` is the
@@ -82,7 +83,8 @@ public:
   /// operand.
   Pair pairOf(mlir::Value first, mlir::Value second) const;
   /// Emits the conversion of `sums`, a 16 x 8 result, to the left operand of
-  /// another product, whose contracted dim has a group of these eight columns.
+  /// another product. The eight columns of `sums` become one group of the
+  /// contracted dim of that product.
   Left leftOf(llvm::ArrayRef<mlir::Value> sums) const;
 
   /// Emits the loads of a right operand whose columns are rows of `matrix`:

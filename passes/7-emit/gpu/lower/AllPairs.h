@@ -25,30 +25,31 @@ namespace pcc::emit {
 /// the dims after it.
 mlir::Value around(LoweringBuilder &b, mlir::Value value, int64_t dim);
 
-/// Builds tensors with one element for each pair (each, other) of positions
-/// along one dim. The two positions may belong to different tensors, such as
-/// the rows and the updates of a scatter.
+/// Builds tensors with one element for each pair (each, other) of indices along
+/// one dim. The two indices may belong to different tensors, such as the rows
+/// and the updates of a scatter.
 class AllPairs {
 public:
-  /// `inner` is the product of the dims that follow the dim of the positions.
+  /// `inner` is the product of the dims that follow the dim of the indices.
   AllPairs(LoweringBuilder &b, int64_t inner) : b(b), isFlat(inner == 1) {}
 
-  /// Reshapes `value`, [outer, size, inner], so that each pair gets the element
-  /// at its position `each` by broadcasting. Dims of size 1 stay broadcastable.
+  /// Reshapes `value`, [outer, size, inner], so that broadcasting gives every
+  /// pair (each, other) the element at index `each`. Dims of size 1 stay
+  /// broadcastable.
   mlir::Value each(mlir::Value value);
-  /// Reshapes `value`, [outer, size, inner], so that each pair gets the element
-  /// at its position `other` by broadcasting. Dims of size 1 stay
+  /// Reshapes `value`, [outer, size, inner], so that broadcasting gives every
+  /// pair (each, other) the element at index `other`. Dims of size 1 stay
   /// broadcastable.
   mlir::Value other(mlir::Value value);
-  /// Returns a tensor that holds, for every pair, its position `each` as an i64
-  /// in [0, size).
+  /// Returns a tensor that holds, for every pair (each, other), the index
+  /// `each` as an i64 in [0, size).
   mlir::Value eachPosition(int64_t size);
-  /// Returns a tensor that holds, for every pair, its position `other` as an
-  /// i64 in [0, size).
+  /// Returns a tensor that holds, for every pair (each, other), the index
+  /// `other` as an i64 in [0, size).
   mlir::Value otherPosition(int64_t size);
 
-  /// Reduces `pairs`, a tensor with one element per pair, over the positions
-  /// `other`. The result has the shape [outer, each, inner].
+  /// Reduces `pairs`, a tensor with one element per pair (each, other), over
+  /// all indices `other`. The result has the shape [outer, each, inner].
   mlir::Value reduce(graph::ReduceKind kind, mlir::Value pairs);
 
 private:

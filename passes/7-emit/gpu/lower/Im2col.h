@@ -36,7 +36,7 @@ struct SlidingDim {
 };
 
 /// Returns the windows of `input` as columns of a matrix (im2col, Chellapilla
-/// et al. 2006):
+/// et al. 2006). Taps are the elements of a window, outputs its places:
 ///
 ///   input    [N, C, spatial…]
 ///   result   [N, C, taps…, outputs…]

@@ -103,8 +103,8 @@ private:
   /// Number of rows of a tile. All rows of a tile belong to one expert.
   static constexpr int64_t tile = 128;
 
-  /// Returns an upper bound of the number of tiles: those that the rows fill,
-  /// and for each expert one that may be partly filled.
+  /// Returns an upper bound of the number of tiles: those that rows fill
+  /// completely, and for each expert one tile that may be filled in part.
   int64_t numTiles() const { return numRows / tile + numExperts; }
 
   /// Returns the elements of `vector` at the indices `index` along its first
@@ -149,14 +149,15 @@ private:
     Value local = b.make<SubOp>(b.positions(numRows, 0, 1), at(starts, expert));
     Value place =
         b.make<AddOp>(b.make<MulOp>(at(tileStarts, expert), size), local);
-    // A padding row has no place in the tiles, so take place 0, which exists.
+    // A padding row is in no tile. Read place 0 for it, which exists in any
+    // case.
     place = b.selectOr(isRow, place, 0);
     return at(b.reshape(made, {numTiles() * tile, n}), place);
   }
 
-  /// Returns, for each place in each tile, the index of the row to copy there:
-  /// [tiles, tile]. `owner` is the expert of each tile, and `tileStarts` the
-  /// index of the first tile of each expert.
+  /// Returns, for each place (row) in each tile, the index of the row to copy
+  /// there: [tiles, tile]. `owner` is the expert of each tile, and `tileStarts`
+  /// the index of the first tile of each expert.
   Value rowsOfTiles(Value owner, Value tileStarts) {
     Value number =
         b.make<SubOp>(b.positions(numTiles(), 0, 1), at(tileStarts, owner));
@@ -164,8 +165,7 @@ private:
                                 b.make<MulOp>(number, b.integer(tile)));
     Value row = b.make<AddOp>(b.reshape(first, {numTiles(), 1}),
                               b.positions(tile, 1, 2));
-    // Clamp the indices, since places that no row fills have indices out of
-    // range.
+    // Places that no row fills have indices out of range, so clamp the indices.
     return b.make<MaxOp>(b.make<MinOp>(row, b.integer(numRows - 1)),
                          b.integer(0));
   }

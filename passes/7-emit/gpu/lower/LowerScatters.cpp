@@ -9,8 +9,8 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::graph;
 
-/// Returns `indices` as i64, with `size` (the size of the indexed dim) added to
-/// the negative ones, which count from the end of the dim.
+/// Returns `indices` as i64 without negative indices, which count from the end
+/// of the indexed dim: adds `size`, the size of that dim, to them.
 static Value fromFront(LoweringBuilder &b, Value indices, int64_t size) {
   Value index = b.cast(indices, b.getI64Type());
   Value isNegative = b.compare(Predicate::Less, index, b.integer(0));

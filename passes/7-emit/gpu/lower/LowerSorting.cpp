@@ -15,10 +15,10 @@ class SortOrder {
 public:
   SortOrder(LoweringBuilder &b, bool largest) : b(b), largest(largest) {}
 
-  /// Returns a boolean tensor: whether the element of `other` comes before that
-  /// of `each` in this order. Where the two elements are equal or both NaN, the
-  /// result is that of `standsInFront`, which says which one stands first in
-  /// the input.
+  /// Returns a boolean tensor: whether the element of `other` comes before the
+  /// element of `each` in this order. If the two elements are equal or both
+  /// NaN, the result is the element of `standsInFront`: whether `other` comes
+  /// before `each` in the input.
   Value comesBefore(Value other, Value each, Value standsInFront) {
     Value wins =
         b.compare(largest ? Predicate::Greater : Predicate::Less, other, each);
@@ -34,8 +34,8 @@ public:
 private:
   Value isNanOf(Value value) { return b.make<IsNanOp>(value); }
 
-  /// Returns the boolean tensor `condition` or (`nan` and `otherNan` ==
-  /// `second`).
+  /// Returns the boolean tensor `condition` or (`nan` and `otherNan`) if
+  /// `second` is true, else `condition` or (`nan` and not `otherNan`).
   Value both(Value condition, Value nan, Value otherNan, bool second) {
     Value other =
         second ? otherNan : b.make<NotOp>(otherNan.getType(), otherNan);

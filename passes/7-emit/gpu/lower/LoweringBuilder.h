@@ -10,7 +10,7 @@ namespace pcc::emit {
 
 /// Builds the ops that replace one op, directly before that op. New ops get its
 /// location and its discardable attributes, such as the pipeline stage. Tensors
-/// of positions and counts have element type i64.
+/// of indices and counts have element type i64.
 class LoweringBuilder : public graph::TensorBuilder {
 public:
   explicit LoweringBuilder(mlir::Operation *op) : TensorBuilder(op), op(op) {}

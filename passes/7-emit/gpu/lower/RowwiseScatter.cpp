@@ -79,8 +79,9 @@ static Value combine(LoweringBuilder &b, ScatterKind kind, Value old,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Builds the ops of one scatter, in the way that takes the fewest operations
-/// of the three that the comment at the start of this file describes.
+/// Builds the ops of one scatter. The updates of one row can be combined in
+/// three ways: by row, by pairs, or in order (see the start of this file).
+/// Chooses the way that takes the fewest operations.
 class RowUpdates : RowwiseScatter {
 public:
   RowUpdates(LoweringBuilder &b, RowwiseScatter rows)
@@ -92,7 +93,9 @@ public:
   Value build() {
     if (kind == ScatterKind::Set)
       return taken();
-    // Estimated operations per update for each of the three ways.
+    // Estimated operations per update for each way to combine the updates of a
+    // row: a reduction over all updates for each row, a reduction over all
+    // updates for each update, or a sort and a scan.
     const int64_t byRow = numRows * width,
                   byPairs = numUpdates * width + numRows,
                   byOrder =
@@ -109,7 +112,8 @@ public:
   }
 
 private:
-  /// Number of terms that one round of the scan combines into one.
+  /// Number of terms that one round of the scan (prefix combination of sorted
+  /// updates) combines into one.
   static constexpr int64_t radix = 16;
 
   /// Returns the number of rounds that the scan over all updates takes: the
@@ -121,8 +125,9 @@ private:
     return rounds;
   }
 
-  /// Returns the reduction of `value` over `dim`, by the scatter's kind, that
-  /// takes only the elements for which `condition` is true.
+  /// Returns the reduction of `value` over `dim` by the operation that the
+  /// scatter's kind demands. Takes only the elements for which `condition` is
+  /// true.
   Value combineWhere(Value condition, Value value, int64_t dim) {
     auto [reduction, neutral] = combinationOf(kind);
     return b.reduce(reduction, b.selectOr(condition, value, neutralOf(neutral)),
@@ -130,9 +135,9 @@ private:
   }
 
   /// Returns, for each requested place, the combination of all updates of that
-  /// place: [outer, requested places, inner]. `at` returns the requested places
-  /// as positions `each` of a tensor of pairs; the updates are the positions
-  /// `other`.
+  /// place: [outer, requested places, inner]. Works on a tensor with one
+  /// element per pair (requested place, update). `at` returns the requested
+  /// places in the shape of that tensor.
   Value together(function_ref<Value(AllPairs &)> at) {
     AllPairs pairs(b, shapeOf(updates)[2]);
     auto [reduction, neutral] = combinationOf(kind);
@@ -141,8 +146,8 @@ private:
                                               neutralOf(neutral)));
   }
 
-  /// Returns the data with all updates applied: reduces over all updates for
-  /// each row.
+  /// Returns the data with all updates applied. For each row, reduces over all
+  /// updates, of which those of other rows count as neutral elements.
   Value combinedByRow() {
     Value all =
         together([&](AllPairs &pairs) { return pairs.eachPosition(numRows); });
@@ -173,8 +178,8 @@ private:
         combine(b, kind, data, update), data);
   }
 
-  /// Sorts `updates` and `places` by place. Updates of one place keep their
-  /// order.
+  /// Sorts `updates` and `places` by place (index of the updated row). Updates
+  /// of one place keep their order.
   void sort() {
     Value order = sortedIndices(b, places, /*largest=*/false, numUpdates);
     places = b.make<GatherElementsOp>(places, order, uint64_t(1));

@@ -95,9 +95,9 @@ static void split(ReduceOp op, const Cut &cut) {
   SmallVector<int64_t> shape(type.getShape().take_front(cut.first));
   shape.append({cut.parts, cut.size / cut.parts});
   llvm::append_range(shape, type.getShape().drop_front(cut.end()));
-  // `dims` are the dims that the first reduction runs over, all reduced dims
-  // but that of the parts. `place` is the number of the dim of the parts in its
-  // result.
+  // `dims` are the dims over which the first reduction runs: all reduced dims
+  // of the reshaped input except the dim of the parts. `place` is the index of
+  // the dim of the parts in the result of the first reduction.
   SmallVector<int64_t> dims;
   int64_t place = cut.first;
   for (int64_t dim : op.getDims())

@@ -60,8 +60,8 @@ static Value dilate(LoweringBuilder &b, Value input,
   return b.reshape(b.pad(b.reshape(input, split), low, high, 0), whole);
 }
 
-/// Returns the result of `op` as a convolution: inserts `stride` − 1 zeros
-/// after each input, and convolves with reversed windows.
+/// Returns the result of `op`, computed as a convolution: inserts `stride` − 1
+/// zeros after each element of the input, and convolves with reversed windows.
 static Value convolveSpread(LoweringBuilder &b, ConvTransposeOp op) {
   Value filters = filtersOfGroups(b, op);
   SmallVector<int64_t> perm =
@@ -84,9 +84,9 @@ static Value convolveSpread(LoweringBuilder &b, ConvTransposeOp op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Finds the products that each output is the sum of. A product is that of one
-/// input and one tap of the filter. For each tap and output, [taps…, outputs…],
-/// computes the index of a product.
+/// Each output of a transposed convolution is a sum of products of an input and
+/// a tap of the filter. This class finds these products: for each tap and
+/// output, [taps…, outputs…], it computes the index of the product.
 class Sources {
 public:
   Sources(LoweringBuilder &b, ConvTransposeOp op) : b(b), op(op) {
@@ -98,8 +98,8 @@ public:
   }
 
   /// `place` is the row-major index of the product in [taps…, inputs…].
-  /// `isThere` is whether the product exists: a tap may have no input for an
-  /// output. `place` is a valid index even then.
+  /// `isThere` is whether the product exists, since a tap may have no input for
+  /// an output. `place` is a valid index even if it does not exist.
   Value place, isThere;
 
 private:
