@@ -16,8 +16,9 @@ namespace pcc::dist {
 
 static int64_t ceilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
-/// Returns the single factor that gives every rank the same elements as `major`
-/// followed by `minor`, or nullopt if there is none.
+/// Returns the single factor that gives every rank the same elements as the
+/// factor `major` followed by the factor `minor`, or nullopt if there is none.
+/// Below, 4@tp is a factor of 4 indices that is split over tp.
 ///
 ///   4@tp | 3    ->  12@tp    if no part grows: ceil(12/parts) =
 ///                            ceil(4/parts) * 3
@@ -48,7 +49,8 @@ DimSharding canonical(DimSharding dim) {
     factor.axes = mergeNeighbours(factor.axes);
     if (factor.size == 1 && factor.axes.empty())
       continue;
-    // A folded factor may fold with the factor before it as well.
+    // The factor that results from folding two factors may fold with the factor
+    // before it as well.
     Factor folded = factor;
     while (!factors.empty()) {
       std::optional<Factor> both = fold(factors.back(), folded);
@@ -112,8 +114,9 @@ Sharding withoutTime(Sharding sharding) {
   return placement(sharding);
 }
 
-/// Appends `next` to `factors`. If it and the last factor are both split or
-/// both whole, they are merged where that changes no rank's part.
+/// Appends `next` to `factors`. If `next` and the last factor are both split or
+/// both whole, the two are merged into one factor, unless the merge would
+/// change the part of some rank.
 static void join(std::vector<Factor> &factors, const Factor &next) {
   if (!factors.empty() && factors.back().axes.empty() == next.axes.empty())
     if (std::optional<Factor> both = fold(factors.back(), next)) {
@@ -123,10 +126,12 @@ static void join(std::vector<Factor> &factors, const Factor &next) {
   factors.push_back(next);
 }
 
-/// Returns the form of a canonical dim that all equal placements share. Each
-/// split factor is cut into a split factor of as few indices as possible and a
-/// whole factor minor to it: 4@tp = 2@tp | 2 for tp = 3, since parts hold 2, 2
-/// and 0 indices. Neighbours that are now alike are then merged.
+/// Returns the form of a canonical dim that all equal placements share. Below,
+/// 4@tp is a factor of 4 indices that is split over tp. Each split factor is
+/// cut into a split factor of as few indices as possible, followed by a whole
+/// factor. For example, 4@tp = 2@tp | 2 for tp = 3, because the parts hold 2, 2
+/// and 0 indices. Then neighbours that are both split or both whole are merged
+/// where no rank's part changes.
 ///   4@tp | 8  ->  2@tp | 16         for tp = 3: 16, 16 and 0 elements
 ///   3@tp | 8@x  ->  6@tp+x | 4      for tp = 4, x = 2
 static DimSharding unified(DimSharding dim) {

@@ -14,8 +14,8 @@
 namespace pcc::dist {
 
 /// Kinds of collectives, each over a group of ranks. Slice and Mask are local:
-/// they turn one sharding into another without communication. The values up to
-/// Slice are stored in programs.
+/// they turn one sharding into another without communication. Compiled programs
+/// store all kinds except Mask.
 enum class CollectiveKind : uint8_t {
   /// Partial values are reduced; every rank of the group gets the result.
   AllReduce,
@@ -25,19 +25,21 @@ enum class CollectiveKind : uint8_t {
   /// result.
   ReduceScatter,
   /// Every rank of the group sends an equal, disjoint part of its shard to
-  /// every other rank: axes move from one dim to another.
+  /// every other rank. Thereby axes that split one dim split another dim
+  /// afterwards.
   AllToAll,
-  /// Every rank gets the whole shard of one rank, as in a ring.
+  /// Every rank gets the whole shard of one other rank, as in a ring.
   Permute,
   /// Pairwise sends of the elements that are missing, such as halos.
   Exchange,
-  /// Every rank of the group gets the value of one rank, the root. Only
-  /// programs have it.
+  /// Every rank of the group gets the value of one rank, the root. This kind
+  /// occurs only in compiled programs; plans of reshards do not use it.
   Broadcast,
-  /// Every rank keeps a part of its shard. No bytes, no call.
+  /// Every rank keeps a part of its shard. Moves no bytes and needs no call.
   Slice,
   /// From replicated to partial: the rank at coordinate 0 keeps the value, all
-  /// others get the neutral element of the reduction. No bytes, no call.
+  /// others get the neutral element of the reduction. Moves no bytes and needs
+  /// no call.
   Mask
 };
 
@@ -54,7 +56,7 @@ inline bool reduces(CollectiveKind kind) {
 
 /// Returns the name of a kind in IR, JSON files and messages: "all_gather", ….
 const char *toString(CollectiveKind kind);
-/// Returns the kind of that name, or nullopt for any other text.
+/// Returns the kind with the name `name`, or nullopt for any other text.
 std::optional<CollectiveKind> parseCollectiveKind(std::string_view name);
 
 } // namespace pcc::dist

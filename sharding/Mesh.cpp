@@ -26,7 +26,8 @@ int64_t Mesh::sizeOf(std::string_view name) const {
 
 Coordinates Mesh::coordinates(int64_t rank) const {
   assert(rank >= 0 && rank < size() && "no such rank");
-  // Minor axes come last, so their digits are taken from `rank` first.
+  // Goes from the last axis, which is the most minor one, to the first. Each
+  // step takes the coordinate along one axis as the remainder of `rank`.
   Coordinates where(axes.size());
   for (size_t i = axes.size(); i-- > 0; rank /= axes[i].size)
     where[i] = rank % axes[i].size;

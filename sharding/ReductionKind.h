@@ -8,13 +8,13 @@
 
 namespace pcc::dist {
 
-/// The operation that makes a whole value of partial ones. The values up to
-/// Prod are stored in programs, which reduce by Min instead of And and by Max
-/// instead of Or (see arithmetic()).
+/// The operation that makes a whole value of partial ones. Compiled programs
+/// store only the kinds Sum, Max, Min and Prod. They reduce booleans by Min
+/// instead of And, and by Max instead of Or (see arithmetic()).
 enum class ReductionKind : uint8_t { Sum, Max, Min, Prod, And, Or };
 
-/// Returns the arithmetic kind that does the same to booleans, which are bytes
-/// of 0 or 1: Min for And, Max for Or, and any other kind as it is.
+/// Returns the arithmetic kind that gives equal results for booleans, which are
+/// bytes of 0 or 1: Min for And, Max for Or. Returns any other kind unchanged.
 constexpr ReductionKind arithmetic(ReductionKind kind) {
   return kind == ReductionKind::And  ? ReductionKind::Min
          : kind == ReductionKind::Or ? ReductionKind::Max
@@ -23,7 +23,7 @@ constexpr ReductionKind arithmetic(ReductionKind kind) {
 
 /// Returns the name of a kind: "sum", "max", "min", "prod", "and" or "or".
 const char *toString(ReductionKind kind);
-/// Returns the kind of that name, or nullopt for any other text.
+/// Returns the kind with the name `name`, or nullopt for any other text.
 std::optional<ReductionKind> parseReductionKind(std::string_view name);
 
 } // namespace pcc::dist

@@ -17,9 +17,10 @@ static void append(Runs &runs, int64_t lo, int64_t hi) {
     runs.push_back({lo, hi});
 }
 
-/// Returns the runs of a factor together with all factors minor to it. `inner`
-/// are the runs of the minor factors, within [0, stride). They are repeated at
-/// i * stride for each index i of the factor's part at `position`.
+/// Returns the runs (index ranges) that a rank holds of `factor` together with
+/// all factors minor to it. `position` is the number of the factor's part that
+/// the rank holds. `inner` are the runs of the minor factors, within [0,
+/// stride). They are repeated at i * stride for each index i of that part.
 static Runs nest(const Factor &factor, int64_t position, int64_t stride,
                  const Runs &inner) {
   assert(position >= 0 && position < factor.numParts() && "no such part");
@@ -27,7 +28,8 @@ static Runs nest(const Factor &factor, int64_t position, int64_t stride,
   int64_t lo = std::min(factor.size, position * part),
           hi = std::min(factor.size, lo + part);
   Runs runs;
-  // Whole minor factors leave one contiguous run.
+  // If the rank holds all indices of the minor factors, the result is one
+  // contiguous run.
   if (inner.size() == 1 && inner[0] == Run{0, stride}) {
     append(runs, lo * stride, hi * stride);
     return runs;

@@ -24,14 +24,15 @@ struct Run {
   bool operator==(const Run &) const = default;
 };
 
-/// Runs of one dim in ascending order. They are disjoint, and neighbours that
-/// touch are merged.
+/// Runs (index ranges) of one dim in ascending order. They are disjoint, and
+/// two runs that touch are merged into one.
 using Runs = std::vector<Run>;
 
-/// Returns the global indices of a dim that a rank holds, without padding. The
-/// rank is given by `positions`: entry i is its coordinate along the axes of
-/// factor i. Local order is the ascending order of these indices. For a dim
-/// with a view, the indices are those of the view, holes included.
+/// Returns the global indices of a dim that a rank holds, without padding.
+/// `positions` gives the rank: entry i is the rank's coordinate along the
+/// sub-axes that split factor i of the dim (a dim [3|64@tp] has the factors 3
+/// and 64). Local order is the ascending order of these indices. For a dim with
+/// a view (windowed read), the indices are those of the view, holes included.
 ///   [3|64@tp], positions {0, 1}, tp = 2: {32,64} {96,128} {160,192}
 Runs runsAt(const DimSharding &dim, int64_t dimSize,
             const std::vector<int64_t> &positions);
@@ -48,8 +49,8 @@ std::vector<Runs> runsOf(const Sharding &sharding, const Shape &shape,
 
 /// Returns the number of indices in `runs`.
 int64_t count(const Runs &runs);
-/// Returns the number of elements of a box: the product of the counts of its
-/// dims.
+/// Returns the number of elements of a box, which has one list of runs for each
+/// dim: the product of the counts of its dims.
 int64_t count(const std::vector<Runs> &box);
 
 /// Returns the indices that are in both `a` and `b`, as runs.

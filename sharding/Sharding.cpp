@@ -50,9 +50,10 @@ DimSharding splitOver(int64_t dimSize, SubAxes axes) {
   return canonical(std::move(dim));
 }
 
-/// Cuts `axis` into pieces, major first, each paired with whether it is dropped
-/// because it belongs to one of `axes`. Returns nullopt if sub-axes do not
-/// align.
+/// Cuts `axis` into pieces, major first. Each piece is paired with a flag: true
+/// if the piece is dropped, because it belongs to one of `axes`. Returns
+/// nullopt if the sub-axes do not align, such as halves and thirds of an axis
+/// of 6.
 static std::optional<std::vector<std::pair<SubAxis, bool>>>
 keepOrDrop(const SubAxis &axis, const SubAxes &axes) {
   std::vector<std::pair<SubAxis, bool>> pieces = {{axis, false}};
@@ -74,9 +75,10 @@ keepOrDrop(const SubAxis &axis, const SubAxes &axes) {
 }
 
 /// Appends to `out` the factors that replace `factor` once `axes` are dropped:
-/// one per piece of its axes, whole if the piece is dropped, and one for the
-/// indices within a part. Without x = 2, 8@x+y with y = 4 becomes 2 | 4@y.
-/// Returns false if a part would become uneven or sub-axes do not align.
+/// one factor per piece of its axes (whole if the piece is dropped), and one
+/// for the indices within a part. For example, 8@x+y with x = 2 and y = 4
+/// becomes 2 | 4@y if x is dropped. Returns false if a part would become uneven
+/// or if sub-axes do not align.
 static bool dropFromFactor(const Factor &factor, const SubAxes &axes,
                            std::vector<Factor> &out) {
   // Size of a part so far; 0 once a piece does not divide it.

@@ -34,7 +34,9 @@ namespace pcc::dist {
 /// Sizes of the dims of a tensor, outermost first.
 using Shape = std::vector<int64_t>;
 
-/// One factor of a dim, with the sub-axes that split it: `64@tp`.
+/// One factor of a dim's size, with the sub-axes (parts of mesh axes) that
+/// split it. For example, a dim of 192 elements may have the factors 3 and 64,
+/// where tp splits the second one: [3|64@tp].
 struct Factor {
   int64_t size = 1;
   /// Sub-axes that split the factor, major first; empty if it is whole.
@@ -42,7 +44,8 @@ struct Factor {
 
   /// Returns the number of parts: the product of the sizes of `axes`.
   int64_t numParts() const { return dist::numParts(axes); }
-  /// Returns the size of the largest part: ceil(size / numParts()).
+  /// Returns the size of the largest part: `size` divided by numParts(),
+  /// rounded up.
   int64_t localSize() const;
 
   bool operator==(const Factor &) const = default;
@@ -54,20 +57,23 @@ struct DimSharding {
   /// dim, or of its view if there is one. An empty list means that the dim is
   /// whole, whatever its size.
   std::vector<Factor> factors;
-  /// Windowed read (halo exchange) through which an op takes elements that are
-  /// no part of the dim. Only operands of ops, and reshards that feed them,
-  /// have one; no other value of the model has a view.
+  /// Windowed read (halo exchange): the op reads other elements of the dim than
+  /// the rank's part, such as the neighbouring rows that a convolution needs.
+  /// Only operands of ops, and reshards that feed them, have a view. It is
+  /// nullopt for all other values.
   std::optional<View> view = {};
   /// Whether propagation may split the dim further.
   bool open = false;
-  /// Position among all requested shardings: the search assigns the axes of
-  /// dims with a lower priority first.
+  /// Priority among all requested shardings: the search assigns axes to dims
+  /// with a smaller number first.
   int priority = 0;
 
-  /// Returns whether no factor is split and there is no view, so that every
-  /// rank holds all elements of the dim in their global order.
+  /// Returns whether no factor of the dim is split and there is no view
+  /// (windowed read), so that every rank holds all elements of the dim in their
+  /// global order.
   bool isWhole() const;
-  /// Returns the number of parts over all factors.
+  /// Returns the number of parts of the dim: the product of the numbers of
+  /// parts of its factors.
   int64_t numParts() const;
   /// Returns the sub-axes of all factors, major first.
   SubAxes axes() const;
@@ -75,8 +81,8 @@ struct DimSharding {
   bool operator==(const DimSharding &) const = default;
 };
 
-/// A reduction that a value still needs: the value is the reduction of what the
-/// ranks along `axis` hold.
+/// A reduction that a value still needs. The ranks along `axis` hold partial
+/// tensors; the true value is their reduction, such as their sum.
 struct Partial {
   SubAxis axis;
   ReductionKind kind = ReductionKind::Sum;
@@ -93,10 +99,11 @@ struct Sharding {
   /// them.
   SubAxes replicated;
 
-  /// Returns the sharding of `rank` dims in which every dim is whole and closed
-  /// and nothing is partial.
+  /// Returns the sharding of `rank` dims in which every dim is whole,
+  /// propagation may not split any dim, and nothing is partial.
   static Sharding whole(size_t rank);
-  /// Returns the sharding of `rank` dims in which every dim is whole and open.
+  /// Returns the sharding of `rank` dims in which nothing is partial and every
+  /// dim is whole, but open: propagation may split it.
   static Sharding open(size_t rank);
 
   /// Returns the number of dims.
@@ -109,8 +116,10 @@ struct Sharding {
 
 /// Returns the canonical form, which IR and messages print. Axes of size 1 and
 /// unsplit factors of size 1 are dropped. Neighbouring factors and sub-axes are
-/// merged where no rank's part changes ([4@tp|3] = [12@tp] for tp = 2). Whole
-/// dims have no factors. Partials and replicated axes are sorted.
+/// merged where no rank's part changes. For example, a dim of 4 · 3 elements
+/// whose factor 4 is split over tp is equal to a dim of 12 elements split over
+/// tp: [4@tp|3] = [12@tp] for tp = 2. Whole dims have no factors. Partials and
+/// replicated axes are sorted.
 Sharding canonical(Sharding sharding);
 DimSharding canonical(DimSharding dim);
 
@@ -130,10 +139,11 @@ bool samePlacement(const Sharding &a, const Sharding &b);
 /// `axes`, in canonical form.
 DimSharding splitOver(int64_t dimSize, SubAxes axes);
 
-/// Returns `dim` gathered over `axes`: sub-axes that overlap `axes` no longer
-/// split it, and all others keep their parts. The result may be strided:
-/// 8@x+y without x (x = 2) is [2 | 4@y]. Returns nullopt if a remaining part
-/// would become uneven, or if sub-axes do not align.
+/// Returns `dim` gathered over `axes`. Sub-axes that overlap `axes` do not
+/// split the result, and all others keep their parts. The result may be
+/// strided: if 8 elements are split over x (of size 2) and y, 8@x+y, the result
+/// without x is [2 | 4@y]. Returns nullopt if a remaining part would become
+/// uneven, or if sub-axes do not align.
 std::optional<DimSharding> withoutAxes(const DimSharding &dim,
                                        const SubAxes &axes);
 
@@ -149,11 +159,13 @@ int64_t numElements(const Shape &shape);
 /// elements that are not part of the tensor.
 bool isPadded(const DimSharding &dim);
 
-/// Returns whether some dim has a view.
+/// Returns whether some dim has a view (windowed read, such as a halo
+/// exchange).
 bool hasView(const Sharding &sharding);
 
-/// Returns `shape` with the size of the view in each dim that has one. The
-/// factors of a dim multiply to its size in this shape.
+/// Returns `shape` after each dim with a view (windowed read) gets the size of
+/// its view. The product of the factors of a dim is its size in the returned
+/// shape.
 Shape viewedShape(const Sharding &sharding, const Shape &shape);
 
 /// Returns whether every rank holds the whole value: no dim is split or has a

@@ -55,8 +55,9 @@ static std::vector<AxisUse> usesOf(const Sharding &sharding) {
   return uses;
 }
 
-/// Checks that each sub-axis is valid, and that no two of one axis overlap or
-/// fail to align.
+/// Checks that each sub-axis is valid. Also checks that two sub-axes of one
+/// axis neither overlap nor fail to align (such as halves and thirds of an axis
+/// of 6).
 static Error checkUses(const std::vector<AxisUse> &uses, const Mesh &mesh) {
   for (size_t i = 0; i < uses.size(); ++i) {
     if (Error error = checkAxis(uses[i], mesh))

@@ -112,7 +112,8 @@ private:
     return !acceptWord("view") || parseView(dim.view.emplace());
   }
 
-  /// Parses a view after the word `view`: `(4x6 by 4 of 16: 0..6 from -1)`.
+  /// Parses the part of a view (windowed read) that follows the word `view`,
+  /// such as `(4x6 by 4 of 16: 0..6 from -1)`.
   bool parseView(View &view) {
     if (!expect('(') || !parseNumber(view.blocks) || !expect('x') ||
         !parseNumber(view.length) || !expectWord("by") ||
@@ -156,8 +157,8 @@ private:
     return true;
   }
 
-  /// Parses `tp`, `tp:4` or `tp:(2)4`. A bare name takes its size from the
-  /// mesh.
+  /// Parses an axis or a part of an axis: `tp`, `tp:4` or `tp:(2)4`. An axis
+  /// without a size, such as `tp`, gets its size from the mesh.
   bool parseAxis(SubAxis &axis) {
     if (!parseName(axis.axis))
       return false;

@@ -32,31 +32,35 @@
 
 namespace pcc::dist {
 
-/// Returns `sharding` in the grammar above. With a mesh, a whole axis is
-/// printed as its name alone. With `brief`, a dim of one factor is printed
-/// without its size. The default text can be parsed without a mesh and without
-/// a shape.
+/// Returns `sharding` in the grammar at the top of this file. With a mesh, a
+/// whole axis is printed as its name alone. With `brief`, a dim of one factor
+/// is printed without its size. The text without mesh and `brief` can be parsed
+/// without a mesh and without a shape.
 std::string toString(const Sharding &sharding, const Mesh *mesh = nullptr,
                      bool brief = false);
-/// Returns the text of one dim of a sharding, likewise.
+/// Returns the sharding `dim` of one dim in the grammar at the top of this
+/// file. With a mesh, a whole axis is printed as its name alone. With `brief`,
+/// a dim of one factor is printed without its size.
 std::string toString(const DimSharding &dim, const Mesh *mesh = nullptr,
                      bool brief = false);
 
-/// Returns the shortest text, for messages: `[tp, -]`.
+/// Returns the shortest text of a sharding, for messages. For example, `[tp,
+/// -]` means that tp splits dim 0 and dim 1 is whole.
 inline std::string toBriefString(const Sharding &sharding, const Mesh &mesh) {
   return toString(sharding, &mesh, true);
 }
 
-/// Parses a sharding in the grammar above. `mesh` and `shape` may be null; bare
-/// axis names need a mesh, bare lists of axes need a shape. The result is
-/// canonical, but findError() has yet to check it against a mesh. An error has
-/// the exit code CannotMeet.
+/// Parses a sharding in the grammar at the top of this file. `mesh` and `shape`
+/// may be null. A text with an axis name without a size, such as `tp`, needs a
+/// mesh; a dim without a size, such as `tp` rather than `64@tp`, needs a shape.
+/// The result is canonical, but findError() has yet to check it against a mesh.
+/// An error has the exit code CannotMeet.
 StatusOr<Sharding> parseSharding(std::string_view text, const Mesh *mesh,
                                  const Shape *shape);
 
 /// Parses a sharding of the command line or of a model's annotations and checks
-/// it against `mesh` and `shape`. Views are refused. An error has the exit code
-/// CannotMeet.
+/// it against `mesh` and `shape`. A text with a view (windowed read) is an
+/// error. An error has the exit code CannotMeet.
 StatusOr<Sharding> parseSharding(std::string_view text, const Mesh &mesh,
                                  const Shape &shape);
 

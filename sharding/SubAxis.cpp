@@ -36,7 +36,8 @@ bool contains(const SubAxis &a, const SubAxis &b) {
 bool canCoexist(const SubAxis &a, const SubAxis &b) {
   if (a.axis != b.axis)
     return true;
-  // The bounds of both must form a chain of divisors.
+  // Sub-axes `a` and `b` can coexist if their begins and ends, sorted by size,
+  // form a chain in which each number divides the next one.
   std::array<int64_t, 4> cuts = {a.pre, a.end(), b.pre, b.end()};
   std::sort(cuts.begin(), cuts.end());
   for (int i = 0; i < 3; ++i)
@@ -110,7 +111,7 @@ int64_t coordinateOf(const SubAxis &a, const Mesh &mesh,
   if (index < 0)
     return 0;
   assert(where.size() == mesh.axes.size() && "one coordinate per axis");
-  // The size of the digits minor to `a`.
+  // Product of the digits (factors of the axis size) that are minor to `a`.
   int64_t minor = mesh.axes[index].size / a.end();
   return where[index] / std::max<int64_t>(minor, 1) % a.size;
 }
@@ -131,8 +132,8 @@ std::string toString(const SubAxis &a, const Mesh *mesh) {
   return a.axis + ":" + pre + std::to_string(a.size);
 }
 
-/// Returns `where` with its coordinates along `axes` set to 0, which is equal
-/// for all ranks of one group.
+/// Returns `where` with its coordinates along `axes` set to 0. The result is
+/// equal for all ranks of one group, so it identifies the group.
 static Coordinates groupOrigin(const SubAxes &axes, const Mesh &mesh,
                                const Coordinates &where) {
   Coordinates origin = where;

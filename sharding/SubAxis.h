@@ -18,17 +18,21 @@
 
 namespace pcc::dist {
 
-/// A contiguous range of the digits of a mesh axis, or all of the axis.
+/// A part of a mesh axis, or all of the axis. The size of the axis is the
+/// product of digits, major first, such as 2 · 2 · 2 for size 8. A sub-axis is
+/// a contiguous range of these digits.
 struct SubAxis {
   /// Name of the mesh axis.
   std::string axis;
-  /// Product of the digits major to this sub-axis; 1 if it begins the axis.
+  /// Product of the sizes of the digits (factors of the axis size) that are
+  /// major to this sub-axis; 1 if the sub-axis begins the axis.
   int64_t pre = 1;
   /// Number of coordinates along this sub-axis. The whole axis has pre = 1 and
   /// the size of the axis.
   int64_t size = 1;
 
-  /// Returns the product of the digits up to and including this sub-axis.
+  /// Returns the product of the sizes of all digits (factors of the axis size)
+  /// from the most major one up to and including this sub-axis.
   int64_t end() const { return pre * size; }
 
   auto operator<=>(const SubAxis &) const = default;
@@ -44,36 +48,42 @@ SubAxis fullAxis(const Mesh &mesh, const std::string &name);
 /// Returns whether `a` is a whole axis of `mesh`.
 bool isFull(const SubAxis &a, const Mesh &mesh);
 
-/// Returns whether `a` and `b` have a digit in common: overlaps(ab, bc), but
-/// not overlaps(a, bc).
+/// Returns whether `a` and `b` have a digit (factor of the axis size) in
+/// common. For an axis of the digits a, b, c: overlaps(ab, bc) is true,
+/// overlaps(a, bc) is false.
 bool overlaps(const SubAxis &a, const SubAxis &b);
 
-/// Returns the digits that `a` and `b` have in common: overlap(ab, bc) = b.
-/// Returns nullopt if there are none, or if canCoexist(a, b) is false.
+/// Returns the digits (factors of the axis size) that `a` and `b` have in
+/// common. For an axis of the digits a, b, c: overlap(ab, bc) = b. Returns
+/// nullopt if there are none, or if canCoexist(a, b) is false.
 std::optional<SubAxis> overlap(const SubAxis &a, const SubAxis &b);
 
-/// Returns whether `a` has every digit of `b`: contains(abc, b).
+/// Returns whether `a` has every digit (factor of the axis size) of `b`. For an
+/// axis of the digits a, b, c: contains(abc, b) is true.
 bool contains(const SubAxis &a, const SubAxis &b);
 
-/// Returns whether one decomposition of the axis has both `a` and `b` as ranges
-/// of its digits. Sub-axes of different axes can coexist. In an axis tp of size
-/// 6, tp:(1)2 and tp:(1)3 cannot.
+/// Returns whether the axis size can be written as a product of digits such
+/// that both `a` and `b` are ranges of these digits. Always true for sub-axes
+/// of different axes. For an axis tp of size 6, it is false for tp:(1)2 and
+/// tp:(1)3.
 bool canCoexist(const SubAxis &a, const SubAxis &b);
 
-/// Returns whether `b` begins at the digit after the last one of `a`:
-/// canMerge(a, bc).
+/// Returns whether `b` begins at the digit (factor of the axis size) after the
+/// last one of `a`. For an axis of the digits a, b, c: canMerge(a, bc) is true.
 bool canMerge(const SubAxis &a, const SubAxis &b);
 
-/// Returns the union of two adjacent sub-axes: merge(a, bc) = abc. Requires
-/// canMerge(a, b).
+/// Returns the union of two adjacent sub-axes. For an axis of the digits
+/// (factors of its size) a, b, c: merge(a, bc) = abc. Requires canMerge(a, b).
 SubAxis merge(const SubAxis &a, const SubAxis &b);
 
-/// Returns the digits of `a` that `b` does not have, as up to two sub-axes:
-/// without(abc, b) = {a, c}. Requires canCoexist(a, b).
+/// Returns the digits (factors of the axis size) of `a` that `b` does not have,
+/// as up to two sub-axes. For an axis of the digits a, b, c: without(abc, b) =
+/// {a, c}. Requires canCoexist(a, b).
 SubAxes without(const SubAxis &a, const SubAxis &b);
 
 /// Drops sub-axes of size 1, then merges consecutive entries for which canMerge
-/// holds. The order is kept: {a, b, x} becomes {ab, x}.
+/// holds. The order is kept. If a and b are adjacent parts of one axis, {a, b,
+/// x} becomes {ab, x}.
 SubAxes mergeNeighbours(const SubAxes &axes);
 
 /// Returns whether one of `axes` is the axis `name` or a part of it.
@@ -97,9 +107,11 @@ int64_t coordinateOf(const SubAxis &a, const Mesh &mesh,
 int64_t coordinateOf(const SubAxes &axes, const Mesh &mesh,
                      const Coordinates &where);
 
-/// Returns the text of a sub-axis. With a mesh, a whole axis is its name, `tp`,
-/// and any part is `tp:(2)4`. Without one, a sub-axis that begins the axis is
-/// `tp:4`, any other `tp:(2)4`.
+/// Returns the text of a sub-axis. `tp:(2)4` is the part of tp with 4
+/// coordinates that follows a major part with 2 coordinates. With a mesh, a
+/// whole axis is its name, `tp`, and any part is written like `tp:(2)4`.
+/// Without a mesh, a sub-axis that begins the axis is `tp:4`, any other
+/// `tp:(2)4`.
 std::string toString(const SubAxis &a, const Mesh *mesh = nullptr);
 
 /// Divides the ranks of `mesh` into the groups in which a collective over

@@ -26,9 +26,9 @@ static int64_t floorDiv(int64_t a, int64_t b) {
 
 static int64_t ceilDiv(int64_t a, int64_t b) { return -floorDiv(-a, b); }
 
-/// Returns the indices of `piece` that read an element of `run`. `offset` is
-/// added to the elements that the piece reads in block 0. The result may be
-/// empty (lo >= hi).
+/// Returns the range of indices of `piece` that read an element of `run`. Index
+/// `lo` of the piece reads the element source + offset; `offset` is 0 in block
+/// 0. The result may be empty (lo >= hi).
 static Run within(const ViewPiece &piece, int64_t offset, Run run) {
   int64_t first = piece.source + offset, lo, hi;
   if (piece.step > 0) {
@@ -42,8 +42,9 @@ static Run within(const ViewPiece &piece, int64_t offset, Run run) {
           std::min(piece.lo + hi, piece.hi)};
 }
 
-/// Returns a range [first, last) of blocks that covers all blocks with a read
-/// in [lo, hi). It may include blocks without one.
+/// Returns a range [first, last) of block numbers that contains every block
+/// with an index that reads an element in [lo, hi). The range may also contain
+/// other blocks.
 static std::pair<int64_t, int64_t> blocksOf(const View &view, int64_t lo,
                                             int64_t hi) {
   if (view.pitch <= 0)

@@ -33,19 +33,22 @@ namespace pcc::dist {
 
 struct Run;
 
-/// A range of the indices of each block that reads elements at a fixed step.
+/// A range of indices within a block of a view (windowed read of a dim). Its
+/// indices read elements of the dim at a fixed step, in each block.
 struct ViewPiece {
   /// The range [lo, hi) of indices within each block.
   int64_t lo = 0, hi = 0;
-  /// Element that index `lo` reads in block 0, and distance between the
-  /// elements of neighbouring indices. The step may be negative, but is not 0.
+  /// `source` is the element that index `lo` reads in block 0. `step` is the
+  /// distance between the elements that two successive indices read. It may be
+  /// negative, but is not 0.
   int64_t source = 0, step = 1;
 
   bool operator==(const ViewPiece &) const = default;
 };
 
-/// A windowed read of one dim: the new dim has `blocks` blocks of `length`
-/// indices, and all blocks have the same pieces.
+/// A windowed read of one dim (halo exchange, slice or pad), described as a new
+/// dim. The new dim has `blocks` blocks of `length` indices each, and all
+/// blocks have the same pieces (index ranges that read elements).
 struct View {
   int64_t blocks = 1;
   /// Number of indices in one block.
@@ -53,7 +56,9 @@ struct View {
   /// Distance, in elements of the dim, between the reads of two neighbouring
   /// blocks.
   int64_t pitch = 0;
-  /// End of the elements that may be read; at most the size of the dim.
+  /// End of the elements that may be read, as an index into the dim. It is at
+  /// most the size of the dim; indices that would read at or beyond it are
+  /// holes.
   int64_t limit = 0;
   /// Pieces in ascending order, disjoint and within [0, length).
   std::vector<ViewPiece> pieces;
@@ -61,10 +66,12 @@ struct View {
   /// Returns the number of indices of the view.
   int64_t size() const { return blocks * length; }
 
-  /// Returns the element that index `i` reads, or nullopt if `i` is a hole.
+  /// Returns the element that index `i` reads, or nullopt if `i` is a hole (an
+  /// index that reads no element).
   std::optional<int64_t> elementAt(int64_t i) const;
 
-  /// Returns the indices that read an element of `elements`, as ascending runs.
+  /// Returns the indices of the view that read an element in one of the ranges
+  /// `elements`, as ascending runs.
   std::vector<Run> indicesOf(const std::vector<Run> &elements) const;
 
   bool operator==(const View &) const = default;
@@ -74,8 +81,9 @@ struct View {
 /// it fits.
 std::optional<std::string> findError(const View &view, int64_t dimSize);
 
-/// Returns the text of a view, `view(4x6 by 4 of 16: 0..6 from -1)`. A step
-/// other than 1 follows as `step 2`.
+/// Returns the text of a view, such as `view(4x6 by 4 of 16: 0..6 from -1)`: 4
+/// blocks of 6 indices; block p reads the elements from 4p - 1 on; the limit is
+/// 16. A step other than 1 follows as `step 2`.
 std::string toString(const View &view);
 
 /// Returns a hash of all members; equal views have equal hashes.

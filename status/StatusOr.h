@@ -10,9 +10,9 @@
 
 namespace pcc {
 
-/// A value of type `T`, or the error that prevented it. As a boolean it is true
-/// if it holds a value; it must be tested before the value is read. A caller
-/// must not ignore a returned StatusOr.
+/// A value of type `T`, or the error that prevented it. The object converts to
+/// the boolean true if it holds a value; it must be tested before the value is
+/// read. A caller must not ignore a returned StatusOr.
 template <typename T> class [[nodiscard]] StatusOr {
 public:
   /// Makes a StatusOr that holds `value`.

@@ -65,8 +65,8 @@ template <typename Kind> static bool isOf(Attribute attribute) {
   return isa<Kind>(attribute);
 }
 
-/// Returns whether `attribute` is a number of things of which an int can tell
-/// the number: readers multiply, divide and narrow it.
+/// Returns whether `attribute` is an i64 from 1 to INT32_MAX. Readers of such a
+/// count multiply it, divide by it and convert it to int.
 static bool isPositive(Attribute attribute) {
   return isNumber(attribute, 1) &&
          cast<IntegerAttr>(attribute).getInt() <= INT32_MAX;
@@ -136,7 +136,7 @@ void AttributeTable::declare(MLIRContext *context,
     rows[StringAttr::get(context, row.name)] = &row;
 }
 
-/// Returns the noun phrase of a place, for messages.
+/// Returns the noun phrase for one kind of place, for error messages.
 static StringRef textOf(AttributePlace place) {
   switch (place) {
   case AttributePlace::Module:
@@ -156,8 +156,8 @@ static StringRef textOf(AttributePlace place) {
   return "nothing";
 }
 
-/// Returns where the attribute of a row belongs: "on an argument, a result or
-/// graph.parameter".
+/// Returns a text with the places where the attribute of `row` may be, such as
+/// "on an argument, a result or graph.parameter".
 static std::string placesOf(const DeclaredAttribute &row) {
   if (row.places == AttributePlace::Location)
     return "in the metadata of a location";
@@ -177,7 +177,8 @@ static std::string placesOf(const DeclaredAttribute &row) {
   return text;
 }
 
-/// Begins the error of an attribute: "attribute 'graph.name' of argument 2".
+/// Emits the beginning of the error about attribute `name` at `site`, such as
+/// "attribute 'graph.name' of argument 2". The caller appends the rest.
 static InFlightDiagnostic beginError(const AttributeSite &site,
                                      StringRef name) {
   InFlightDiagnostic error = site.op->emitOpError("attribute '") << name << "'";
@@ -190,11 +191,12 @@ static InFlightDiagnostic beginError(const AttributeSite &site,
 
 LogicalResult AttributeTable::reportUnknown(const AttributeSite &site,
                                             StringRef name) const {
-  // If several names have the same distance, one of the same length comes
-  // first.
+  // Candidates are ordered by edit distance, then by whether the length differs
+  // (0 or 1), then by name.
   using Candidate = std::tuple<unsigned, unsigned, StringRef>;
   const auto size = static_cast<unsigned>(name.size());
-  // Farther names are no misspellings.
+  // A declared name is suggested only if its edit distance is at most a quarter
+  // of the length of the unknown name.
   Candidate best{size / 4 + 1, 0, ""};
   for (auto [known, row] : rows)
     best =

@@ -23,76 +23,95 @@ namespace pcc {
 
 LLVM_ENABLE_BITMASK_ENUMS_IN_NAMESPACE();
 
-/// Places where an attribute may stand; a set of them is a union of bits.
+/// Kinds of places in a module where an attribute may be. The bitwise or of
+/// several enumerators is a set of kinds.
 enum class AttributePlace : uint8_t {
   None = 0,
   Module = 1,
-  /// A function, kernels included.
+  /// The attribute is on a function or on a kernel (`rank.kernel`).
   Function = 2,
-  /// Any op other than modules and functions.
+  /// The attribute is on an op that is neither a module nor a function.
   Op = 4,
-  /// An argument or a result of a function.
+  /// The attribute is on an argument of a function.
   Argument = 8,
   Result = 16,
-  /// Metadata of a fused location, which no verifier sees.
+  /// The attribute is in the metadata of a fused location. MLIR calls no
+  /// verifier for such attributes.
   Location = 32,
   LLVM_MARK_AS_BITMASK_ENUM(Location)
 };
 
-/// The place of one attribute.
+/// The place of one attribute in a module: on an op, or on an argument or
+/// result of a function.
 struct AttributeSite {
-  /// The op, or the function whose argument or result has the attribute.
+  /// The op that has the attribute. If an argument or result of a function has
+  /// the attribute, the function.
   mlir::Operation *op;
   /// One place.
   AttributePlace place;
-  /// Index of the argument or result.
+  /// Index of the function argument or result that has the attribute. Unused if
+  /// an op has the attribute.
   unsigned index = 0;
 
-  /// Returns the tensor type of the argument or result. Null if it has another
-  /// type, or if the site is neither.
+  /// Returns the type of the function argument or result that has the
+  /// attribute. Returns null if the type is no ranked tensor, or if an op has
+  /// the attribute.
   mlir::RankedTensorType tensorType() const;
 };
 
-/// A kind of attribute values.
+/// A kind of values that an attribute may be declared to have, such as strings.
 struct AttributeKind {
-  /// Noun phrase for messages, such as "a string".
+  /// Noun phrase for the values of this kind, such as "a string". Error
+  /// messages use it: "needs a string, got 3".
   llvm::StringLiteral needs;
-  /// Returns whether a value is of the kind, wherever it stands.
+  /// Returns whether the value of an attribute is of this kind. Does not depend
+  /// on the place of the attribute.
   bool (*fits)(mlir::Attribute);
-  /// Checks a value that fits against its place: numbers of entries, ranges of
-  /// indices. Returns the error, or nullopt. Null if nothing is left to check.
+  /// Checks the value of an attribute against the place of the attribute. The
+  /// value must satisfy `fits`. For example, the index of a dim must be less
+  /// than the rank of the tensor. Returns the text of the error, or nullopt if
+  /// the value is valid. The pointer is null if the kind needs no such check.
   std::optional<std::string> (*check)(const AttributeSite &,
                                       mlir::Attribute) = nullptr;
 };
 
-/// One row of a table: a declared attribute.
+/// The declaration of one attribute of a dialect: its name, the kind of its
+/// value, and the places where it may be.
 struct DeclaredAttribute {
-  /// Full name, with the prefix of the dialect.
+  /// Name of the attribute with the prefix of the dialect, such as
+  /// "graph.name".
   llvm::StringLiteral name;
   const AttributeKind &kind;
-  /// Union of all places.
+  /// Set of the places where the attribute may be: the bitwise or of
+  /// enumerators.
   AttributePlace places;
-  /// If not empty, the names of the only ops that may have the attribute,
-  /// separated by spaces.
+  /// Names of further ops that may have the attribute, separated by spaces,
+  /// such as "graph.parameter". Empty if there are none. Used for attributes
+  /// that only some ops may have; `places` then lacks AttributePlace::Op.
   llvm::StringLiteral ops;
 };
 
-/// The declared attributes of one dialect.
+/// Table of all attributes that one dialect declares.
 class AttributeTable {
 public:
-  /// Adds the rows, which must live as long as the program.
+  /// Adds `rows` to the table. The table keeps pointers to the rows, which must
+  /// therefore live until the program ends.
   void declare(mlir::MLIRContext *context,
                llvm::ArrayRef<DeclaredAttribute> rows);
 
-  /// Verifies an attribute of an op.
+  /// Emits an error and fails unless `attribute` is declared, may be on `op`,
+  /// and has a value of the declared kind.
   mlir::LogicalResult verify(mlir::Operation *op,
                              mlir::NamedAttribute attribute) const;
-  /// Verifies an attribute of an argument or result of a function.
+  /// Emits an error and fails unless `attribute` is declared, may be at `site`,
+  /// and has a value of the declared kind.
   mlir::LogicalResult verify(const AttributeSite &site,
                              mlir::NamedAttribute attribute) const;
 
 private:
-  /// Reports an attribute that is not declared, with the nearest declared name.
+  /// Emits the error that no attribute `name` is declared, and fails. The error
+  /// suggests the declared name with the smallest edit distance, if one is
+  /// near.
   mlir::LogicalResult reportUnknown(const AttributeSite &site,
                                     llvm::StringRef name) const;
 
@@ -100,31 +119,37 @@ private:
   llvm::DenseMap<mlir::StringAttr, const DeclaredAttribute *> rows;
 };
 
-/// Kinds that all dialects share. Numbers are signless i64.
+/// Kinds of attribute values: no value, a string, an array of strings, a
+/// symbol, a type, a dictionary, and an array of dictionaries.
 extern const AttributeKind unitKind, stringKind, stringsKind, symbolKind,
     typeKind, dictionaryKind, dictionariesKind;
-/// Any number, one of at least 0, one of at least 1, and an array of numbers of
-/// at least 0.
+/// Kinds of attribute values: any i64, an i64 of at least 0, an i64 from 1 to
+/// INT32_MAX, and an array of i64 of at least 0.
 extern const AttributeKind numberKind, countKind, positiveKind, countsKind;
-/// Dictionaries of numbers or strings.
+/// Kinds of attribute values: a dictionary of i64, and a dictionary of strings.
 extern const AttributeKind numbersByNameKind, stringsByNameKind;
-/// The index of a dim of the argument or result, and a string for each dim.
+/// Kinds of attribute values on a tensor argument or result: the index of one
+/// of its dims, and an array with one string per dim.
 extern const AttributeKind dimKind, dimNamesKind;
-/// Anything, for metadata of locations.
+/// Kind of attribute values that accepts any value. For metadata of locations,
+/// which are not verified.
 extern const AttributeKind metadataKind;
 
-/// Returns whether `attribute` is a signless i64 of at least `least`.
+/// Returns whether `attribute` is an integer of type i64 whose value is at
+/// least `least`.
 bool isNumber(mlir::Attribute attribute, int64_t least);
 
-/// Returns text such as "needs 2 entries, one per result, got 1" if `actual`
-/// differs from `wanted`; nullopt otherwise.
+/// Returns the text of an error if `actual` differs from `wanted`, such as
+/// "needs 2 entries, one per result, got 1". Returns nullopt if both are equal.
+/// `perWhat` is the noun after "one per".
 std::optional<std::string> countError(int64_t wanted, llvm::StringRef perWhat,
                                       int64_t actual);
 
 } // namespace pcc
 
-/// Defines the three hooks by which MLIR verifies discardable attributes, for a
-/// dialect with an AttributeTable called `attributes`.
+/// Defines the three methods of a dialect by which MLIR verifies discardable
+/// attributes: on ops, on function arguments and on function results. The
+/// dialect needs a member `attributes` of type AttributeTable.
 #define PCC_VERIFY_ATTRIBUTES(Dialect)                                         \
   LogicalResult Dialect::verifyOperationAttribute(Operation *op,               \
                                                   NamedAttribute attribute) {  \

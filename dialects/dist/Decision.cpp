@@ -32,8 +32,8 @@ int64_t Choice::calls() const {
 }
 
 namespace {
-/// Converts the structs of Decision.h into attributes. Empty strings and lists
-/// are omitted.
+/// Converts the structs of Decision.h to attributes. The attributes have no
+/// entries for empty strings and lists.
 class Writer {
 public:
   explicit Writer(MLIRContext *context) : builder(context) {}
@@ -89,7 +89,8 @@ public:
         items, [&](const Item &item) { return write(item); }));
   }
 
-  /// Returns `inner` in a fused location with the metadata {`key` = `value`}.
+  /// Returns a fused location of `inner` with the metadata dictionary
+  /// {`key` = `value`}.
   Location wrap(Location inner, StringRef key, Attribute value) {
     return FusedLoc::get(
         builder.getContext(), {inner},
@@ -121,14 +122,17 @@ private:
 // Reading. Dumps can be edited, so any entry may be missing or malformed.
 //===----------------------------------------------------------------------===//
 
-/// Returns the string entry `name`; empty if there is none.
+/// Returns the string with the key `name` in `fields`. Returns an empty string
+/// if there is none.
 static std::string textOf(DictionaryAttr fields, StringRef name) {
   auto text = fields.getAs<StringAttr>(name);
   return text ? text.str() : "";
 }
 
-/// Reads "KIND AXIS+AXIS RANKS STRIDE BYTES[ shared]". Leaves `step` as it is
-/// where the attribute has another form.
+/// Reads a priced step from a string "KIND AXIS+AXIS RANKS STRIDE BYTES". The
+/// word "shared" follows if another reader shares the step. Does not change
+/// `step` if `attribute` is no string of at least five words. Does not change a
+/// number that is malformed.
 static void read(Attribute attribute, PricedStep &step) {
   auto text = dyn_cast<StringAttr>(attribute);
   SmallVector<StringRef> words;
@@ -151,7 +155,8 @@ static void read(Attribute attribute, Choice &choice);
 static void read(Attribute attribute, Decision &decision);
 static void read(Attribute attribute, Endpoint &place);
 
-/// Appends the entries of the array `name` to `items`, if there is one.
+/// Reads each entry of the array with the key `name` in `fields`, and appends
+/// it to `items`. Appends nothing if there is no such array.
 template <typename Item>
 static void readList(DictionaryAttr fields, StringRef name,
                      std::vector<Item> &items) {
@@ -194,8 +199,9 @@ static void read(Attribute attribute, Endpoint &place) {
   readList(fields, "decisions", place.decisions);
 }
 
-/// Returns the metadata entry `key` of `location`, which is null unless the
-/// outermost location is a fused one that has it.
+/// Returns the value with the key `key` in the metadata of `location`. Returns
+/// null if `location` is not a fused location, or if its metadata has no such
+/// key.
 static Attribute metadataOf(Location location, StringRef key) {
   auto fused = dyn_cast<FusedLoc>(location);
   auto fields = fused ? dyn_cast_or_null<DictionaryAttr>(fused.getMetadata())
@@ -203,8 +209,8 @@ static Attribute metadataOf(Location location, StringRef key) {
   return fields ? fields.get(key) : Attribute();
 }
 
-/// Returns `location` without the fused locations that this file has wrapped
-/// around it.
+/// Returns `location` without the outer fused locations that withDecisions()
+/// and withCause() have added.
 static Location bare(Location location) {
   while (metadataOf(location, decisionsName) || metadataOf(location, causeName))
     location = cast<FusedLoc>(location).getLocations().front();

@@ -12,7 +12,7 @@ using namespace pcc::dist;
 
 namespace pcc::dist {
 
-/// Parses the name of a collective's kind.
+/// Parses the keyword for the kind of a collective, such as `all_gather`.
 static ParseResult parseCollectiveKind(OpAsmParser &parser,
                                        CollectiveKindAttr &kind) {
   StringRef name;
@@ -41,9 +41,9 @@ static void printCollectiveKind(OpAsmPrinter &printer, Operation *,
 #include "dialects/dist/DistOps.cpp.inc"
 
 namespace {
-/// Makes the printer emit meshes and shardings as aliases at the top of a
-/// module, since their texts are long and occur many times. The alias of a
-/// sharding says whether it is partial, whole or split.
+/// Makes MLIR print meshes and shardings as aliases at the top of a module,
+/// because their texts are long and occur many times. The name of a sharding's
+/// alias begins with "partial", "whole" or "split".
 struct DistAliases : OpAsmDialectInterface {
   using OpAsmDialectInterface::OpAsmDialectInterface;
 
@@ -117,7 +117,8 @@ void MeshAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-/// Parses `<dp = 2, tp = 4>`. Axes have a size of at least 1.
+/// Parses the names and sizes of the axes of a mesh, such as
+/// `<dp = 2, tp = 4>`. Each size must be at least 1.
 Attribute MeshAttr::parse(AsmParser &parser, Type) {
   Mesh mesh;
   auto parseAxis = [&]() -> ParseResult {
@@ -141,8 +142,9 @@ void ShardingAttr::print(AsmPrinter &printer) const {
   printer << "<\"" << toString(getSharding()) << "\">";
 }
 
-/// Parses `<"[tp, -]">`. The text is parsed without a mesh, so that every axis
-/// in it carries a size; it is not checked against the module's mesh.
+/// Parses the text of a sharding, such as `<"[8@tp:2, -]">`. The parser has no
+/// mesh, so the text must contain the size of each axis. The verifier of the
+/// module compares the sharding with the mesh.
 Attribute ShardingAttr::parse(AsmParser &parser, Type) {
   std::string text;
   SMLoc location = parser.getCurrentLocation();
@@ -215,8 +217,9 @@ RankedTensorType pcc::dist::localType(RankedTensorType type,
 // Verifiers
 //===----------------------------------------------------------------------===//
 
-/// Checks that `actual`, the type of the value called `what` in errors, has the
-/// local shape of a tensor of global shape `shape` under `sharding`.
+/// Emits an error at `op` and fails unless `actual` is the type of the part
+/// that a rank holds under `sharding` of a tensor of shape `shape`. `what`
+/// denotes the value with that type in the error.
 static LogicalResult checkLocal(Operation *op, StringRef what, Type actual,
                                 ArrayRef<int64_t> shape,
                                 ShardingAttr sharding) {
@@ -244,15 +247,16 @@ LogicalResult ReshardOp::verify() {
   return success();
 }
 
-/// Checks the two masks of an all_gather or reduce_scatter that moves only the
-/// rows that count (rows sent to experts). A row is what all dims but the first
-/// `numDims` hold. One side of the collective is divided over the group, the
-/// other side is whole:
+/// Verifies an all_gather or reduce_scatter that moves only the rows that two
+/// boolean masks select (rows sent to experts). Let n be the rank of the second
+/// mask. The first n dims of the tensor number its rows, and a row consists of
+/// all other dims. One side of the collective (operand or result) is divided
+/// over the ranks of the group. The other side is whole on each rank.
 ///
-///   first mask    first dims of the divided side, then the group's members
-///   second mask   first dims of the whole side
+///   first mask    shape: first n dims of the divided side, then the group's size
+///   second mask   shape: first n dims of the whole side
 ///
-/// Both are booleans. The dims within a row keep their sharding.
+/// The collective must not change the sharding of the dims within a row.
 static LogicalResult verifyRows(CollectiveOp op) {
   const bool gathers = op.getKind() == CollectiveKind::AllGather;
   if (!gathers && op.getKind() != CollectiveKind::ReduceScatter)

@@ -23,12 +23,14 @@
 
 namespace pcc::dist {
 
-/// Hashes by which MLIR uniques MeshAttr and ShardingAttr.
+/// Returns a hash of a mesh or of a sharding. MLIR uses these hashes to store
+/// equal MeshAttr and ShardingAttr only once.
 llvm::hash_code hash_value(const Mesh &mesh);
 llvm::hash_code hash_value(const Sharding &sharding);
 
-/// The kind of a `dist.collective` as an attribute: an i32 with the value of
-/// the enumerator. Broadcast is no kind of this op.
+/// Attribute that holds the kind of a `dist.collective`, such as AllGather. It
+/// is an i32 whose value is that of the enumerator. The kind Broadcast is not
+/// valid, because `dist.collective` has no broadcast.
 class CollectiveKindAttr : public mlir::IntegerAttr {
 public:
   using ValueType = CollectiveKind;
@@ -36,7 +38,8 @@ public:
   static bool classof(mlir::Attribute attribute);
   static CollectiveKindAttr get(mlir::MLIRContext *context,
                                 CollectiveKind kind);
-  // The attribute classes that MLIR generates for enums do the same.
+  // Hides IntegerAttr::getValue(), as the classes that MLIR generates for enum
+  // attributes do.
   // NOLINTNEXTLINE(bugprone-derived-method-shadowing-base-method)
   CollectiveKind getValue() const;
 };
@@ -53,31 +56,37 @@ namespace pcc::dist {
 
 #include "dialects/dist/DistAttributeNames.h.inc"
 
-/// Returns the text in `dist.cluster`; empty if the module has none.
+/// Returns the value of the module's attribute `dist.cluster`, the text of a
+/// cluster profile. Returns an empty string if the module has no such
+/// attribute.
 llvm::StringRef clusterOf(mlir::ModuleOp module);
 
-/// Returns the device that the ranks of `module` drive: "cpu" unless
-/// `dist.target` says otherwise.
+/// Returns the kind of device for which `module` is compiled: the value of its
+/// attribute `dist.target`, or "cpu" without that attribute.
 llvm::StringRef targetOf(mlir::ModuleOp module);
 
-/// Returns the mesh of the module; a mesh without axes if it has none.
+/// Returns the mesh of `module`. Returns a mesh without axes if `module` has no
+/// mesh.
 Mesh meshOf(mlir::ModuleOp module);
 
-/// Returns the sharding that `4-shard` gave to `value`, read from the op or
-/// from the function argument that defines it. Null if it has none.
+/// Returns the sharding of `value` that phase `4-shard` stored on the op or
+/// function argument that defines `value`. Returns null if none is stored.
 ShardingAttr shardingOf(mlir::Value value);
 
-/// Records `sharding` on the op or function argument that defines `value`. If
-/// the op has no shardings yet, its other results are recorded as whole.
+/// Stores `sharding` as the sharding of `value`, on the op or function argument
+/// that defines `value`. If the op has no shardings yet, stores for its other
+/// results that every rank holds them whole.
 void setSharding(mlir::Value value, const Sharding &sharding);
 
-/// Copies a shape from MLIR's form into that of the sharding algebra.
+/// Converts a tensor shape from an MLIR array to the type pcc::dist::Shape,
+/// which the functions on shardings take.
 inline Shape shapeOf(llvm::ArrayRef<int64_t> shape) {
   return Shape(shape.begin(), shape.end());
 }
 
-/// Returns `type` with the shape that one rank holds under `sharding`, padding
-/// included. `type` has the global shape.
+/// Returns the type of the part that one rank holds of a tensor under
+/// `sharding`. `type` is the type of the whole tensor. If a dim is not
+/// divisible by the number of ranks, the part includes padding.
 mlir::RankedTensorType localType(mlir::RankedTensorType type,
                                  const Sharding &sharding);
 

@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::dist;
 
-/// The text of an error, or nullopt if there is none.
+/// Text of an error message, or nullopt if there is no error.
 using Error = std::optional<std::string>;
 
 //===----------------------------------------------------------------------===//
@@ -35,8 +35,9 @@ static bool isTensorType(Attribute attribute) {
   return type && isa<RankedTensorType>(type.getValue());
 }
 
-/// Checks that a sharding or a type of `actual` dims fits a value of `type`.
-/// Values that are no ranked tensors fit nothing.
+/// Returns an error unless `type` is a ranked tensor with `actual` dims.
+/// `actual` is the number of dims that an attribute describes, and `what`
+/// denotes that attribute in the error.
 static Error checkRank(StringRef what, Type type, size_t actual) {
   auto tensor = dyn_cast_or_null<RankedTensorType>(type);
   if (!tensor)
@@ -48,8 +49,9 @@ static Error checkRank(StringRef what, Type type, size_t actual) {
       .str();
 }
 
-/// Returns the type of the value whose sharding stands at `site`: an argument,
-/// a result, a parameter, or the value that a parameter is set to.
+/// Returns the type of the value to which the sharding attribute at `site`
+/// applies. The value is a function argument or result, a parameter, or operand
+/// 0 of an op that sets a parameter. Returns null if there is no such type.
 static Type shardedType(const AttributeSite &site) {
   if (site.place != AttributePlace::Op)
     return site.tensorType();
@@ -137,10 +139,12 @@ void DistDialect::declareAttributes() {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Checks that the shardings in a module use axes of its mesh only. Equal
-/// shardings are one attribute, which is checked once. Requests of the model's
-/// annotations are not checked, because the user's mesh may lack their axes;
-/// `4-shard` reports that. pins, and `dist.sharding` before `4-shard`.
+/// Checks that the shardings in a module use only axes of the module's mesh.
+/// Equal shardings are one attribute, which is checked once.
+///
+/// Requested shardings are not checked, because the mesh that the user chooses
+/// may lack their axes; phase `4-shard` reports such requests. Requested
+/// shardings are those of pins, and `dist.sharding` before phase `4-shard`.
 class AxisCheck {
 public:
   explicit AxisCheck(Mesh mesh) : mesh(std::move(mesh)) {}
@@ -167,7 +171,8 @@ public:
   }
 
 private:
-  /// Returns whether `4-shard` has sharded the function.
+  /// Returns whether phase `4-shard` has processed `function`, so that an op of
+  /// its first block has `dist.shardings`.
   static bool isSharded(FunctionOpInterface function) {
     return !function.isExternal() &&
            llvm::any_of(function.getFunctionBody().front(), [](Operation &op) {
@@ -175,7 +180,9 @@ private:
            });
   }
 
-  /// Checks the dictionaries of arguments or results; null if none has any.
+  /// Checks the shardings in the attributes of all arguments, or of all
+  /// results, of a function. `dictionaries` has one dictionary per argument or
+  /// result. It is null if none of them has attributes.
   LogicalResult checkAll(Operation *op, ArrayAttr dictionaries) {
     if (!dictionaries)
       return success();
@@ -210,9 +217,9 @@ private:
 // Hooks
 //===----------------------------------------------------------------------===//
 
-/// Verifies an attribute of an op. The mesh of a module is verified together
-/// with all shardings in the module: they change together, and only there are
-/// both complete.
+/// Verifies `attribute` of `op`. If `attribute` is the mesh of a module, also
+/// verifies all shardings in the module against it. A sharding is not verified
+/// against the mesh when the op that has it is verified.
 LogicalResult DistDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attribute) {
   if (failed(attributes.verify(op, attribute)))

@@ -7,11 +7,11 @@
 
 namespace pcc::dist {
 
-/// Returns whether `pattern`, by which a user names values (as in --shard),
-/// applies to the value `name`. A pattern may be a glob; a malformed glob
-/// applies only to the name that it equals. A pattern that equals the name
-/// applies to it even if it has glob characters: `w[0]`. No pattern, not even
-/// `*`, applies to an empty name, which is that of a value without a name.
+/// Returns whether `pattern`, such as the name in an option --shard, matches
+/// the value name `name`. `pattern` matches if it equals `name`, even if it
+/// contains glob characters (`w[0]`). It also matches if it is a valid glob
+/// that matches `name`. An empty `name`, that of a value without a name, is
+/// never matched, not even by `*`.
 bool matchesName(llvm::StringRef pattern, llvm::StringRef name);
 
 } // namespace pcc::dist

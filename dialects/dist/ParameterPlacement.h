@@ -13,8 +13,10 @@
 
 namespace pcc::dist {
 
-/// Returns the placement of `sharding` as text, by which the copies of one
-/// weight are told apart. A null `sharding` means whole in all `rank` dims.
+/// Returns a text for the parts of a weight that the ranks hold under
+/// `sharding`. Equal texts mean that two copies of one weight can be one copy.
+/// A null `sharding` means that each rank holds the weight whole. `rank` is the
+/// number of dims of the weight.
 inline std::string placementKey(ShardingAttr sharding, int64_t rank) {
   return toString(sharding ? placement(sharding.getSharding())
                            : Sharding::whole(static_cast<size_t>(rank)));

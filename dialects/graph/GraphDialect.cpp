@@ -35,8 +35,8 @@ void GraphDialect::initialize() {
       >();
 }
 
-/// Creates the constant op that replaces a folded op. `value` is the result of
-/// the fold; returns null unless `value` holds elements.
+/// Creates a constant op with the elements of `value`, the result of constant
+/// folding. Returns null if `value` is no ElementsAttr (array of elements).
 Operation *GraphDialect::materializeConstant(OpBuilder &builder,
                                              Attribute value, Type type,
                                              Location loc) {
@@ -48,9 +48,9 @@ Operation *GraphDialect::materializeConstant(OpBuilder &builder,
 // Weights
 //===----------------------------------------------------------------------===//
 
-/// Returns the type that a weight of type `type` has after `transform`, a
-/// permutation, slice, reshape or cast. Returns null if `transform` cannot be
-/// applied to `type`. Only the type is computed; the elements are not read.
+/// Returns the type that a weight of type `type` has after `transform`, which
+/// is a permutation, slice, reshape or cast. Returns null if `transform` cannot
+/// be applied to `type`.
 static RankedTensorType applyTransform(RankedTensorType type,
                                        Attribute transform) {
   return TypeSwitch<Attribute, RankedTensorType>(transform)
@@ -103,8 +103,8 @@ WeightAttr WeightAttr::withTransform(Attribute transform) const {
 FailureOr<SmallVector<int64_t>>
 pcc::graph::broadcastShapes(ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs) {
   SmallVector<int64_t> shape(std::max(lhs.size(), rhs.size()), 1);
-  // Dims are matched from the right. A dim that the shorter shape lacks counts
-  // as size 1.
+  // NumPy broadcasting matches dims from the right. If one shape has fewer
+  // dims, its missing dims count as size 1.
   for (auto operand : {lhs, rhs})
     for (size_t i = 0; i < operand.size(); ++i) {
       int64_t &dim = shape[shape.size() - 1 - i];

@@ -42,8 +42,8 @@ inline mlir::RankedTensorType tensorType(mlir::Value value) {
   return llvm::cast<mlir::RankedTensorType>(value.getType());
 }
 
-/// Returns the NumPy broadcast of two shapes. Fails if two sizes in the same
-/// place, counted from the right, differ and neither is 1.
+/// Returns the shape to which two shapes broadcast in NumPy. Dims are matched
+/// from the right. Fails if two matched sizes differ and neither is 1.
 llvm::FailureOr<llvm::SmallVector<int64_t>>
 broadcastShapes(llvm::ArrayRef<int64_t> lhs, llvm::ArrayRef<int64_t> rhs);
 
@@ -51,15 +51,15 @@ broadcastShapes(llvm::ArrayRef<int64_t> lhs, llvm::ArrayRef<int64_t> rhs);
 /// NameLoc in `location`. Empty if `location` contains no NameLoc.
 llvm::StringRef nodeName(mlir::Location location);
 
-/// Returns the first file position in `location` as "FILE:LINE", or an empty
-/// string if `location` contains no file position.
+/// Returns the first place in a source file that `location` contains, as
+/// "FILE:LINE". Returns an empty string if there is none.
 std::string sourceLine(mlir::Location location);
 
-/// Returns all properties of an op that is being built or parsed; type
-/// inference needs them before the op exists. A property takes its value from
-/// `attributes` if that has an attribute of the property's name, else from
-/// `properties`, else from the op's defaults. `properties` and `attributes` may
-/// be null.
+/// Returns all properties of an op of type `Op` that does not exist yet. Type
+/// inference needs them while the op is built or parsed. A property takes its
+/// value from the attribute of that name in `attributes`. If there is none, it
+/// takes its value from `properties` or, if `properties` lacks it, the default
+/// of `Op`. Both arguments may be null.
 template <typename Op>
 auto completeProperties(mlir::MLIRContext *context,
                         mlir::DictionaryAttr attributes,

@@ -13,10 +13,12 @@
 
 namespace pcc::graph {
 
-/// Returns the rule of an op that broadcasts its operands, as element-wise ops
-/// do. Each result dim of more than one element is a Parallel factor. Operand
-/// dims are matched with result dims from the right; operand dims of size 1
-/// have no factor. No operand may be a partial sum (`partialThrough` is empty).
+/// Returns the sharding rule of an op that broadcasts its operands, as
+/// element-wise ops do. A factor is a loop index of the op that a sharding may
+/// split. Each result dim of more than one element is a Parallel factor: ranks
+/// can split it without communication. Operand dims are matched with result
+/// dims from the right; operand dims of size 1 have no factor. No operand may
+/// be a partial sum.
 ShardingRule broadcastRule(mlir::Operation *op);
 
 //===----------------------------------------------------------------------===//
@@ -24,50 +26,54 @@ ShardingRule broadcastRule(mlir::Operation *op);
 // AttentionOpInterface is the kind of attention and its gradients.
 //===----------------------------------------------------------------------===//
 
-/// Declares a symbol of the module and computes nothing.
+/// Class of ops that declare a symbol of the module, such as a weight, and
+/// compute nothing.
 template <typename Op>
 class IsDeclaration : public mlir::OpTrait::TraitBase<Op, IsDeclaration> {};
 
-/// Computes from no operand: weights, constants, positions.
+/// Class of ops without operands, such as weights, constants and iotas.
 template <typename Op>
 class IsSource : public mlir::OpTrait::TraitBase<Op, IsSource> {};
 
-/// Computes each element of its one result from the operand elements at the
-/// same index, after NumPy broadcasting. Gives ops without a rule of their own
-/// the sharding rule of a broadcast.
+/// Class of ops with one result, each element of which is computed from the
+/// operand elements at the same index, after NumPy broadcasting. The class
+/// defines a sharding rule; an op can define its own rule instead.
 template <typename Op>
 class IsElementWise : public mlir::OpTrait::TraitBase<Op, IsElementWise> {
 public:
   ShardingRule getShardingRule() { return broadcastRule(this->getOperation()); }
 };
 
-/// Copies operand elements to places that shapes and attributes determine: each
-/// element of the result is an element of an operand, so the op computes
-/// nothing and is linear. An op that adds other elements, as a pad does, is no
-/// layout op.
+/// Class of ops that only copy elements. Shapes and attributes determine which
+/// element of an operand each element of the result is. The op therefore
+/// computes nothing and is linear. A pad does not belong to this class, because
+/// it adds elements that are not in its operand.
 template <typename Op>
 class IsLayout : public mlir::OpTrait::TraitBase<Op, IsLayout> {};
 
-/// Reads or writes elements in places that an operand of integers determines.
+/// Class of ops that read or write elements at indices which an integer operand
+/// holds, such as gather and scatter.
 template <typename Op>
 class IsIndexing : public mlir::OpTrait::TraitBase<Op, IsIndexing> {};
 
-/// Computes each element from a few elements in places that shapes and
-/// attributes determine, such as those around it.
+/// Class of ops that compute each element from a few operand elements. Shapes
+/// and attributes determine the indices of these elements. For example, a pool
+/// reads the elements around a given one.
 template <typename Op>
 class IsWindow : public mlir::OpTrait::TraitBase<Op, IsWindow> {};
 
-/// Computes from all elements along some dims: reductions, norms, scans,
-/// selections.
+/// Class of ops that combine all elements along some dims: reductions, norms,
+/// scans such as cumsum, and selections such as topk.
 template <typename Op>
 class IsRowWise : public mlir::OpTrait::TraitBase<Op, IsRowWise> {};
 
-/// Sums products of elements of two or more operands, one of which is a weight
-/// in most models.
+/// Class of ops that sum products of elements of two or more operands, such as
+/// matmul and convolution. In most models, one operand is a weight.
 template <typename Op>
 class IsContraction : public mlir::OpTrait::TraitBase<Op, IsContraction> {};
 
-/// Begins the update of a training step, or belongs to it.
+/// Class of ops that begin the update (of the weights) in a training step, or
+/// are part of it.
 template <typename Op>
 class IsUpdate : public mlir::OpTrait::TraitBase<Op, IsUpdate> {};
 
@@ -75,26 +81,28 @@ class IsUpdate : public mlir::OpTrait::TraitBase<Op, IsUpdate> {};
 // Facts about elements
 //===----------------------------------------------------------------------===//
 
-/// Each element of the result is an element of operand 0, so a result is
-/// uniform if operand 0 is. A concat has several such operands and lacks the
-/// class.
+/// Class of ops whose result has only elements of operand 0. If all elements of
+/// operand 0 are equal, all elements of the result are equal, too. A concat
+/// does not belong to this class, because it has elements of several operands.
 template <typename Op>
 class MovesElements : public mlir::OpTrait::TraitBase<Op, MovesElements> {};
 
-/// The result has each element of its operand at most once, in places that
-/// strides describe: no copy is needed to read it, and its gradient is a view,
-/// too. A broadcast repeats elements and its gradient is a sum, so it is no
-/// view.
+/// Class of ops whose result is a strided view of the operand: each element of
+/// the operand is in the result at most once, at indices that strides describe.
+/// Readers of the result need no copy. The gradient of such an op is also a
+/// view. A broadcast does not belong to this class, because it repeats
+/// elements.
 template <typename Op>
 class IsView : public mlir::OpTrait::TraitBase<Op, IsView> {};
 
-/// The result is a view that has every element of its operand, so the op can be
-/// undone.
+/// Class of ops whose result is a strided view with every element of the
+/// operand, such as a transpose. Another view can restore the operand from the
+/// result.
 template <typename Op>
 class KeepsElements : public mlir::OpTrait::TraitBase<Op, KeepsElements> {};
 
-/// The elements are in memory before the step begins, in no buffer of the op:
-/// weights and constants.
+/// Class of ops whose result is in memory before the step begins, so that the
+/// step needs no buffer for it: weights and constants.
 template <typename Op>
 class IsStored : public mlir::OpTrait::TraitBase<Op, IsStored> {};
 
@@ -102,31 +110,33 @@ class IsStored : public mlir::OpTrait::TraitBase<Op, IsStored> {};
 // Facts about numbers
 //===----------------------------------------------------------------------===//
 
-/// Sums of products are nearly all of the op's work: it is a contraction or an
-/// attention. In mixed precision it computes in the type that the user asks
-/// for.
+/// Class of ops whose cost is mostly sums of products: contractions and
+/// attention. In mixed precision, such an op computes in the element type that
+/// the user requests.
 template <typename Op>
 class SumsProducts : public mlir::OpTrait::TraitBase<Op, SumsProducts> {};
 
-/// One element of the result costs tens of instructions, as exp does. Fusion
-/// avoids repeating the op.
+/// Class of ops that need tens of instructions per element of the result, such
+/// as exp. Fusion avoids computing such an op again for each of its readers.
 template <typename Op>
 class IsExpensive : public mlir::OpTrait::TraitBase<Op, IsExpensive> {};
 
-/// The op amplifies relative errors, leaves the range of f16 or sums many terms
-/// one after the other, so it must compute in f32 or wider. Ops that compute in
-/// f32 internally, such as norms and softmax, lack the class. Reductions lack
-/// it because their kind (sum, max, …) decides.
+/// Class of ops that must compute in f32 or a wider type, because they amplify
+/// relative errors, exceed the range of f16, or add many terms in sequence.
+/// Norms and softmax do not belong to this class, because they compute in f32
+/// internally. Reductions do not belong to it, because only some kinds (sum,
+/// max, …) need f32.
 template <typename Op>
 class LosesDigits : public mlir::OpTrait::TraitBase<Op, LosesDigits> {};
 
-/// A result of floats is assumed to be finite whatever the operands are: the
-/// function is bounded, or every model that works keeps the values finite, such
-/// as weights, norms and products of matrices.
+/// Class of ops whose float results are assumed to be finite, whatever the
+/// operands are. Either the function is bounded, or every usable model keeps
+/// the values finite, such as weights, norms and products of matrices.
 template <typename Op>
 class GivesFinite : public mlir::OpTrait::TraitBase<Op, GivesFinite> {};
 
-/// A result of floats is assumed to be finite if all operands of floats are.
+/// Class of ops whose float results are assumed to be finite if all their float
+/// operands are finite.
 template <typename Op>
 class KeepsFinite : public mlir::OpTrait::TraitBase<Op, KeepsFinite> {};
 
@@ -134,14 +144,16 @@ class KeepsFinite : public mlir::OpTrait::TraitBase<Op, KeepsFinite> {};
 // Other facts
 //===----------------------------------------------------------------------===//
 
-/// Exporters also write the op as several ops, which `recognise-composites`
-/// replaces by it.
+/// Class of ops that ONNX exporters may also write as several smaller ops. The
+/// pass `recognise-composites` replaces the smaller ops by one op of this
+/// class.
 template <typename Op>
 class IsComposite : public mlir::OpTrait::TraitBase<Op, IsComposite> {};
 
-/// Returns whether the result of `op` has only elements of its one operand, in
-/// places that shapes and attributes determine: `op` is a layout op other than
-/// a concat. It may repeat or drop elements.
+/// Returns whether the result of `op` has only elements of its one operand, at
+/// indices that shapes and attributes determine. This holds for every layout op
+/// except concat, which has several operands. The op may repeat or drop
+/// elements.
 inline bool laysOutOperand(mlir::Operation *op) {
   return op->hasTrait<IsLayout>() && op->hasTrait<MovesElements>();
 }

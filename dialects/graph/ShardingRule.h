@@ -11,42 +11,48 @@
 
 namespace pcc::graph {
 
-/// Effect on an op of splitting a factor of its rule.
-/// Parts of a factor whose kind is a reduction give partial results, which that
-/// reduction makes whole.
+/// Effect of splitting a factor, which is a loop index of an op that a sharding
+/// may split over ranks. For matmul [m,k] x [k,n], the factors are m, n and k.
+/// If the kind is Sum, Max, Min or Prod, each rank computes a partial result,
+/// and that reduction over the ranks gives the complete result.
 enum class FactorKind : uint8_t {
   Sum = static_cast<uint8_t>(dist::ReductionKind::Sum),
   Max = static_cast<uint8_t>(dist::ReductionKind::Max),
   Min = static_cast<uint8_t>(dist::ReductionKind::Min),
   Prod = static_cast<uint8_t>(dist::ReductionKind::Prod),
   Parallel, ///< The op runs on each part unchanged.
-  Inner,    ///< Parts exchange the rule's inner values while the op runs;
-            ///< `expand-split-ops` rewrites such an op into ordinary ones.
-  Whole,    ///< The factor must not be split.
+  /// Ranks exchange intermediate results (the rule's inner values) while the op
+  /// runs. If the factor is split, the pass `expand-split-ops` replaces the op
+  /// by ordinary ops with reshards between them.
+  Inner,
+  Whole, ///< The factor must not be split.
 };
 
-/// Returns whether parts of a factor of this kind give partial results.
+/// Returns whether `kind` is a reduction (Sum, Max, Min or Prod). If a factor
+/// of such a kind is split, each rank computes a partial result.
 inline bool isReduction(FactorKind kind) { return kind <= FactorKind::Prod; }
 
-/// Returns the reduction that makes partial results whole. `kind` must be a
-/// reduction.
+/// Returns the reduction over ranks that combines the partial results of a
+/// factor of `kind`. `kind` must be a reduction.
 inline dist::ReductionKind reductionOf(FactorKind kind) {
   return static_cast<dist::ReductionKind>(kind);
 }
 
-/// The sharding rule of an op, in the manner of einsum and of Shardy's factors.
-/// Every dim of every operand and result is a list of factors, major to minor.
-/// The product of their sizes is the size of the dim. If a factor is split over
-/// the same ranks in every dim that has it, the op needs no communication.
-/// Reduction factors occur in operands only; if they are split, the results are
-/// partial. A dim of size 1 that broadcasts has no factor.
+/// The sharding rule of an op, similar to an einsum equation and to the factors
+/// of Shardy. A factor is a loop index of the op. Each dim of each operand and
+/// result has a list of factors, major to minor. The sizes of these factors
+/// multiply to the size of the dim. If a factor is split over the same ranks in
+/// every dim that has it, the op needs no communication. Reduction factors
+/// occur only in operands. If such a factor is split, the results are partial.
+/// A dim of size 1 that broadcasts has no factor.
 ///
 ///   op                     factors                operands        results
 ///   matmul [m,k] x [k,n]   m, n Parallel; k Sum   {{m},{k}}       {{m},{n}}
 ///                                                 {{k},{n}}
 ///   reshape [6,4] -> [24]  a=6, b=4 Parallel      {{a},{b}}       {{a,b}}
 struct ShardingRule {
-  /// One factor; its id is its index in `factors`.
+  /// A factor (loop index of the op) of the rule. Its id is its index in the
+  /// list `factors`.
   struct RuleFactor {
     int64_t size;
     FactorKind kind = FactorKind::Parallel;
@@ -54,90 +60,95 @@ struct ShardingRule {
     /// factor is split. An iota, for example, must add the first index of that
     /// range. The pass `5-localize` then adds an offset or a mask to the op.
     bool needsOffset = false;
-    /// Whether each rank must have a contiguous index range of the factor. The
-    /// factor is then never divided into smaller factors. Splitting only the
-    /// minor of two smaller factors would give a rank several separate ranges.
+    /// Whether each rank must have one contiguous index range of the factor. If
+    /// so, the factor is never divided into smaller factors: if only the minor
+    /// one of two smaller factors was split, a rank would have several separate
+    /// ranges.
     bool mustBeContiguous = false;
   };
-  /// Ids of the factors of one dim, major to minor.
+  /// Ids of the factors of one dim of a tensor, major to minor.
   using DimFactors = llvm::SmallVector<int, 2>;
-  /// The factors of each dim of one tensor.
+  /// For each dim of a tensor, the ids of its factors.
   using TensorFactors = llvm::SmallVector<DimFactors, 4>;
 
   llvm::SmallVector<RuleFactor, 8> factors;
   llvm::SmallVector<TensorFactors, 4> operands;
   llvm::SmallVector<TensorFactors, 2> results;
-  /// Indices of the operands through which partial sums may pass. If such an
-  /// operand is a partial sum on each rank, the results are partial sums, too,
-  /// and can be summed after the op. The op is linear in each of these operands
-  /// while the other operands are not partial (`transpose`, `mul`).
+  /// Indices of the operands through which partial sums may pass. If ranks hold
+  /// partial sums of such an operand, they compute partial sums of the results,
+  /// and the sum over the ranks can follow the op. The op is linear in each of
+  /// these operands while the other operands are not partial (`transpose`,
+  /// `mul`).
   llvm::SmallVector<int, 4> partialThrough;
-  /// Whether partial sums pass only if all operands in `partialThrough` are
-  /// partial over the same mesh axes, as for `add` and `concat`. If false,
-  /// at most one of these operands may be partial, as for `mul`.
+  /// True if all operands in `partialThrough` must be partial over the same
+  /// mesh axes, as for `add` and `concat`. False if at most one of these
+  /// operands may be partial, as for `mul`.
   bool partialTogether = false;
 
-  /// A windowed read (halo exchange; GSPMD, Xu et al. 2021): an op reads
-  /// shifted elements of one dim of an operand, and ranks divide the same dim
-  /// of result 0. Each rank reads the operand elements that its part of the
-  /// result needs. Other ranks may hold these elements, several ranks may read
-  /// the same element, and elements in the padding do not exist.
+  /// A windowed read (halo exchange; GSPMD, Xu et al. 2021) of an op. Ranks
+  /// split one dim of result 0, and each rank reads those elements of an
+  /// operand that its part of the result needs. Other ranks may hold these
+  /// elements, and several ranks may read one element. Indices outside the
+  /// operand stand for padding.
   ///
   ///   x[3:11]             results 0 … 7 read elements from 3 on
   ///   3x3 filters, pad 1  results 0 … 15 read elements from -1 on, extent 3
   struct Window {
-    /// A range of result indices that read the operand at a constant step: the
-    /// result with index r, lo ≤ r < hi, reads the operand's element source +
-    /// step · (r - lo).
+    /// A range of result indices that read an operand at a constant step. The
+    /// result element with index r, lo ≤ r < hi, reads the operand element with
+    /// index source + step · (r - lo). Indices are those along the dim of the
+    /// window.
     struct Stretch {
       int64_t lo, hi, source, step = 1;
     };
-    /// Index of the operand that is read, and index of the dim, which is the
-    /// same in the operand and in result 0.
+    /// Index of the operand that is read, and index of the dim along which it
+    /// is read. Result 0 is split along the dim with the same index.
     int operand, dim;
     llvm::SmallVector<Stretch, 2> stretches; ///< In ascending order.
-    /// Number of consecutive operand elements that one result reads, the first
-    /// of which is computed by the formula of Stretch; 3 for a filter of 3
-    /// rows. There is then a single stretch, which contains the indices of all
-    /// results. An extent of 0 means a copy: the result is the operand element
-    /// of that formula, or 0 if this index lies outside the operand.
+    /// Number of consecutive operand elements that one result element reads: 3
+    /// for a filter of 3 rows. The formula of Stretch gives the first of them.
+    /// One stretch then contains the indices of all results. An extent of 0
+    /// means that the op copies: the result is the operand element whose index
+    /// the formula gives, or 0 if the operand has no such index.
     int64_t extent = 0;
-    /// Whether all results together read fewer elements than the dim has, as a
-    /// slice does. Transferring only these elements can then save time even if
-    /// no rank splits the result.
+    /// True if all results together read fewer elements than the operand's dim
+    /// has, as in a slice. Transferring only these elements may then save time
+    /// even if no rank splits the result.
     bool narrows = false;
-    /// Whether the dim of the operand has the same factors as the dim of the
-    /// result. The op can then be split without the window as well.
+    /// True if the dim of the operand has the same factors as the dim of the
+    /// result. The op can then be split either with or without the windowed
+    /// read.
     bool optional = false;
   };
   llvm::SmallVector<Window, 0> windows;
 
-  /// A tensor of intermediate results that ranks exchange while they execute an
-  /// op whose Inner factor is split. If `kind` is a reduction, each rank
-  /// reduces its part, and the exchange reduces these results over the ranks.
-  /// If `kind` is Inner, each rank makes `perPart` elements, and the exchange
-  /// gathers those of all ranks. The search prices the exchange as the reshard
-  /// that makes the tensor whole.
+  /// An intermediate tensor that ranks exchange during an op if a factor of
+  /// kind Inner is split. If `kind` is a reduction, each rank reduces its part,
+  /// and the exchange reduces these results over the ranks. If `kind` is Inner,
+  /// each rank computes `perPart` elements, and the exchange gathers the
+  /// elements of all ranks. The search for shardings prices the exchange as a
+  /// reshard that makes the tensor whole.
   ///
   ///   softmax [r, v], v Inner:  {r} by Max, {r} by Sum
   ///   cumsum [n, c], n Inner:   {c} gathered, 1 per part
   struct InnerValue {
-    /// The factors of each dim of the tensor. Dims of the op that consist of
-    /// Inner factors have no factors here: {r} for a softmax of [r, v].
+    /// For each dim of the intermediate tensor, the ids of its factors. Factors
+    /// of kind Inner are absent: a softmax of [r, v] along v has {r}.
     TensorFactors dims;
-    /// Operation that combines the results of the ranks: Max, Min, Sum or Prod,
-    /// or Inner if the results are gathered.
+    /// Operation that combines the intermediate results of the ranks: Max, Min,
+    /// Sum or Prod, or Inner if the results are gathered.
     FactorKind kind;
     int64_t elementBytes;
-    /// Only if `kind` is Inner: the number of elements that each rank sends per
-    /// element of `dims`. A topk of [r, v] with k = 5 has `dims` {r} and
-    /// `perPart` 5: each rank sends the 5 largest values of its part of every
-    /// row. A rank whose part of v has only 3 elements sends these 3.
+    /// Number of elements that each rank sends per element of `dims`. Only used
+    /// if `kind` is Inner. For example, a topk of [r, v] with k = 5 has `dims`
+    /// {r} and `perPart` 5: each rank sends the 5 largest values of its part of
+    /// every row. A rank whose part of v has only 3 elements sends 3.
     int64_t perPart = 1;
   };
   llvm::SmallVector<InnerValue, 0> innerValues;
 
-  /// Appends a factor to `factors` and returns its id.
+  /// Adds a factor (loop index) of `size` to the rule and returns its id, which
+  /// is its index in `factors`.
   int add(int64_t size, FactorKind kind = FactorKind::Parallel) {
     factors.push_back({size, kind});
     return static_cast<int>(factors.size()) - 1;

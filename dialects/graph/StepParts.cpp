@@ -10,18 +10,20 @@ bool pcc::graph::isTraining(Block &block) {
   return !block.getOps<SetParameterOp>().empty();
 }
 
-/// Returns the part of a training step (forward, backward or update) to which
-/// the kind of `op` assigns it, without regard to its operands.
+/// Returns the part of a training step (forward, backward or update) that the
+/// kind of `op` alone implies. The operands of `op` may move it to a later
+/// part.
 static StepPart ownPart(Operation *op) {
   if (isa<LossGradientOp>(op))
     return StepPart::Backward;
   return op->hasTrait<IsUpdate>() ? StepPart::Update : StepPart::Forward;
 }
 
-/// Returns the part of a training step in which `reader` needs its operands of
-/// the forward part. An accumulate op needs its operand in each microbatch,
-/// hence in the forward part. The terminator needs its operands at the end of
-/// the step, hence in the update.
+/// Returns the earliest part of a training step in which `reader` needs its
+/// operands that are computed in the forward part. An accumulate op needs its
+/// operand in each microbatch, so it returns Forward. The terminator needs its
+/// operands at the end of the step, so it returns Update. Any other op needs
+/// its operands in its own part.
 StepPart StepParts::partOfReader(Operation *reader) const {
   if (reader->hasTrait<OpTrait::IsTerminator>())
     return StepPart::Update;
@@ -33,8 +35,8 @@ bool pcc::graph::isReproducible(Operation *op) {
 }
 
 StepParts::StepParts(Block &block, Filter mayWait) {
-  // Assign each op to its own part, or to that of its latest operand if that
-  // part runs later.
+  // Assign each op to the part that its kind implies. If an operand is computed
+  // in a later part, assign the op to that part instead.
   for (Operation &op : block.without_terminator()) {
     StepPart part = ownPart(&op);
     for (Value operand : op.getOperands())
@@ -43,8 +45,9 @@ StepParts::StepParts(Block &block, Filter mayWait) {
   }
   if (!isTraining(block))
     return;
-  // Delay forward ops. In reverse order the readers of an op come first, so
-  // that a whole chain of ops can be delayed.
+  // Delay forward ops whose results only later parts read. Visit the ops in
+  // reverse order, so that all readers of an op have been delayed before the op
+  // itself.
   for (Operation &op : llvm::reverse(block.without_terminator())) {
     if (op.use_empty() || parts[&op] != StepPart::Forward || !mayWait(&op))
       continue;

@@ -8,33 +8,37 @@
 
 namespace pcc::graph {
 
-/// Symbol of the parameter, an i64, that counts the steps which have changed
-/// the weights. Optimizers read it, and so does dropout, whose mask depends on
-/// the step.
+/// Symbol of an i64 parameter that counts how many training steps have changed
+/// the weights. Optimizers read it. Dropout reads it as well, because its mask
+/// differs from step to step.
 inline constexpr llvm::StringLiteral stepName = "pcc.step";
 
-/// Returns whether the module around `op` has `graph.reproducible`.
+/// Returns whether the module that contains `op` has the attribute
+/// `graph.reproducible`.
 bool isReproducible(mlir::Operation *op);
 
-/// The part of a training step in which an op runs. The enumerators are in the
-/// order in which the parts run.
+/// Part of a training step in which an op runs. The enumerators are in
+/// execution order.
 enum class StepPart : uint8_t {
-  /// Ops that run once per microbatch and depend neither on
-  /// `graph.loss_gradient` nor on `graph.accumulate`.
+  /// Part of the ops that run once per microbatch and depend neither on
+  /// `graph.loss_gradient`, which begins the backward pass, nor on
+  /// `graph.accumulate`, which sums over microbatches.
   Forward,
-  /// Ops that run once per microbatch and depend on `graph.loss_gradient`.
+  /// Part of the ops that run once per microbatch and depend on
+  /// `graph.loss_gradient`, which begins the backward pass.
   Backward,
-  /// Ops that run once per step, after all microbatches. Each of them writes a
-  /// parameter or depends on `graph.accumulate`.
+  /// Part of the ops that run once per step, after all microbatches. Each of
+  /// them writes a parameter, or depends on `graph.accumulate`, which sums over
+  /// microbatches.
   Update,
 };
 
 /// Assigns each op of a function body to the forward, backward or update part
-/// of a step, according to its operands. In a training step, a forward op whose
-/// results only later parts read is delayed to the earliest part that reads
-/// them. For example, a dropout mask that only a gradient reads moves to the
-/// backward part, and a learning rate to the update. Forward ops for which
-/// `mayWait` returns false are not delayed.
+/// of a step. An op runs no earlier than the parts of its operands. If only
+/// later parts read the results of a forward op, a training step delays that op
+/// to the earliest part that reads them. For example, a dropout mask that only
+/// a gradient reads moves to the backward part. Forward ops for which `mayWait`
+/// returns false are not delayed.
 class StepParts {
 public:
   using Filter = llvm::function_ref<bool(mlir::Operation *)>;
@@ -42,10 +46,11 @@ public:
       mlir::Block &block,
       Filter mayWait = [](mlir::Operation *) { return true; });
 
-  /// Returns the part of an op of the block; Forward if the op is not in the
-  /// block.
+  /// Returns the part of the training step to which `op` is assigned. Returns
+  /// Forward if `op` is not in the function body.
   StepPart of(mlir::Operation *op) const { return parts.lookup(op); }
-  /// Returns the part of the op that defines `value`; Forward for an argument.
+  /// Returns the part of the training step to which the op that defines `value`
+  /// is assigned. Returns Forward if `value` is an argument of the function.
   StepPart of(mlir::Value value) const {
     mlir::Operation *op = value.getDefiningOp();
     return op ? of(op) : StepPart::Forward;
@@ -57,8 +62,8 @@ private:
   llvm::DenseMap<mlir::Operation *, StepPart> parts;
 };
 
-/// Returns whether `block`, a function body, is a training step: whether it
-/// contains an op that writes a parameter (set_parameter).
+/// Returns whether `block`, a function body, is a training step. It is one if
+/// it contains an op that writes a parameter (set_parameter).
 bool isTraining(mlir::Block &block);
 
 } // namespace pcc::graph

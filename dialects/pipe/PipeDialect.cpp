@@ -21,7 +21,8 @@ using namespace pcc::pipe;
 
 static bool isStage(Attribute attribute) { return isNumber(attribute, 0); }
 
-/// Checks that a module with `pipe.stages` has the stage.
+/// Checks the index of a stage. Returns an error if the module has the
+/// attribute `pipe.stages` (the number of stages) and the index is not smaller.
 static std::optional<std::string> checkStage(const AttributeSite &site,
                                              Attribute attribute) {
   const int64_t stage = cast<IntegerAttr>(attribute).getInt();
@@ -36,7 +37,9 @@ static std::optional<std::string> checkStage(const AttributeSite &site,
       .str();
 }
 
-/// Checks that the number of virtual stages divides that of all stages.
+/// Checks the number of virtual stages (stages that one rank runs). Returns an
+/// error unless it divides the number of all stages, which is 1 without the
+/// attribute `pipe.stages`.
 static std::optional<std::string> checkVirtualStages(const AttributeSite &site,
                                                      Attribute attribute) {
   const int64_t perPosition = cast<IntegerAttr>(attribute).getInt();
@@ -97,7 +100,7 @@ void PipeDialect::initialize() {
       >();
 }
 
-/// Checks that the two stages differ.
+/// Emits an error and fails if a transfer goes from a stage to the same stage.
 LogicalResult TransferOp::verify() {
   if (getFrom() == getTo())
     return emitOpError("goes from stage ") << getFrom() << " to itself";
@@ -131,7 +134,7 @@ Value pcc::pipe::heldBy(BlockArgument argument) {
            : FunctionOpInterface();
   if (!maker || maker.isExternal())
     return {};
-  // In an edited dump the index may be out of range.
+  // If a user has edited the IR, the index of the result may be out of range.
   Operation *terminator = maker.getFunctionBody().front().getTerminator();
   return held->result < terminator->getNumOperands()
              ? terminator->getOperand(held->result)

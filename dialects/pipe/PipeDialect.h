@@ -26,50 +26,58 @@ namespace pcc::pipe {
 
 #include "dialects/pipe/PipeAttributeNames.h.inc"
 
-/// Value of `pipe.action` on the function that computes, once per step, what
-/// all microbatches share, such as gathered weights.
+/// Kind of action that runs once per step and computes values that all
+/// microbatches of a stage share, such as gathered weights. It is the value of
+/// `pipe.action` on the function that computes them.
 inline constexpr llvm::StringLiteral unshardAction = "UNSHARD";
 
-/// Returns the stage of an op or function; 0 if it has none.
+/// Returns the index of the pipeline stage to which an op or function belongs;
+/// 0 if it has no attribute `pipe.stage`.
 inline int64_t stageOf(mlir::Operation *op) {
   auto stage = op->getAttrOfType<mlir::IntegerAttr>(stageName);
   return stage ? stage.getInt() : 0;
 }
 
-/// Returns the kind of action that runs a function: "F" unless `pipe.action`
-/// says otherwise.
+/// Returns the kind of action that runs `function`: the value of its attribute
+/// `pipe.action`, or "F" (forward) without that attribute.
 inline llvm::StringRef actionOf(mlir::Operation *function) {
   auto action = function->getAttrOfType<mlir::StringAttr>(actionName);
   return action ? action.getValue() : "F";
 }
 
-/// Returns whether a function runs once per step rather than once per
-/// microbatch: `UNSHARD` and the parts of the update.
+/// Returns whether `function` runs once per step rather than once per
+/// microbatch. This holds for `UNSHARD` (gather of shared values) and for the
+/// parts of the update, U0, U1, ….
 inline bool runsOnce(mlir::Operation *function) {
   return actionOf(function).starts_with("U");
 }
 
-/// A reference to a result of a function of the same stage; the contents of
-/// `pipe.held`.
+/// Content of the attribute `pipe.held` of a function argument. It means that
+/// the argument takes a result of another function of the same stage, or of the
+/// function itself for the microbatch before.
 struct Held {
-  /// Symbol name of the function.
+  /// Symbol name of the function whose result the argument takes.
   llvm::StringRef by;
-  /// Index of the result.
+  /// Index of the result that the argument takes, among the results of that
+  /// function.
   unsigned result;
 };
-/// Returns the `pipe.held` entry of an argument's attributes, or nullopt if
-/// there is none or it is malformed. `attributes` may be null.
+/// Returns the content of `pipe.held` in `attributes`, the attributes of a
+/// function argument. Returns nullopt if `pipe.held` is absent or malformed, or
+/// if `attributes` is null.
 std::optional<Held> heldOf(mlir::DictionaryAttr attributes);
-/// Returns the `pipe.held` entry of a function argument, or nullopt.
+/// Returns the content of the attribute `pipe.held` of `argument`, a function
+/// argument. Returns nullopt if the attribute is absent or malformed.
 std::optional<Held> heldOf(mlir::BlockArgument argument);
-/// Returns the value, in the other function, that a held argument takes: the
-/// operand of that function's terminator. Null if the argument has no
-/// `pipe.held`, or if the module has no such function or result.
+/// Returns the value that `argument` takes from the function in its attribute
+/// `pipe.held`: the operand of that function's terminator. Returns null if
+/// `argument` has no `pipe.held`, or if the module has no such function or
+/// result.
 mlir::Value heldBy(mlir::BlockArgument argument);
-/// Returns whether an argument takes its own function's result for the
-/// microbatch before, so that the function sums over microbatches.
+/// Returns whether `argument` takes a result that its own function returned for
+/// the microbatch before. The function then sums over microbatches.
 bool isAccumulator(mlir::BlockArgument argument);
-/// Returns the `pipe.held` attribute that refers to `held`.
+/// Returns an attribute `pipe.held` with the content `held`.
 mlir::NamedAttribute heldAttr(mlir::MLIRContext *context, const Held &held);
 
 } // namespace pcc::pipe

@@ -39,7 +39,7 @@ void RankDialect::initialize() {
 // kernel
 //===----------------------------------------------------------------------===//
 
-/// Parses a kernel in the syntax of func.func.
+/// Parses a kernel op, whose syntax is that of func.func.
 ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
   auto buildType = [](Builder &builder, ArrayRef<Type> arguments,
                       ArrayRef<Type> results,
@@ -62,9 +62,10 @@ YieldOp KernelOp::getYield() {
   return cast<YieldOp>(getBody().front().getTerminator());
 }
 
-/// Checks the arguments and results of a kernel for multi-tensor launches
-/// (`in_parts`; multi-tensor apply in Apex). Numbers (rank 0) come first. Every
-/// argument and result after them is a tile (rank 1) of the shape of the last
+/// Verifies the arguments and results of a kernel for multi-tensor launches
+/// (`in_parts`; multi-tensor apply in Apex), which processes many tensors tile
+/// by tile. The first arguments may be numbers (rank 0). All following
+/// arguments, and all results, must be tiles (rank 1) of the shape of the last
 /// result.
 static LogicalResult verifyTiles(KernelOp kernel) {
   auto isTile = [](Type type) {
@@ -89,8 +90,9 @@ static LogicalResult verifyTiles(KernelOp kernel) {
   return success();
 }
 
-/// Checks the attributes of a kernel, and that its body ends in a `rank.yield`
-/// of its result types. A kernel for multi-tensor launches must have tiles.
+/// Verifies the attributes of a kernel, and that its body ends in a
+/// `rank.yield` of its result types. For a kernel with `in_parts` (multi-tensor
+/// launches), also verifies its tiles.
 LogicalResult KernelOp::verify() {
   if (getBody().empty())
     return emitOpError("has no body");
@@ -122,7 +124,9 @@ YieldOp LibraryCallOp::getYield() {
   return cast<YieldOp>(getBody().front().getTerminator());
 }
 
-/// Checks that the body takes the operands of the call and yields its results.
+/// Emits an error and fails unless the arguments of the body have the types of
+/// the call's operands, and the body yields values of the types of the call's
+/// results.
 LogicalResult LibraryCallOp::verify() {
   Block &block = getBody().front();
   if (block.getArgumentTypes() != getInputs().getTypes())
@@ -142,8 +146,8 @@ LogicalResult LibraryCallOp::verify() {
 // launch
 //===----------------------------------------------------------------------===//
 
-/// Checks that the kernel exists and has the operand and result types of the
-/// launch.
+/// Emits an error and fails unless the launched kernel exists and has the
+/// operand and result types of the launch.
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   auto kernel =
       symbolTable.lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
@@ -168,9 +172,9 @@ int64_t LaunchPartsOp::numParts(KernelOp kernel) {
   return int64_t(getResults().size() / kernel.getResultTypes().size());
 }
 
-/// Returns whether `tensors` has `parts` tensors for each of `tiles`, listed
-/// tile by tile. The tensor of part p has the element type of its tile and
-/// `elements[p]` elements.
+/// Returns whether `tensors` has `parts` tensors for each type in `tiles` (the
+/// tiles of a kernel), first all parts of the first tile. The tensor of part p
+/// must have the element type of its tile and `elements[p]` elements.
 static bool areParts(TypeRange tensors, ArrayRef<Type> tiles, size_t parts,
                      ArrayRef<int64_t> elements) {
   if (tensors.size() != tiles.size() * parts)
@@ -185,9 +189,10 @@ static bool areParts(TypeRange tensors, ArrayRef<Type> tiles, size_t parts,
   return true;
 }
 
-/// Checks that the kernel exists and has `in_parts`, and that every part has
-/// one tensor per tile of the kernel. All tensors of a part have as many
-/// elements as its first result.
+/// Emits an error and fails unless the launched kernel exists, has `in_parts`
+/// (multi-tensor launches), and gets one tensor per part for each of its tiles.
+/// All tensors of a part must have the number of elements of the part's first
+/// result.
 LogicalResult
 LaunchPartsOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   auto kernel =

@@ -30,7 +30,9 @@ namespace pcc::rank {
 
 #include "dialects/rank/RankAttributeNames.h.inc"
 
-/// Returns the GPU architecture that kernels of `module` are compiled for.
+/// Returns the oldest GPU architecture on which the kernels of `module` must
+/// run. It is the value of the attribute `rank.gpu_arch`, or "sm_90" without
+/// that attribute.
 inline llvm::StringRef gpuArchOf(mlir::ModuleOp module) {
   auto arch = module->getAttrOfType<mlir::StringAttr>(gpuArchName);
   return arch ? arch.getValue() : llvm::StringRef("sm_90");

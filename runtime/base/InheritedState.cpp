@@ -8,10 +8,10 @@
 
 namespace pcc::runtime {
 
-/// Opens /dev/null at each standard descriptor that is closed. It is opened
-/// for the direction in which the descriptor is not used, so that its use
-/// fails as that of a closed descriptor does. Lower descriptors are filled
-/// first, so open() returns the descriptor that was closed.
+/// Opens /dev/null at each standard descriptor that is closed: stdin for
+/// writing only, stdout and stderr for reading only. A use of the descriptor
+/// thus fails, as with a closed descriptor. Lower descriptors are filled first,
+/// so open() returns the descriptor that was closed.
 static void fillStandardDescriptors() {
   for (int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(descriptor, F_GETFD) < 0)
@@ -25,7 +25,8 @@ void repairInheritedState() {
   std::signal(SIGCHLD, SIG_DFL);
 }
 
-/// Returns whether `signal` has an effect on this process.
+/// Returns whether `signal` can end this process: it is neither in the set
+/// `blocked` nor ignored.
 static bool isEffective(int signal, const sigset_t &blocked) {
   struct sigaction action = {};
   return sigismember(&blocked, signal) == 0 &&

@@ -7,8 +7,9 @@
 
 namespace pcc::runtime {
 
-/// Makes the process work the same whatever state it inherited. Call this first
-/// in main(), before any file is opened or any thread is started:
+/// Gives the process a defined state of its standard descriptors and of two
+/// signal settings, whatever state it inherited. Call this first in main(),
+/// before any file is opened or any thread is started:
 ///
 ///   inherited state               effect without this call      with it
 ///   descriptor 0, 1 or 2 closed   a file of the program gets    reads and
@@ -20,10 +21,11 @@ namespace pcc::runtime {
 ///                                 are lost
 void repairInheritedState();
 
-/// Returns those of SIGINT, SIGTERM and SIGHUP that may end this process: each
-/// that was neither ignored nor blocked when this function was called first.
-/// Programs such as nohup start a process with an ignored signal so that it
-/// survives that signal. Call this before any of these signals is blocked.
+/// Returns the set of those signals of SIGINT, SIGTERM and SIGHUP that may end
+/// this process. A signal is in the set if it was neither ignored nor blocked
+/// when this function was called first. Programs such as nohup start a process
+/// with an ignored signal so that it survives that signal. Call this before any
+/// of these signals is blocked.
 sigset_t endingSignals();
 
 } // namespace pcc::runtime

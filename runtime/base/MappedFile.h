@@ -14,14 +14,13 @@
 
 namespace pcc::runtime {
 
-/// A file that is mapped read-only into the address space. The mapping is owned
-/// by the object and ends with it, so spans from bytes() must not outlive the
-/// object. The class can be moved but not copied. A default-constructed object
-/// maps an empty file.
+/// A file that is mapped read-only into the address space. The object owns the
+/// mapping, so spans from bytes() must not outlive the object. The class can be
+/// moved but not copied. A default-constructed object maps an empty file.
 ///
-/// The file may change while it is mapped. Bytes that it has lost read as
-/// zeros (MappingGuard), and a reader learns of any change from
-/// checkUnchanged():
+/// The file may change while it is mapped. If the file becomes shorter, the
+/// bytes that are missing read as zeros (MappingGuard). checkUnchanged()
+/// reports any change, so a reader takes these steps:
 ///
 ///   open ── read bytes() ── checkUnchanged() ── use the result
 class MappedFile {
@@ -46,15 +45,16 @@ public:
   /// since the Unix epoch.
   int64_t modifiedNanoseconds() const { return modified; }
 
-  /// Returns the error with exit code `code` that the file has changed while it
-  /// was mapped, if a page could not be read, or if the size or the
-  /// modification time is another than when the file was opened. Call this
-  /// after reading and before the result is used. A file that was renamed over
-  /// the opened one does not count as a change: the mapping still has the old
+  /// Checks that the file did not change while it was mapped. Returns an error
+  /// with exit code `code` if a page could not be read, or if the size or the
+  /// modification time differs from that at open(). Call this after reading and
+  /// before the result is used. Another file that was renamed to the path of
+  /// this one does not count as a change, because the mapping still has the old
   /// content.
   Status checkUnchanged(ExitCode code) const;
-  /// Returns that error only if a page could not be read: for a file to which
-  /// others may append.
+  /// Checks only that every page could be read. Returns an error with exit code
+  /// `code` if one could not. For a file to which others may append, where
+  /// checkUnchanged() would fail.
   Status checkRead(ExitCode code) const;
 
   /// Releases the physical memory of the pages that lie completely in bytes
@@ -67,7 +67,8 @@ private:
   /// Maps the file `name`, which is open as `descriptor`, into this empty
   /// object.
   Status map(const std::string &name, int descriptor);
-  /// Returns the error that the file has changed as `how` tells.
+  /// Returns the error with exit code `code` that the file has changed; `how`
+  /// describes the change in words.
   Status changed(ExitCode code, const std::string &how) const;
 
   std::string path;

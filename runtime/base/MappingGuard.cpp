@@ -16,10 +16,10 @@ using Range = MappingGuard::Range;
 
 /// All ranges, free ones included. New ranges are inserted at the head.
 static std::atomic<Range *> ranges{nullptr};
-/// Protects the insertion and reuse of ranges, and the two variables below from
-/// concurrent changes. The handler takes no lock.
+/// Protects `ranges`, `previous` and `pageSize` from concurrent changes. The
+/// SIGBUS handler does not take this mutex.
 static std::mutex rangesMutex;
-/// The handler of SIGBUS that the process had before ours.
+/// The SIGBUS handler that the process had before onBusError() was installed.
 static struct sigaction previous = {};
 /// Size of a page in bytes.
 static size_t pageSize = 0;
@@ -35,8 +35,8 @@ static Range *rangeOf(const std::byte *address) {
   return nullptr;
 }
 
-/// Replaces the pages of `range` from `address` on by zeroed memory. Returns
-/// false if the system has no memory for that.
+/// Replaces the pages of `range` from the page of `address` to the end by
+/// zeroed memory. Returns false if the system has no memory for these pages.
 static bool replace(Range &range, const std::byte *address) {
   const std::byte *const begin = range.begin.load();
   const size_t offset = size_t(address - begin) / pageSize * pageSize;
@@ -46,8 +46,9 @@ static bool replace(Range &range, const std::byte *address) {
               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
-/// Passes a signal that is not ours to the previous handler. If there was none,
-/// the read that raised the signal is repeated without a handler, which ends
+/// Passes a SIGBUS that the guard cannot handle, such as one at an address
+/// outside all guarded mappings, to the previous handler. If there was none,
+/// the access that raised the signal is repeated without a handler, which ends
 /// the process.
 static void passOn(int signal, siginfo_t *info, void *context) {
   static thread_local bool isPassing = false;
@@ -76,8 +77,9 @@ static void onBusError(int signal, siginfo_t *info, void *context) {
   errno = error;
 }
 
-/// Installs our handler in front of the present one, unless ours is the present
-/// one. Other handlers may have been installed since the last call.
+/// Installs onBusError() as the handler of SIGBUS, unless it is the present
+/// handler. The present handler becomes `previous`. Another library may have
+/// installed a handler since the last call.
 static void install() {
   pageSize = size_t(sysconf(_SC_PAGESIZE));
   struct sigaction present = {};

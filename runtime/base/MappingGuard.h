@@ -1,13 +1,12 @@
 //===- MappingGuard.h - survives failures of mapped files -----------------===//
 //
 // A mapped page whose file has been cut short, or whose disk fails, raises
-// SIGBUS when it is read. The guard turns that into a state which a reader can
-// ask for:
+// SIGBUS when it is read. The guard handles this signal:
 //
 //   thread reads page p ── SIGBUS ──> handler: replaces the pages from p to the
 //                                     end of the mapping by zeroed memory, and
 //                                     marks the guard as failed
-//   thread continues with zeros; its caller asks hasFailed(), and discards all
+//   thread continues with zeros; its caller calls hasFailed(), and discards all
 //   that was computed from the mapping
 //
 //===----------------------------------------------------------------------===//
@@ -21,17 +20,21 @@
 
 namespace pcc::runtime {
 
-/// Guards one mapping of a file, from the construction of the object to its
-/// destruction or release(), which must come before the mapping ends. Any
+/// Guards one mapping of a file against pages that cannot be read, because the
+/// file was cut short or its disk failed. A read of a lost page then gives
+/// zeros instead of ending the process by SIGBUS, and hasFailed() becomes true.
+/// Guarding begins at the construction of the object, and ends at its
+/// destruction or release(). It must end before the mapping is unmapped. Any
 /// number of threads may read the mapping. The class can be moved but not
 /// copied; a default-constructed object guards nothing.
 class MappingGuard {
 public:
   MappingGuard() = default;
-  /// Guards the `size` bytes from `data` on, which must be a mapping that
-  /// begins at a page. `protection` is that of the mapping (PROT_READ,
-  /// PROT_WRITE). Installs the process's handler of SIGBUS if it is not there;
-  /// signals at other addresses go to the handler that was there before.
+  /// Guards the mapping of `size` bytes at `data`, which must begin at a page.
+  /// `protection` is that of the mapping (PROT_READ, PROT_WRITE). Installs this
+  /// process's SIGBUS handler if it is not installed. For an address that no
+  /// object guards, this handler calls the handler that was installed before
+  /// it.
   MappingGuard(const void *data, size_t size, int protection);
   MappingGuard(MappingGuard &&other) noexcept { *this = std::move(other); }
   /// Swaps the guarded mappings of the two objects.

@@ -9,13 +9,15 @@
 
 namespace pcc::runtime {
 
-/// Returns the message of `status` as one line, followed by a line per note.
-/// Line breaks within them become spaces. The exit code is not included.
+/// Returns the message of `status` as one line, followed by one line per note.
+/// Line breaks within the message or a note become spaces. The exit code is not
+/// included.
 std::string linesOf(const Status &status);
 
-/// Returns the error with exit code `code` whose message is the first line of
-/// `lines` and whose notes are the others: the reverse of linesOf(). A text
-/// that was cut gives the lines that are left. `code` must not be Done.
+/// Converts the text of linesOf() back to an error. The first of `lines`
+/// becomes the message, every further line becomes a note, and `code` becomes
+/// the exit code. If the text was cut, the error has only the remaining lines.
+/// `code` must not be Done (success).
 Status statusOfLines(ExitCode code, const std::string &lines);
 
 } // namespace pcc::runtime

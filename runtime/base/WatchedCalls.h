@@ -46,8 +46,9 @@ void watchCalls(Table &table, Result (*Table::*)(Arguments...)) {
   };
 }
 
-/// Replaces the function pointer `member` of `table` by the counting wrapper
-/// above. This overload deduces the types from `member`.
+/// Replaces the function pointer `member` of `table` by a wrapper that counts
+/// the calls in `watchedCalls`. Calls the other overload of watchCalls(), with
+/// the types that `member` has.
 template <auto member, typename Table> void watchCalls(Table &table) {
   watchCalls<member>(table, member);
 }

@@ -31,8 +31,10 @@ std::string stepName(int64_t step);
 /// "step-00000008.replaced". If the replacement is interrupted, a folder of
 /// this name is still a valid checkpoint.
 std::string replacedName(const std::string &step);
-/// Returns the name of the folder to which the save `job` writes, such as
-/// "step-00000008.tmp-JOB". A complete save renames this folder to `step`.
+/// Returns the name of the folder to which a save writes until it is complete,
+/// such as "step-00000008.tmp-JOB". `step` is the final name of the folder, and
+/// `job` is a text that identifies the run that saves. A complete save renames
+/// the folder to `step`.
 std::string unfinishedName(const std::string &step, const std::string &job);
 
 /// Returns the name of the file that rank `rank` writes into a checkpoint, such

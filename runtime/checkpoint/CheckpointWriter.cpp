@@ -140,8 +140,8 @@ private:
                                             "\": " + error.message());
     lock =
         ::open(options.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    // File systems without locks return another error; two runs in one
-    // directory are not detected there.
+    // On a file system without locks, flock() fails with another errno. Two
+    // runs that save to one directory are then not detected.
     if (flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
       return Status::error(InputOutput, "another run saves checkpoints to \"" +
                                             options.directory + "\"");
@@ -184,8 +184,8 @@ private:
       noteFailure(folder, rank, status);
     if (rank != 0)
       return status;
-    // Even if this rank failed, rank 0 waits for the others before it removes
-    // the folder to which they write.
+    // Rank 0 continues even if its own write failed. It must wait until all
+    // other ranks have written their files, before it removes the folder.
     Manifest manifest{position, numRanks, options.model, options.weightsRoot,
                       options.planHash};
     Status collected =

@@ -32,8 +32,8 @@ struct CheckpointOptions {
   /// Whether files are written by a background thread while training continues.
   /// Each rank then needs memory for a copy of the tensor pieces that it saves.
   bool inBackground = false;
-  /// Number of complete checkpoints to keep, the new one included; older ones
-  /// are deleted. 0 keeps all; 1 counts as 2.
+  /// Number of complete checkpoints to keep in the directory, the new one
+  /// included; older ones are deleted. 0 keeps all. 1 has the same effect as 2.
   int keep = 0;
   /// Longest time, in seconds, for which rank 0 waits until every rank has
   /// reported that its file is complete. After this time the save fails.
@@ -70,7 +70,8 @@ public:
   CheckpointWriter();
   /// Blocks until this rank has written its own file of the last save. Rank 0
   /// does not wait for the files of other ranks, so the last save may stay
-  /// unfinished. Call finish() before to avoid that.
+  /// unfinished. To complete the last save, call finish() before the destructor
+  /// runs.
   ~CheckpointWriter();
 
   /// Prepares all later saves; must be called by all ranks of the world.

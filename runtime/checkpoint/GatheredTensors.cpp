@@ -33,8 +33,9 @@ Status GatheredTensors::putTrained(std::span<const StateTensor> tensors,
 }
 
 /// Writes the elements of each trained parameter back to the weight that it was
-/// derived from. The parameters of one weight are disjoint slices, so the
-/// weight is complete if their numbers of elements add up to its size.
+/// derived from. The parameters of one weight are disjoint slices. The weight
+/// is therefore complete if the element counts of its parameters add up to the
+/// element count of the weight.
 Status
 GatheredTensors::weights(std::map<std::string, GatheredWeight> &named) const {
   std::map<std::string, int64_t> trained;

@@ -21,7 +21,8 @@ struct LoadedCheckpoint {
   TrainingPosition position = {};
   /// Messages for the user about damaged checkpoints that were skipped, and
   /// about tensors of the checkpoint that were ignored. All ranks have the same
-  /// messages, except that only the ranks that found damage know its cause.
+  /// messages, except that the cause of a damage is only in the messages of the
+  /// ranks that found it.
   std::vector<std::string> notes = {};
 };
 

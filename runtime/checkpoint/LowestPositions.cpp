@@ -16,9 +16,9 @@ static Status spread(Group &all, int root, std::string &text) {
   return all.broadcast(text.data(), text.size(), root, action);
 }
 
-/// Adds to the table the tensor names in `text`, each terminated by a zero
-/// byte, with pipeline position `position`. A name that is in the table already
-/// keeps its lower position.
+/// Adds the tensor names in `text`, each terminated by a zero byte, to the
+/// table, with pipeline position (virtual pipeline rank) `position`. A name
+/// that is in the table already keeps its pipeline position, which is lower.
 static void addNames(const std::string &text, int64_t position,
                      LowestPositions &lowest) {
   for (size_t begin = 0; begin < text.size();) {

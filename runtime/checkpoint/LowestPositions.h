@@ -12,10 +12,11 @@
 
 namespace pcc::runtime {
 
-/// For each tensor name, the lowest pipeline position whose ranks hold the
-/// tensor. A pipeline position is a rank's coordinate on mesh axis 0. Several
-/// positions can hold one tensor, for example a weight that the first and the
-/// last stage share. The ranks of the lowest position then save it.
+/// For each tensor name, the lowest pipeline position (virtual pipeline rank)
+/// whose ranks hold the tensor. The pipeline position of a rank is its
+/// coordinate on mesh axis 0. Ranks of several pipeline positions can hold one
+/// tensor, for example a weight that the first and the last stage share. The
+/// ranks of the lowest pipeline position then save it.
 using LowestPositions = std::map<std::string, int64_t>;
 
 /// Sets `lowest` to the table of all tensors that any rank holds; the result is

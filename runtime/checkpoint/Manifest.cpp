@@ -104,7 +104,7 @@ std::string findFault(const SavedTensor &tensor) {
 }
 
 namespace {
-/// Orders lists of ranges, so that a set can find equal lists.
+/// Orders lists of index ranges, so that a std::set can find equal lists.
 bool isBefore(const Runs &a, const Runs &b) {
   return std::lexicographical_compare(
       a.begin(), a.end(), b.begin(), b.end(), [](const Run &x, const Run &y) {
@@ -117,8 +117,8 @@ struct RunsBefore {
 };
 } // namespace
 
-/// Returns whether the lists of ranges contain each index of the dim exactly
-/// once.
+/// Returns whether the lists of index ranges in `parts` together contain each
+/// index from 0 to `size` - 1 exactly once.
 static bool divideDim(const std::set<Runs, RunsBefore> &parts, int64_t size) {
   Runs all;
   for (const Runs &part : parts)
@@ -134,10 +134,11 @@ static bool divideDim(const std::set<Runs, RunsBefore> &parts, int64_t size) {
   return end == size;
 }
 
-/// Returns whether the pieces hold each element of the tensor exactly once. All
-/// pieces come from one layout, which divides each dim independently. The
-/// pieces must therefore be all combinations of the dims' parts, which is
-/// cheaper to check than arbitrary boxes.
+/// Returns whether the saved pieces hold each element of the tensor exactly
+/// once. All pieces come from one layout, which divides each dim independently
+/// into parts. The pieces must therefore be all combinations of one part per
+/// dim. For example, 2 parts of the rows and 3 parts of the columns need 6
+/// pieces.
 static bool isGrid(const SavedTensor &tensor) {
   const size_t numDims = tensor.shape.size();
   std::vector<std::set<Runs, RunsBefore>> parts(numDims);

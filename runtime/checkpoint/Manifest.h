@@ -21,9 +21,10 @@ namespace pcc::runtime {
 /// file or their meaning change; readManifest() refuses other versions.
 inline constexpr int64_t kCheckpointFormat = 2;
 
-/// Sub-tensor that one rank has written to a file. For a 2-D tensor with `runs`
-/// = {{[0, 2)}, {[4, 6), [8, 9)}} it has rows 0 and 1 and columns 4, 5 and 8.
-/// Elements are stored row-major and without padding.
+/// Sub-tensor that one rank has written to a file. `runs` are the index ranges
+/// that it has along each dim of the tensor. For example, `runs` = {{[0, 2)},
+/// {[4, 6), [8, 9)}} of a 2-D tensor means rows 0 and 1, and columns 4, 5 and
+/// 8. Elements are stored row-major and without padding.
 struct SavedPiece {
   /// Name of the data file, which is in the same folder as the manifest.
   std::string file;
@@ -37,9 +38,9 @@ struct SavedPiece {
   std::vector<Runs> runs = {};
 };
 
-/// A saved tensor of the training state. The members have the meaning of those
-/// of the same names in StateTensor; `pieces` are the sub-tensors that ranks
-/// have written.
+/// A tensor of the training state as a checkpoint describes it. Members that
+/// StateTensor has under the same names have the same meaning there. `pieces`
+/// are the sub-tensors that ranks have written.
 struct SavedTensor {
   std::string name;
   ElementType type = ElementType::F32;
@@ -82,10 +83,11 @@ struct Manifest {
 /// Returns the manifest as JSON that ends with a checksum of its content.
 std::string toJson(const Manifest &manifest);
 
-/// Parses the manifest at `path`; the inverse of toJson(). Returns exit code 11
-/// if the file is not such JSON, has another format or a wrong checksum, or
-/// describes a piece that lies outside its tensor or does not have the size of
-/// its ranges. Returns exit code 7 if the file cannot be read.
+/// Parses the manifest file at `path` into `manifest`; the inverse of toJson().
+/// Returns exit code 11 if the file is no valid manifest: it is not JSON, has
+/// another format version or a wrong checksum, or describes a piece that lies
+/// outside its tensor or does not have the size of its index ranges. Returns
+/// exit code 7 if the file cannot be read.
 Status readManifest(const std::string &path, Manifest &manifest);
 
 /// Adds the tensors, pieces and files of `other`, the report of one rank, to

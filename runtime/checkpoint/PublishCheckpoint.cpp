@@ -129,8 +129,9 @@ Status collectRanks(const FileChanges &changes, const std::string &folder,
 // Publication
 //===----------------------------------------------------------------------===//
 
-/// If there is a checkpoint at `path`, renames it, so that a new one can take
-/// its place. It stays a valid checkpoint under its temporary name.
+/// If there is a checkpoint at `path`, renames it to its temporary name
+/// (replacedName), so that a new checkpoint can take its place. Under the
+/// temporary name it stays a valid checkpoint.
 static Status makeRoom(const FileChanges &changes, const std::string &path) {
   if (!exists(path))
     return Status::success();
@@ -187,8 +188,8 @@ void removeOldCheckpoints(const FileChanges &changes,
     return;
   std::erase(names, step);
   for (size_t i = size_t(std::max(keep, 2)) - 1; i < names.size(); ++i) {
-    // The checkpoint loses its name first, so that no partly removed folder
-    // looks like a checkpoint.
+    // Rename the folder first: a folder that is removed only partly would
+    // otherwise look like a checkpoint.
     const std::string doomed = pathOf(unfinishedName(names[i], "removed"));
     if (changes.rename(pathOf(names[i]), doomed).ok())
       (void)changes.remove(doomed);

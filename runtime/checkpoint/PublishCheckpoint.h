@@ -30,10 +30,11 @@ Status publish(const FileChanges &changes, const std::string &directory,
                const std::string &folder, const std::string &step,
                const Manifest &manifest);
 
-/// Deletes from `directory` the folders of unfinished saves of jobs other than
-/// `job`, the folders "….replaced", and old checkpoints. The checkpoint `step`
-/// and the newest `keep - 1` others stay, but at least one other; if `keep` is
-/// 0, all stay. Errors are ignored, since the next save tries again.
+/// Deletes three kinds of folders from `directory`: those of unfinished saves
+/// of jobs other than `job`, those named "….replaced", and old checkpoints. The
+/// checkpoint `step` stays. The newest `keep - 1` of the other checkpoints
+/// stay, but at least one; if `keep` is 0, all stay. Errors are ignored, since
+/// the next save tries again.
 void removeOldCheckpoints(const FileChanges &changes,
                           const std::string &directory, const std::string &step,
                           const std::string &job, int keep);

@@ -31,7 +31,8 @@ public:
     const std::string header = describe();
     if (end > 0)
       PCC_RETURN_IF_ERROR(writeFile(header));
-    // The data file must be durable before the report says so.
+    // The data file must be durable before the report is written, because the
+    // report states that it is.
     PCC_RETURN_IF_ERROR(changes.syncFolder(folder));
     return changes.replaceFile(folder + "/" + rankFileName(rank, "json"),
                                toJson(report));
@@ -121,8 +122,8 @@ Status writeRankFile(const FileChanges &changes, const std::string &folder,
 }
 
 void noteFailure(const std::string &folder, int rank, const Status &status) {
-  // If the disk is full, the file stays empty. Its existence alone tells rank 0
-  // that this rank has failed.
+  // If the disk is full, the file stays empty. For rank 0, the existence of the
+  // file means that this rank has failed.
   const std::string path = folder + "/" + rankFileName(rank, "failed");
   std::ofstream(path + ".part") << status.message();
   std::rename((path + ".part").c_str(), path.c_str());

@@ -17,8 +17,8 @@ using Snapshot = std::vector<std::unique_ptr<std::byte[]>>;
 
 /// Writes this rank's file of a checkpoint. Writes the tensor pieces to
 /// `folder`/rank-NNN.safetensors and syncs the file, unless all pieces are
-/// empty. Then writes the report `folder`/rank-NNN.json, which tells rank 0
-/// that the data is durable. Returns exit code 7 if writing fails.
+/// empty. Then writes the report `folder`/rank-NNN.json. When rank 0 finds this
+/// report, the data is durable. Returns exit code 7 if writing fails.
 Status writeRankFile(const FileChanges &changes, const std::string &folder,
                      int rank, const std::vector<OwnedPiece> &pieces,
                      const Snapshot &snapshot);

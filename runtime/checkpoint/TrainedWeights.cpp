@@ -85,9 +85,9 @@ static uint64_t bytesOf(const TrainedWeight &weight) {
   return uint64_t(numElements(weight.shape)) * sizeOf(weight.type);
 }
 
-/// Returns whether all elements of a weight were trained. The trained slices of
-/// one weight are disjoint, so it is complete if their sizes add up to its
-/// size.
+/// Returns whether all elements of the weight `weight` were trained. The
+/// trained slices of one weight are disjoint, so all are trained if the sizes
+/// of the slices add up to the size of the weight.
 static bool isWhole(const TrainedWeight &weight) {
   int64_t trained = 0;
   for (const SavedTensor *tensor : weight.parameters)

@@ -18,8 +18,8 @@ struct TrainedWeight {
   std::string name;
   ElementType type = ElementType::F32;
   std::vector<int64_t> shape = {};
-  /// Trained parameters that were derived from the weight. There is one, or
-  /// there are several that are disjoint slices of the weight.
+  /// Trained parameters that were derived from the weight: one parameter, or
+  /// several parameters that are disjoint slices of the weight.
   std::vector<const SavedTensor *> parameters = {};
 };
 
@@ -56,8 +56,9 @@ public:
   Status writeSafetensors(const std::string &file);
 
 private:
-  /// Groups the trained parameters of the manifest by the weight that they were
-  /// derived from, and fills `weights` with these.
+  /// Fills `weights` with one entry for each weight of the model that has
+  /// trained parameters in the manifest. The entry lists the parameters that
+  /// were derived from that weight.
   Status listWeights();
   /// Writes all weights to the temporary file `file`, which writeSafetensors()
   /// then renames to its final name.

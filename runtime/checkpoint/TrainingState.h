@@ -41,8 +41,9 @@ struct StateTensor {
   WeightOrigin origin = {};
 };
 
-/// Returns the state tensor of a parameter that the step writes: a trained
-/// weight or optimizer state. `data` is the rank's piece and is borrowed.
+/// Returns the state tensor for a parameter that a training step writes: a
+/// trained weight or optimizer state. `data` is the memory of this rank's
+/// shard, and is borrowed.
 StateTensor stateTensorOf(const program::ParameterT &parameter,
                           const Mesh &mesh, void *data);
 

@@ -7,11 +7,11 @@
 
 namespace pcc::runtime {
 
-/// Makes all ranks agree whether an operation has succeeded. Returns success on
-/// every rank if `mine` is a success on every rank; otherwise returns an error
-/// on every rank, so that either all ranks continue or none does. All ranks of
-/// the world must call; the call blocks until all have, at most for the world's
-/// deadline. The errors:
+/// Makes all ranks agree whether an operation has succeeded. `mine` is the
+/// result on this rank. Returns success on every rank if `mine` is a success on
+/// every rank; otherwise returns an error on every rank. Either all ranks
+/// continue or none does. All ranks of `world` must call; the call blocks until
+/// all have called, at most for the world's deadline. The errors:
 ///
 ///   on a rank that failed itself   `mine`
 ///   on all other ranks             message `otherwise`, with the greatest exit

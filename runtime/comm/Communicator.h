@@ -68,9 +68,10 @@ public:
 
   /// Reduces `in`, an array of `count` elements, element-wise over all members
   /// of the group, and writes the result to `out` on every member. `in` and
-  /// `out` may be equal; otherwise they must not overlap. Sums of f16 and bf16
-  /// accumulate in f32 where TreeReduce.h reduces; NCCL chooses by itself.
-  /// Counterpart of MPI_Iallreduce and ncclAllReduce.
+  /// `out` may be equal; otherwise they must not overlap. With threads and MPI,
+  /// sums of f16 and bf16 accumulate in f32 (TreeReduce.h). With NCCL, NCCL
+  /// chooses the type of the accumulation. Counterpart of MPI_Iallreduce and
+  /// ncclAllReduce.
   virtual Status allReduce(const void *in, void *out, size_t count,
                            ElementType type, dist::ReductionKind kind,
                            const ActionId &action) = 0;
@@ -130,8 +131,9 @@ public:
 class FlightRecorder;
 class QueuedWorld;
 
-/// One rank's view of all ranks of a run, and the factory of groups. Only the
-/// rank's thread may call, except where a function says otherwise.
+/// One rank's view of all ranks of a run, which also creates groups of ranks.
+/// Only the rank's thread may call, except for functions whose comment allows
+/// other threads.
 class World {
 public:
   virtual ~World() = default;
@@ -162,18 +164,19 @@ public:
   struct PeerEdge {
     int from, to;
   };
-  /// Creates groups like createGroups(), but for point-to-point messages only.
-  /// No rank may be in two of the groups. In every group, messages go only
-  /// along the connections `edges`. A communicator may give every edge its own
-  /// channel, so that a message never waits for a message of another edge.
+  /// Creates groups with the arguments of createGroups(), but for
+  /// point-to-point messages only. No rank may be in two of the groups. In
+  /// every group, messages go only along the connections in `edges`. A
+  /// communicator may give each connection its own channel, so that a message
+  /// never waits for a message of another connection.
   virtual Status createExchanges(const std::vector<std::vector<int>> &groups,
                                  std::span<const PeerEdge> edges,
                                  std::vector<std::unique_ptr<Group>> &created) {
     return createGroups(groups, created);
   }
 
-  /// Returns the functions for queued groups (QueuedGroup.h), or null if the
-  /// groups of this world are not queued. Every group of a queued world is a
+  /// Returns the interface to the queues of this world's groups, or null if the
+  /// groups are not queued (QueuedGroup.h). Every group of a queued world is a
   /// QueuedGroup, except for all().
   virtual QueuedWorld *queued() { return nullptr; }
 
@@ -184,9 +187,10 @@ public:
   virtual double deadline() const = 0;
 
   /// Ends the run on all ranks. Every wait, on any rank, then returns the error
-  /// `reason` with its notes, which other processes get cut to the length of
-  /// one message. If several ranks call, only the first reason counts. With
-  /// threads and MPI any thread may call; with NCCL only the rank's thread.
+  /// `reason` with its notes. Other processes get a text that is cut if it is
+  /// longer than one message. If several ranks call abort(), only the first
+  /// reason counts. With threads and MPI any thread may call; with NCCL only
+  /// the rank's thread.
   virtual void abort(const Status &reason) = 0;
 };
 

@@ -9,20 +9,21 @@
 
 namespace pcc::runtime {
 
-/// The functions that only a world of queued groups (QueuedGroup.h) has. A call
-/// of such a group returns before it is complete, so its errors, its progress
-/// and a missed deadline are asked for here. World::queued() returns them. Only
-/// the rank's thread may call.
+/// The functions that only a communicator (world) of queued groups
+/// (QueuedGroup.h) has. A call of a queued group returns before its operation
+/// is complete. These functions therefore report errors, progress and missed
+/// deadlines of operations. World::queued() returns this interface. Only the
+/// rank's thread may call.
 class QueuedWorld {
 public:
   virtual ~QueuedWorld() = default;
 
-  /// Tells the groups that the device captures the calls that follow as a CUDA
-  /// graph instead of executing them. The capture ends at the first
-  /// beginReplay().
+  /// Must be called when the device begins to capture a CUDA graph. Later calls
+  /// are captured instead of executed, and are tracked as calls of the graph.
+  /// The capture ends at the first beginReplay().
   virtual void beginRecording() = 0;
-  /// Tells the groups that the device is about to execute the captured CUDA
-  /// graph once. No other queued call may be in flight.
+  /// Must be called before each execution of the captured CUDA graph, so that
+  /// the graph's calls are tracked. No other queued call may be in flight.
   virtual void beginReplay() = 0;
   /// Returns the error of any queued call, or the error with which another rank
   /// ended the run, since the run began. Returns success if there is none. Does

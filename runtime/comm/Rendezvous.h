@@ -13,9 +13,10 @@
 
 namespace pcc::runtime {
 
-/// Channel between all ranks that exists before and beside the communicators.
-/// It distributes start-up data (an NCCL unique id), and tells all ranks when
-/// one of them fails.
+/// Channel between all ranks that is opened before the communicators (NCCL) and
+/// stays open while they are used. The channel distributes start-up data, such
+/// as an NCCL unique id. If one rank fails, the channel sends the error to all
+/// other ranks.
 ///
 /// All ranks must call gather() and broadcast() in the same order. If such a
 /// call waits for other ranks for more than about `seconds`, it ends the run
@@ -37,8 +38,8 @@ public:
   /// every iteration of a wait. After an error the rank must return from its
   /// work within a few seconds; otherwise its process is ended.
   virtual Status poll() const = 0;
-  /// Returns the rank whose process ended without a message, if the run has
-  /// failed for this reason; otherwise std::nullopt.
+  /// If the run has failed because a rank's process ended without an error
+  /// message, returns that rank. Otherwise returns std::nullopt.
   virtual std::optional<int> lost() const = 0;
 
   /// Sets the longest time, in seconds, that a rank may be inside one call of a
@@ -47,12 +48,12 @@ public:
   virtual void setDeadline(double seconds) = 0;
 
   /// Ends the run with error `why`, and sends the error to all ranks. If
-  /// several ranks call, all ranks get the first error.
+  /// several ranks call abort(), all ranks get the first error.
   virtual void abort(const Status &why) = 0;
-  /// Declares that this rank has finished its work, so that the end of its
-  /// process is not treated as a failure. Rank 0 blocks until all other ranks
-  /// have called leave(). If the deadline passes first, it returns exit code
-  /// 14.
+  /// Tells rank 0 that this rank has finished its work, so that the end of this
+  /// process is not treated as a failure. On rank 0, blocks until all other
+  /// ranks have called leave(); returns exit code 14 if the deadline passes
+  /// first. On other ranks, does not block.
   virtual Status leave() = 0;
 };
 

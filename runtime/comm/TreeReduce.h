@@ -6,9 +6,9 @@
 //
 //   5 members:   ((0 + 1) + (2 + 3)) + 4
 //
-// An aligned block of 2, 4, … members is a subtree. A run on fewer ranks, each
-// of which first adds the parts of one such block in the same tree, therefore
-// also gives the same bits.
+// Fewer ranks can give the same bits, because an aligned block of 2, 4, …
+// members is a subtree. Each of these ranks must stand for one such block, and
+// must first add the block's parts in the same tree.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +25,9 @@
 
 namespace pcc::runtime {
 
-/// Reduces two elements. If either operand of a maximum or minimum is NaN, the
-/// result is NaN. Sums and products of integers wrap around.
+/// Reduces the elements `left` and `right` by the reduction `kind`. If either
+/// operand of a maximum or minimum is NaN, the result is NaN. Sums and products
+/// of integers wrap around.
 template <typename T>
 inline T reduceTwo(dist::ReductionKind kind, T left, T right) {
   switch (kind) {
@@ -75,8 +76,9 @@ void reduceBlock(std::span<const void *const> inputs, size_t at, size_t size,
     block[i] = reduceTwo(kind, block[i], right[i]);
 }
 
-/// Implements reduceInTree() for one reduction and storage type, block by
-/// block.
+/// Reduces elements [begin, end) of all `inputs`, and writes the result to all
+/// `outputs`, in blocks of `reducedAtOnce` elements. `kind` is the reduction,
+/// and T the type in which the elements are stored. Called by reduceInTree().
 template <dist::ReductionKind kind, typename T>
 void reduceInTreeAs(std::span<const void *const> inputs,
                     std::span<void *const> outputs, size_t begin, size_t end) {

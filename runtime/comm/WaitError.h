@@ -38,8 +38,10 @@ inline std::string listMembers(std::span<const int> members) {
   return text + "}";
 }
 
-/// Returns a call in words, such as "all_reduce of h.0 (action 0F3)". Without a
-/// value, " of …" is omitted; without an action, "(action …)" is omitted.
+/// Returns a call in words, such as "all_reduce of h.0 (action 0F3)". Action
+/// 0F3 is the forward (F) of microbatch 3 on stage 0. If the call has no value
+/// (tensor name), " of …" is omitted; if it has no action, "(action …)" is
+/// omitted.
 inline std::string describeCall(std::string_view call, const ActionId &action) {
   std::string text(call);
   if (!action.value.empty())
@@ -60,7 +62,7 @@ struct CallSite {
 
 /// Returns the error (exit code 14) of a wait that did not end within
 /// `seconds`. `missing` are the world ranks that did not arrive. An example of
-/// a message:
+/// a message, in which 0F3 is the forward (F) of microbatch 3 on stage 0:
 ///
 ///   rank 1: all_reduce of h (action 0F3) waited 30 s; ranks 3 and 5 of
 ///   {1,3,5,7} did not arrive

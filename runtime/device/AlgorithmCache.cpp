@@ -21,8 +21,9 @@ namespace pcc::runtime {
 
 using Algorithms = std::map<std::string, AlgorithmBytes>;
 
-/// First line of a file of algorithms, which gives the version of the format,
-/// and first word of the file's last line.
+/// `firstLine`: the first line of a file of algorithms, which has the version
+/// of the format. `lastWord`: the first word of the file's last line, the
+/// checksum line.
 static constexpr std::string_view firstLine = "pcc algorithms 1\n",
                                   lastWord = "checksum ";
 /// Size in bytes above which a file is not read. Files with the algorithms of
@@ -56,8 +57,8 @@ static std::string write(const Algorithms &algorithms) {
   return text + checksumLine(text);
 }
 
-/// Returns the 64 bytes for which `digits` has 128 hexadecimal digits. Returns
-/// nothing if `digits` is any other text.
+/// Parses 128 hexadecimal digits to 64 bytes. Returns std::nullopt if `digits`
+/// is any other text.
 static std::optional<AlgorithmBytes> parseBytes(std::string_view digits) {
   AlgorithmBytes bytes;
   if (digits.size() != 2 * bytes.size())
@@ -160,9 +161,9 @@ void AlgorithmCache::keep() {
   for (const auto &[problem, bytes] : added)
     all[problem] = bytes;
   added.clear();
-  // A process that did not get the lock writes the file as well. Each process
-  // therefore writes a temporary file with its process id in the name, and
-  // renames it.
+  // A process that did not get the lock writes the file as well. To avoid
+  // conflicts, each process writes a temporary file whose name has the process
+  // id, and renames it.
   const std::string own = path + "." + std::to_string(getpid());
   if (writeFileAtomically(own, write(all)).ok() &&
       std::rename(own.c_str(), path.c_str()) != 0)

@@ -48,17 +48,17 @@ public:
   /// there is one. The file changes only in keep().
   void add(const std::string &problem, const AlgorithmBytes &algorithm);
 
-  /// Writes the file, which then has the algorithms that add() stored and those
-  /// that other processes have written since open(). The file is replaced
-  /// atomically. Errors are ignored: if the directory is not writable, the next
-  /// run asks the library again.
+  /// Writes to the file all algorithms that add() has stored, together with
+  /// those that other processes have written since open(). The file is replaced
+  /// atomically. Errors are ignored. If the directory is not writable, the next
+  /// run therefore asks the library again.
   void keep();
 
 private:
   /// Path of the file in the bundle.
   std::string path;
-  /// Algorithms by problem: `known` has all of them, `added` has those that
-  /// keep() will write.
+  /// Maps from a problem to its algorithm. `known` has all algorithms. `added`
+  /// has only the algorithms of add(), which keep() writes.
   std::map<std::string, AlgorithmBytes> known, added;
 };
 

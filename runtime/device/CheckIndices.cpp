@@ -9,8 +9,8 @@ namespace pcc::runtime {
 
 namespace {
 /// Checks that the elements of one index tensor are valid indices. If the
-/// layout divides the tensor by microbatch, different elements of this rank's
-/// part are padding in different microbatches.
+/// layout divides the tensor by microbatch, the padding elements of this rank's
+/// part differ between microbatches.
 class CheckIndicesOperation : public Operation {
 public:
   CheckIndicesOperation(const LoadContext &context,
@@ -40,7 +40,7 @@ public:
 
 private:
   /// Sets `held` to copies whose sources are the elements of this rank's part
-  /// of the tensor that are not padding. `at` are the mesh coordinates of the
+  /// of the tensor that are not padding. `at` has the mesh coordinates of the
   /// rank and the microbatch.
   void useMicrobatch(const Coordinates &at) {
     if (!layout) {
@@ -61,8 +61,8 @@ private:
   }
 
   /// Checks the elements of `data` that the nested `loops` visit, beginning at
-  /// index `offset`. Returns the position in `data` of the first element that
-  /// is not a valid index; -1 if all are valid.
+  /// index `offset`. Returns the index in `data` of the first element that is
+  /// not a valid index; -1 if all are valid.
   template <typename T>
   int64_t findIn(const T *data, int64_t offset,
                  std::span<const CopyLoop> loops) const {
@@ -79,9 +79,9 @@ private:
     return -1;
   }
 
-  /// Calls findIn() for the element type of the tensor. Returns the position in
-  /// `data` of the first element that is not a valid index; -1 if all are
-  /// valid.
+  /// Checks elements of `data` by a call of findIn() for the element type of
+  /// the tensor. Returns the index in `data` of the first element that is not a
+  /// valid index; -1 if all are valid.
   int64_t findOutside(const void *data, int64_t offset,
                       std::span<const CopyLoop> loops) const {
     return dispatch(type, [&](auto element) {
@@ -90,8 +90,8 @@ private:
     });
   }
 
-  /// Returns the error (exit code 10, BadInput) for the invalid index at
-  /// position `at` of `data`.
+  /// Returns the error (exit code 10, BadInput) for element `at` of `data`,
+  /// which is not a valid index.
   Status fail(const void *data, int64_t at) const {
     const std::string range =
         std::to_string(indices.low) + ".." + std::to_string(indices.high - 1);
@@ -111,8 +111,9 @@ private:
   /// whole buffer is checked.
   std::optional<Layout> layout;
   bool dependsOnMicrobatch = false;
-  /// Copies whose sources are the elements to check: those of this rank's part
-  /// that are not padding. The copies are not executed.
+  /// Copies whose sources are the elements to check: the elements of this
+  /// rank's part of the tensor that are not padding. The copies are not
+  /// executed.
   std::vector<StridedCopy> held;
 };
 } // namespace

@@ -8,12 +8,12 @@
 namespace pcc::runtime {
 
 /// Creates the operation of a CheckIndices instruction. The operation checks
-/// that each element of an index tensor, such as the token numbers for an
-/// embedding table, is in the range [low, high) of the instruction or equals
-/// its ignored value. It reads the host's copy of the tensor, and therefore
-/// runs on the host even if the program runs on a GPU. It returns exit code 10
-/// (BadInput) if an element is invalid. Padding in this rank's part of the
-/// tensor is not checked.
+/// the elements of an index tensor, such as the token numbers for an embedding
+/// table. An element is valid if it is in the range [low, high) of the
+/// instruction or equals the instruction's ignored value. The operation reads
+/// the host's copy of the tensor, and therefore runs on the host even if the
+/// program runs on a GPU. It returns exit code 10 (BadInput) if an element is
+/// invalid. Padding in this rank's part of the tensor is not checked.
 std::unique_ptr<Operation>
 makeCheckIndices(const LoadContext &context,
                  const program::InstructionT &instruction);

@@ -65,11 +65,11 @@ private:
   std::vector<BufferEntry> entries;
 };
 
-/// Access to this rank's parts (shards) of the parameters while a program is
-/// loaded. A device may keep a parameter in another memory format than the
-/// dense one, for example as oneDNN prefers it. It then calls acquire(), makes
-/// the packed copy and calls drop(), so that the parameter is in memory only
-/// once.
+/// Access to this rank's shards (local pieces) of the parameters while a
+/// program is loaded. A device may keep a parameter in another memory format
+/// than the dense one, for example in the format that oneDNN prefers. The
+/// device then calls acquire(), copies the shard into its format and calls
+/// drop(). The parameter is thus in memory only once.
 class ParameterSource {
 public:
   virtual ~ParameterSource() = default;
@@ -81,7 +81,8 @@ public:
   /// tensor. The first call reads the part from a file or generates it. The
   /// source owns the memory, which is valid until drop().
   virtual Status acquire(int32_t parameter, const void *&data) = 0;
-  /// Frees the dense part of a parameter. The device must have a copy.
+  /// Frees the dense shard of the parameter with index `parameter`. The device
+  /// must have made a copy before.
   virtual void drop(int32_t parameter) = 0;
 };
 
@@ -101,10 +102,11 @@ struct LoadContext {
   /// Addresses of the buffers in the device's memory. Buffers of parameters
   /// have no address before Device::finishLoading().
   const BufferTable &buffers;
-  /// Addresses in host memory of the current step's inputs. If the device
+  /// Host addresses of the buffers of the current step's inputs. If the device
   /// shares the host's memory, this is the same table as `buffers`.
   const BufferTable &hostBuffers;
-  /// This rank's parts of the parameters, which the device may pack.
+  /// This rank's shards of the parameters. A device may copy a shard into its
+  /// preferred memory format, as ParameterSource describes.
   ParameterSource &parameters;
   /// The device whose prepare() is called.
   Device &device;
@@ -121,29 +123,29 @@ struct RunContext {
 };
 
 /// An instruction that Device::prepare() has made ready to run. On a device
-/// with a queue, such as a GPU with its stream, run() only enqueues the work,
-/// and Device::poll() tells whether the work is complete. The operations of a
-/// rank execute one at a time, so they can share scratch memory.
+/// with a queue, such as a GPU with its stream, run() only enqueues the work.
+/// Device::poll() then returns whether the work is complete. The operations of
+/// a rank execute one at a time, so they can share scratch memory.
 class Operation {
 public:
   virtual ~Operation() = default;
   /// Executes the instruction for microbatch `context.microbatch`. On a device
-  /// with a queue, enqueues that instead.
+  /// with a queue, only enqueues the work.
   virtual Status run(const RunContext &context) = 0;
-  /// Makes libraries do what they otherwise do in the first run(), such as
-  /// loading code onto the GPU. Called once before the first step, when all
-  /// buffers have addresses. Arena buffers (intermediate results) have
-  /// undefined contents then and may be overwritten. Loading code during a step
-  /// could deadlock: it may wait until the GPU is idle while the GPU waits in a
-  /// receive for a rank that sends later. The default implementation does
-  /// nothing.
+  /// Makes libraries initialize what they otherwise initialize in the first
+  /// run(). For example, they load code onto the GPU. Called once before the
+  /// first step, when all buffers have addresses. Arena buffers (intermediate
+  /// results) have undefined contents at this time and may be overwritten.
+  /// Without warmUp(), loading code during a step could deadlock. The load may
+  /// wait until the GPU is idle, while the GPU waits in a receive for a rank
+  /// that sends later. The default implementation does nothing.
   virtual Status warmUp(const RunContext & /*context*/) {
     return Status::success();
   }
-  /// Returns whether the work is complete on the host when run() returns, even
-  /// if the device has a queue. A recording of a step (QueuedDevice) does
-  /// not contain such an operation; the engine calls run() in each replayed
-  /// step instead.
+  /// Returns whether run() completes all work on the host before it returns,
+  /// even if the device has a queue. A recorded step
+  /// (QueuedDevice::beginRecording) does not contain such an operation. The
+  /// engine calls run() in each replayed step instead.
   virtual bool runsOnHost() const { return false; }
 };
 
@@ -155,10 +157,10 @@ struct DeviceCopy {
 };
 
 /// The device of one rank. One thread makes all calls. On a device with a
-/// queue, a function that "begins" something may return before the work is
-/// complete. Work is executed in the order of the calls unless a function says
-/// otherwise. On a device without a queue, all work is complete when a function
-/// returns.
+/// queue, a function whose comment says "Begins" may return before the work is
+/// complete. Work is executed in the order of the calls unless a function's
+/// comment says otherwise. On a device without a queue, all work is complete
+/// when a function returns.
 class Device {
 public:
   virtual ~Device() = default;
@@ -171,9 +173,10 @@ public:
   /// frees it in its destructor. Exit code 13 (NoDevice) if there is not enough
   /// memory.
   virtual Status allocate(int64_t bytes, char *&data) = 0;
-  /// Sets `data` to `bytes` bytes of new host memory, with the alignment,
-  /// contents and ownership of allocate(). For a GPU the memory is page-locked,
-  /// so that transfers are fast and can be asynchronous.
+  /// Sets `data` to `bytes` bytes of new host memory, zeroed and aligned to
+  /// kAlignment. The device owns the memory and frees it in its destructor. For
+  /// a GPU the memory is page-locked, so that transfers are fast and can be
+  /// asynchronous.
   virtual Status allocatePinned(int64_t bytes, char *&data) = 0;
   /// Copies `bytes` bytes from host memory to device memory. The copy is
   /// executed after all work that was begun earlier. Blocks until the copy is
@@ -200,13 +203,12 @@ public:
   virtual Status finishLoading() = 0;
 
   /// Sets `isDone` to whether all work that was begun is complete. Does not
-  /// block. An upload of a QueuedDevice counts only after a later copyWithin().
-  /// Returns an error
-  /// if any of the work has failed.
+  /// block. An upload by QueuedDevice::beginUpload() is included only after a
+  /// later copyWithin(). Returns an error if any of the work has failed.
   virtual Status poll(bool &isDone) = 0;
 
-  /// Returns the functions of a device with a queue and memory of its own, or
-  /// null if the device has none. Not null if sharesHostMemory() is false.
+  /// Returns the interface QueuedDevice of this device. Returns null if the
+  /// device has no queue. Not null if sharesHostMemory() is false.
   virtual QueuedDevice *queued() { return nullptr; }
 };
 

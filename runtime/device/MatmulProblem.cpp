@@ -6,8 +6,8 @@
 
 namespace pcc::runtime {
 
-/// Returns the location of a matmul operand, with offset 0. `strides` are those
-/// that the instruction lists: one per batch dim, then from row to row, then
+/// Returns the location of a matmul operand, with offset 0. `strides` has one
+/// stride per batch dim, then the stride from row to row, and last the stride
 /// from column to column.
 static MatrixStrides split(const std::vector<int64_t> &strides) {
   MatrixStrides matrix;
@@ -18,9 +18,10 @@ static MatrixStrides split(const std::vector<int64_t> &strides) {
   return matrix;
 }
 
-/// If the matrix has only one row or one column, the stride of that dim has no
-/// effect and may be any number. Replaces it by the stride of a dense matrix,
-/// which libraries accept.
+/// Normalizes the stride of a dim of size 1, which has no effect and may be any
+/// number. If the matrix has only one row, replaces the stride from row to row
+/// by that of a dense matrix, which libraries accept. If it has only one
+/// column, does this for the stride from column to column.
 static void normalize(MatrixStrides &matrix, int64_t rows, int64_t columns) {
   if (columns == 1)
     matrix.column = matrix.row == 1 ? std::max<int64_t>(rows, 1) : 1;
@@ -83,8 +84,8 @@ void MatmulProblem::mergeBatches() {
 }
 
 /// A batch dim can be merged into the rows if its stride is m times the stride
-/// from row to row. If m is 1, the latter has no effect, and the stride of the
-/// batch dim replaces it.
+/// from row to row. If m is 1, the stride from row to row has no effect, and
+/// the stride of the batch dim replaces it.
 void MatmulProblem::mergeIntoRows() {
   while (!batch.empty() && b.batch.back() == 0) {
     for (const MatrixStrides *matrix : {&a, &c, &residual})

@@ -44,9 +44,10 @@ struct MatrixStrides {
 /// For example, a [8, 128, 64] (dense) times b [64, 32] becomes a single
 /// product with m = 1024.
 struct MatmulProblem {
-  /// Which sums the product computes as a second result: none, the sum of each
-  /// row of a [m], or the sum of each column of b [n]. All of them are sums
-  /// over k. The backward pass uses them as the gradient of a bias.
+  /// Sums that the product computes as a second result. OfA: the sum of each
+  /// row of a, a vector [m]. OfB: the sum of each column of b, a vector [n].
+  /// Both are sums over k. The backward pass uses them as the gradient of a
+  /// bias.
   enum class Sums { None, OfA, OfB };
 
   /// Creates the problem of an instruction, in the simplest form. `type` is the
@@ -63,9 +64,9 @@ struct MatmulProblem {
   MatrixStrides a, b, c, residual;
   float alpha;
   program::Activation activation;
-  /// Whether the product has a bias, whether it has a residual, and whether the
-  /// bits of one product must not depend on the number of products in the
-  /// batch.
+  /// `hasBias`, `hasResidual`: whether the product has a bias or a residual.
+  /// `oneByOne`: whether each product of the batch must be computed separately,
+  /// so that its bits do not depend on the number of products in the batch.
   bool hasBias, hasResidual, oneByOne;
   Sums sums;
 
@@ -76,8 +77,9 @@ struct MatmulProblem {
 
 private:
   /// Returns whether the batch dims `outer` and `outer + 1` of `matrix` can be
-  /// one dim with one stride: whether the stride of `outer` is the stride times
-  /// the size of `outer + 1`.
+  /// merged into one dim with one stride. This holds if the stride of dim
+  /// `outer` equals the stride of dim `outer + 1` times the size of dim `outer
+  /// + 1`.
   bool canMerge(const MatrixStrides &matrix, size_t outer) const;
   /// Removes batch dims of size 1, and merges adjacent batch dims if one stride
   /// describes both in each matrix.

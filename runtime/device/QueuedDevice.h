@@ -7,29 +7,30 @@
 
 namespace pcc::runtime {
 
-/// The functions that only a device with a queue and memory of its own has,
-/// such as a GPU with its stream. Device::queued() returns them. Every function
-/// may return before the work that it begins is complete; Device::poll() tells
-/// when it is.
+/// Functions of a device with a queue and separate memory, such as a GPU with
+/// its stream. Device::queued() returns this interface. Every function may
+/// return before the work that it begins is complete. Device::poll() returns
+/// whether the work is complete.
 class QueuedDevice {
 public:
   virtual ~QueuedDevice() = default;
 
-  /// Begins to copy from memory of Device::allocatePinned() to device memory.
-  /// The copy may run concurrently with earlier work, but not before the last
-  /// copyWithin() is complete. The host must not write to `from` until a later
-  /// copyWithin() is complete.
+  /// Begins to copy `bytes` bytes from page-locked host memory
+  /// (Device::allocatePinned) to device memory. The copy waits for the last
+  /// copyWithin(), but may run concurrently with all other earlier work. The
+  /// host must not write to `from` until a later copyWithin() is complete.
   virtual Status beginUpload(void *to, const void *from, size_t bytes) = 0;
-  /// Begins copies within the device's memory. They are executed after all work
-  /// and all uploads that were begun earlier, and before all that are begun
-  /// later.
+  /// Begins copies within the device's memory. The copies are executed after
+  /// all work and uploads that were begun earlier. All work and uploads that
+  /// are begun later wait for the copies.
   virtual Status copyWithin(std::span<const DeviceCopy> copies) = 0;
 
   /// Begins to generate elements of a random tensor with a kernel. `kernel` is
   /// the index in `image` of a generator kernel (PccGpuCode), and `key` is
-  /// RandomTensor::key. Each element's value depends on `key` and on its index
-  /// in the whole tensor. The source offsets of `copies` are these indices; the
-  /// target offsets say at which elements of `to` the values are stored.
+  /// RandomTensor::key. Each element's value depends on `key` and on the
+  /// element's index in the whole tensor. Source offsets of `copies` are such
+  /// indices. Target offsets of `copies` are the places in `to` at which the
+  /// values are stored, in elements.
   virtual Status generate(const ProgramImage &image, int32_t kernel,
                           uint64_t key, std::span<const StridedCopy> copies,
                           void *to) = 0;

@@ -21,8 +21,8 @@
 namespace pcc::runtime {
 
 namespace {
-/// Implements Rank. The std::optional members have values once open() has
-/// succeeded; `state` and `training` only for programs that train.
+/// Implements Rank. The std::optional members are empty until open() has
+/// succeeded. `state` and `training` stay empty if the program does not train.
 class RankRun : public Rank {
 public:
   RankRun(const ProgramImage &image, const RunOptions &options, World &world,
@@ -54,8 +54,8 @@ public:
     return training ? Status::success() : inputs->read(0);
   }
 
-  /// Signal handlers are installed only if this process runs pcc alone. If
-  /// another program embeds pcc, its handlers stay.
+  /// Signal handlers are installed only if this process runs only pcc. If
+  /// another program embeds pcc, that program's handlers stay installed.
   Status runSteps() override {
     if (training) {
       if (!options.isEmbedded)
@@ -120,8 +120,9 @@ private:
     return Status::success();
   }
 
-  /// Calls `call` under the long deadline of loading and saving. Returns exit
-  /// code 2, without the call, if the program does not train.
+  /// Calls `call` under options.loadTimeout, the deadline of loading and
+  /// saving. If the program does not train, returns exit code 2 without calling
+  /// `call`.
   template <typename Call> Status ofTraining(Call call) {
     if (!training)
       return Status::error(WrongUsage, "the bundle does not train",
@@ -131,8 +132,8 @@ private:
   }
 
   /// Loads the program from the image. Checks that the world has as many ranks
-  /// as the mesh, and that the program was compiled for this rank's pipeline
-  /// position.
+  /// as the mesh. Also checks that the program was compiled for this rank's
+  /// pipeline position (virtual pipeline rank).
   Status findProgram() {
     const std::span<const std::byte> bytes(
         static_cast<const std::byte *>(image.program), image.programBytes);
@@ -154,8 +155,8 @@ private:
     return Status::success();
   }
 
-  /// Checks that all ranks have the same plan hash, so that ranks of different
-  /// bundles never exchange messages that they would misread.
+  /// Checks that all ranks have the same plan hash, that is, the same bundle.
+  /// Ranks of different bundles would misread each other's messages.
   Status checkPeers() {
     const uint64_t mine = opened.tables->plan_hash;
     std::vector<uint64_t> hashes(size_t(world.size()));
@@ -170,8 +171,8 @@ private:
   }
 
   /// Allocates the arena (memory for intermediate tensors) with exactly the
-  /// planned bytes, and places the constants. Sets the base addresses of the
-  /// buffers of both kinds.
+  /// planned bytes, and places the constants in memory. Sets the base addresses
+  /// of arena buffers and of constant buffers.
   Status allocateArena() {
     const program::ProgramT &program = *opened.tables;
     char *arena = nullptr, *constants = nullptr;
@@ -203,9 +204,9 @@ private:
   }
 
   /// Creates the communicators, and loads weights and instructions.
-  /// Instructions are prepared before the weights are placed, because a device
-  /// may pack a weight into its own format and drop the plain piece. Messages
-  /// are bound last, when all buffers have addresses.
+  /// Instructions are prepared before the weights get addresses, because a
+  /// device may pack a weight into its preferred format and free the dense one.
+  /// Messages are bound last, when all buffers have addresses.
   Status load() {
     progress.say("loading weights");
     const program::ProgramT &program = *opened.tables;
@@ -222,8 +223,8 @@ private:
     PCC_RETURN_IF_ERROR(schedule.warmUp(at));
     inputs.emplace(program, mesh, at, options, *hostBuffers);
     log.emplace(program, isSeen());
-    // A step that is replayed from a CUDA graph records no times of single
-    // actions, which a timeline shows.
+    // A timeline shows the times of single actions. A step that is replayed
+    // from a CUDA graph does not record these times.
     if (isSeen() || !options.recordSteps)
       schedule.keepApart();
     if (trains(program)) {

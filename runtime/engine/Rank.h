@@ -14,10 +14,11 @@ namespace pcc::runtime {
 
 /// One rank of a run: loads its program, executes steps, and writes the
 /// results. Every rank has its own Device and the image (compiled program) of
-/// its pipeline position. All ranks make the same calls in the same order, each
-/// from one thread. Calls block and may communicate with the other ranks,
-/// unless their comment says "Local". After a call has failed on any rank, no
-/// further call may be made; World::abort wakes the ranks that wait.
+/// its pipeline position (virtual pipeline rank). All ranks make the same calls
+/// in the same order, each rank from one thread. Calls block and may
+/// communicate with the other ranks, unless their comment says "Local". After a
+/// call has failed on any rank, no further call may be made; World::abort wakes
+/// the ranks that wait.
 ///
 /// A rank is used in one of two ways:
 ///
@@ -37,15 +38,16 @@ public:
   virtual Status run() = 0;
 
   /// Loads the program and the weights, and creates the communicators. Must be
-  /// called before the functions below.
+  /// called before all other functions except index() and run().
   virtual Status open() = 0;
   /// Returns the loaded program (its functions, buffers and action table),
   /// which the rank owns. Local: does not communicate.
   virtual const program::ProgramT &program() const = 0;
 
-  /// Sets the input arrays that all following steps read (Inputs::open). The
-  /// arrays of `given` are borrowed and must stay valid as long as steps run.
-  /// Local: does not communicate.
+  /// Sets the input arrays that all following steps read. An array replaces the
+  /// source that the options name for the same input (Inputs::open). The arrays
+  /// of `given` are borrowed and must stay valid as long as steps run. Local:
+  /// does not communicate.
   virtual Status setInputs(const InputArrays &given) = 0;
   /// Executes all steps that the options ask for. Inference: the warm-up steps,
   /// then the timed steps. Training: `options.steps` steps, with metrics and
@@ -64,11 +66,12 @@ public:
   /// not communicate.
   virtual Status copyOutputs(std::span<std::byte *const> places) = 0;
 
-  // The functions below are only for programs that train; for other programs
-  // they return exit code 2.
+  // copyWeights(), save() and resume() are only for programs that train. For
+  // other programs they return exit code 2.
 
-  /// Copies this rank's shards of the trained weights into `whole`, the whole
-  /// weights, which all ranks of this process share.
+  /// Copies this rank's shards (local pieces) of the trained weights into
+  /// `whole`. `whole` holds the complete weights, and all ranks of this process
+  /// share it.
   virtual Status copyWeights(GatheredTensors &whole) = 0;
   /// Writes a checkpoint of the current training state into `directory`.
   virtual Status save(const std::string &directory) = 0;

@@ -29,10 +29,11 @@ Status ScheduleExecutor::loadList(
   return Status::success();
 }
 
-/// A collective of part Whole becomes an operation. For a Start, an
-/// asynchronous collective is prepared and appended to the queue of its group.
-/// A Finish takes the oldest entry of that queue, as the compiler guarantees
-/// this order.
+/// A collective of part Whole becomes an operation. The Start of an
+/// asynchronous collective creates the collective and appends it to the queue
+/// of its group. A Finish takes the oldest entry of its group's queue; the
+/// compiler guarantees that collectives of a group finish in the order of their
+/// starts.
 Status ScheduleExecutor::loadCollective(
     const LoadContext &context, const Groups &groups,
     const program::InstructionT &instruction, StartedByGroup &startedHere,
@@ -86,8 +87,9 @@ Status ScheduleExecutor::load(const LoadContext &context, const Groups &groups,
   return Status::success();
 }
 
-/// Looks up the addresses of the accumulators. Then binds each entry of the
-/// action table to its function and its messages, in table order.
+/// Looks up the addresses of the accumulators (such as summed gradients). Then
+/// finds, for each entry of the action table in order, its function and its
+/// messages.
 void ScheduleExecutor::bindMessages(const LoadContext &context,
                                     const Groups &groups, World &ranks) {
   assert(device && "load() has not been called");
@@ -104,8 +106,9 @@ void ScheduleExecutor::bindMessages(const LoadContext &context,
     act.function = action->function;
     bind(context, *action, act);
   }
-  // Name a wait after the function that needs the message: a missed deadline is
-  // then reported for that action.
+  // Gives a wait for messages the name of the following action if that action
+  // executes a function. A missed deadline is then reported for the action that
+  // needs the message.
   for (size_t i = 0; i + 1 < acts.size(); ++i)
     if (!acts[i].waits.empty() && acts[i + 1].function >= 0)
       acts[i].id.action = acts[i + 1].id.action;
@@ -120,8 +123,9 @@ Status ScheduleExecutor::warmUp(const Coordinates &at) {
   return waitForQueue(*device, *world);
 }
 
-/// A post and a wait of the same message share one MessageEnd, which carries
-/// the ticket from one to the other.
+/// The action that posts (begins) a message and the action that waits for it
+/// share one MessageEnd. The first action stores the handle of the transfer
+/// there, and the second one waits for it.
 size_t ScheduleExecutor::endOf(const LoadContext &context,
                                const program::Message &message, bool isSend) {
   const program::ProgramT &program = context.program;
@@ -140,9 +144,9 @@ size_t ScheduleExecutor::endOf(const LoadContext &context,
   return it->second;
 }
 
-/// Resolves the messages of an action. They go to `act.posts` if the action is
-/// a Post, otherwise to `act.waits`. The action is named after its first
-/// message.
+/// Finds the messages of an action. Adds them to `act.posts` if the action is a
+/// Post (it begins messages), otherwise to `act.waits`. Sets `act.id.value` to
+/// the name of the first message's tensor.
 void ScheduleExecutor::bind(const LoadContext &context,
                             const program::ActionT &action, BoundAction &act) {
   const bool posts = action.kind == program::ActionKind::Post;
@@ -182,7 +186,7 @@ Status ScheduleExecutor::wait(const BoundAction &act) {
 
 /// Between two instructions, messages in flight are advanced, because some
 /// communicators make progress only within calls. Time in collectives is added
-/// to the waiting time, all other time to the computing time.
+/// to `spent.wait`, all other time to `spent.compute`.
 Status ScheduleExecutor::runList(std::vector<BoundInstruction> &steps,
                                  const RunContext &run, TimeSpent &spent,
                                  size_t action, StepLog &log) {
@@ -214,7 +218,8 @@ Status ScheduleExecutor::runList(std::vector<BoundInstruction> &steps,
 }
 
 /// For each action: begins its messages, waits for the messages that it needs,
-/// then executes its function. Only the wait counts as idle time.
+/// then executes its function. Only the time of the wait is added to
+/// `spent.idle`.
 Status ScheduleExecutor::runActions(const Mesh &mesh, Coordinates at,
                                     TimeSpent &spent, StepLog &log) {
   log.beginStep();

@@ -46,10 +46,11 @@ public:
   /// Prepares every instruction of every function of the program for execution.
   /// `device` and `groups` are borrowed and must outlive this object.
   Status load(const LoadContext &context, const Groups &groups, Device &device);
-  /// Resolves the buffers and peers of all point-to-point messages, and
-  /// collects the accumulators that every step clears. Must be called after the
-  /// base addresses of all buffers have been set. `world` is borrowed; its
-  /// flight recorder gets one entry per executed action.
+  /// Resolves the buffers and peers of all point-to-point messages. Collects
+  /// the accumulators, the buffers (such as summed gradients) that every step
+  /// sets to zero. Must be called after the base addresses of all buffers have
+  /// been set. `world` is borrowed; its flight recorder (log of recent
+  /// communication) gets one entry per executed action.
   void bindMessages(const LoadContext &context, const Groups &groups,
                     World &world);
 
@@ -89,18 +90,19 @@ private:
     /// runs in all microbatches.
     int32_t only = -1;
   };
-  /// One point-to-point message between two pipeline stages, as this rank sends
-  /// or receives it.
+  /// One end of a point-to-point message between two pipeline stages: this
+  /// rank's send or this rank's receive.
   struct MessageEnd {
-    /// The peer, and the local buffer that is sent to it or received from it.
+    /// The peer, and the local buffer. The buffer is sent to the peer, or
+    /// received from the peer.
     PeerBuffer piece;
     bool isSend = false;
-    /// Handle of the pending transfer. Valid between the message's post and its
-    /// wait.
+    /// Handle of the pending transfer. Valid from the action that posts
+    /// (begins) the message to the action that waits for it.
     Ticket ticket = 0;
   };
-  /// An entry of the action table with its messages and its function resolved
-  /// to indices.
+  /// An entry of the action table. Its messages and its function are stored as
+  /// indices into `ends` and `functions`.
   struct BoundAction {
     /// Name of the action, and name of the first tensor that it sends or
     /// receives. Used in error messages and in the flight recorder.
@@ -109,16 +111,17 @@ private:
     /// Index into `functions` of the function that the action executes; -1 if
     /// the action only begins messages or waits for them.
     int32_t function = -1;
-    /// Indices into `ends` of the messages whose transfer this action begins.
+    /// Indices into `ends` of the messages that this action posts (begins to
+    /// send or to receive).
     std::vector<size_t> posts;
-    /// Indices into `ends` of the messages that must be complete before the
-    /// action's function runs.
+    /// Indices into `ends` of the messages for which this action waits.
     std::vector<size_t> waits;
   };
 
-  /// For each communicator group: the asynchronous collectives of the function
-  /// being loaded whose Start has been loaded, but whose Finish has not. A
-  /// Finish is paired with the oldest entry of its group.
+  /// Map from a communicator group to a queue of asynchronous collectives. A
+  /// queue has the collectives of the function being loaded whose Start has
+  /// been loaded, but whose Finish has not. A Finish is paired with the oldest
+  /// entry of its group's queue.
   using StartedByGroup =
       std::map<int32_t, std::deque<std::shared_ptr<SplitCollective>>>;
 
@@ -127,20 +130,22 @@ private:
       const LoadContext &context, const Groups &groups, Device &device,
       const std::vector<std::unique_ptr<program::InstructionT>> &instructions,
       std::vector<BoundInstruction> &steps);
-  /// Resolves the messages that an action posts and waits for to indices into
-  /// `ends`.
+  /// Finds the messages that the action `action` posts (begins) or waits for,
+  /// and stores their indices into `ends` in `act`.
   void bind(const LoadContext &context, const program::ActionT &action,
             BoundAction &act);
-  /// Returns the index of a message in `ends`; appends the message if it is not
-  /// there.
+  /// Returns the index into `ends` of a message's send (`isSend`) or receive.
+  /// If `ends` does not have it, appends it.
   size_t endOf(const LoadContext &context, const program::Message &message,
                bool isSend);
-  /// Prepares a collective instruction. If it is the Start or Finish half of an
-  /// asynchronous collective, the two halves are paired.
+  /// Prepares a collective instruction. The Start half of an asynchronous
+  /// collective creates the collective. The Finish half gets the same
+  /// collective.
   Status loadCollective(const LoadContext &context, const Groups &groups,
                         const program::InstructionT &instruction,
                         StartedByGroup &started, BoundInstruction &step);
-  /// Sets the accumulators to zero, and executes all actions one by one.
+  /// Sets the accumulators (such as summed gradients) to zero, and executes all
+  /// actions one by one.
   Status runActions(const Mesh &mesh, Coordinates at, TimeSpent &spent,
                     StepLog &log);
   /// Executes only the operations that a recorded CUDA graph does not contain,
@@ -150,9 +155,10 @@ private:
   /// them yet.
   Status record(const Mesh &mesh, const Coordinates &at, TimeSpent &spent,
                 StepLog &log);
-  /// Enqueues one step, without waiting for the device. Depending on the number
-  /// of earlier steps, executes its actions, or records them and executes the
-  /// graph, or only executes the graph.
+  /// Enqueues one step, without waiting for the device. The first step executes
+  /// the actions one by one. The second step records them as a CUDA graph and
+  /// executes the graph. Later steps only execute the graph. On a device that
+  /// cannot record, every step executes the actions one by one.
   Status begin(const Mesh &mesh, const Coordinates &at, TimeSpent &spent,
                StepLog &log);
   /// Executes one instruction.
@@ -165,7 +171,8 @@ private:
   Status runList(std::vector<BoundInstruction> &steps, const RunContext &run,
                  TimeSpent &spent, size_t action, StepLog &log);
 
-  /// The group of ranks that differ only in their pipeline position. Borrowed.
+  /// The group of ranks that differ from this rank only in their coordinate on
+  /// the pipeline axis. Borrowed.
   Group *pipeline = nullptr;
   Device *device = nullptr;
   World *world = nullptr;
@@ -184,8 +191,8 @@ private:
   /// Index into `ends` of each message, by direction (send or receive),
   /// transfer index and microbatch.
   std::map<std::tuple<bool, int32_t, int32_t>, size_t> endNumbers;
-  /// Tickets of one action, used within wait() only; a member so that its
-  /// allocation is reused.
+  /// Handles of the transfers for which wait() waits. Used within wait() only.
+  /// The vector is a member so that its allocation is reused.
   std::vector<Ticket> awaited;
   /// Number of messages that have been posted and have not been waited for.
   size_t numTravelling = 0;

@@ -17,7 +17,8 @@
 namespace pcc::runtime {
 
 bool trains(const program::ProgramT &program) {
-  // A rank whose weights are all frozen has no update.
+  // A rank whose weights are all frozen has no update, so backward passes are
+  // searched as well.
   return std::any_of(
       program.actions.begin(), program.actions.end(), [](const auto &action) {
         return action->kind == program::ActionKind::Update ||
@@ -76,8 +77,8 @@ Status TrainingRun::openOutputs() {
   return options.save.empty() ? Status::success() : openWriter(options.save);
 }
 
-/// Creates and opens the writer of checkpoints in `directory`; it replaces an
-/// earlier one.
+/// Creates and opens the writer of checkpoints in `directory`. Replaces the
+/// writer of an earlier call.
 Status TrainingRun::openWriter(const std::string &directory) {
   PCC_RETURN_IF_ERROR(state.open());
   writersDirectory = directory;
@@ -100,7 +101,8 @@ static bool hasOutput(const program::ProgramT &program, std::string_view name) {
                      });
 }
 
-/// Converts the output's single element to double; its type may be any float.
+/// Converts the output's single element to double. The element may have any
+/// floating-point type.
 Status TrainingRun::readNumber(std::string_view name,
                                std::optional<double> &number) const {
   for (const auto &output : program.outputs)
@@ -120,9 +122,9 @@ Status TrainingRun::findLoss() {
                                dist::ReductionKind::Min, {"load", "training"});
 }
 
-/// If rank 0 computes the loss, it knows all metrics, and nothing is sent.
-/// Otherwise rank `rankOfLoss` broadcasts the four numbers. NaN stands for the
-/// loss scale of a run without loss scaling.
+/// If rank 0 computes the loss, rank 0 has all metrics and nothing is sent.
+/// Otherwise rank `rankOfLoss` broadcasts the four numbers. If the run has no
+/// loss scaling, NaN is sent as the loss scale.
 Status TrainingRun::readMetrics(StepMetrics &metrics) const {
   metrics.step = position.step;
   const std::pair<std::string_view, std::optional<double> &> wanted[] = {
@@ -155,7 +157,8 @@ Status TrainingRun::gatherPeakLive() {
                                dist::ReductionKind::Max, {"step", "metrics"});
 }
 
-/// The loss line goes to stdout for scripts; the speed is progress for people.
+/// Prints the loss to stdout, where scripts read it. Prints the speed as
+/// progress for people.
 void TrainingRun::tell(const StepMetrics &metrics, double seconds) {
   if (world.rank() != 0 || !metrics.loss)
     return;
@@ -172,7 +175,8 @@ void TrainingRun::tell(const StepMetrics &metrics, double seconds) {
     writeMetrics(metrics, seconds);
 }
 
-/// Each line is flushed, so that other programs can follow the file.
+/// Each line is flushed immediately, so that other programs can read the file
+/// during training.
 void TrainingRun::writeMetrics(const StepMetrics &metrics, double seconds) {
   nlohmann::ordered_json line = {
       {"step", metrics.step},
@@ -232,8 +236,8 @@ Status TrainingRun::saveIfDue(bool isLast) {
                                 position.step % options.saveEvery == 0);
   if (!writer || !isDue)
     return Status::success();
-  // Writing a checkpoint may take longer than a wait within a step: use the
-  // load deadline, so that no rank counts as lost.
+  // Writing a checkpoint may take longer than a wait within a step. The load
+  // deadline is therefore used, so that no rank is reported as lost.
   world.setDeadline(options.loadTimeout);
   Status status = save(writersDirectory);
   if (status.ok())
@@ -267,8 +271,9 @@ void TrainingRun::tellStop(int signal) const {
                saved.c_str());
 }
 
-/// In each iteration metrics are printed first. Then the ranks agree whether to
-/// stop. A checkpoint is saved last, so that a stop also saves one.
+/// In each iteration the ranks print metrics first. Then they agree whether to
+/// stop. They save a checkpoint last, so that a checkpoint is also saved when
+/// they stop.
 Status TrainingRun::run(RankReport &report) {
   PCC_RETURN_IF_ERROR(resumeAsAsked());
   PCC_RETURN_IF_ERROR(openOutputs());

@@ -17,21 +17,21 @@
 
 namespace pcc::runtime {
 
-/// Returns whether `program` belongs to a training run: its action table has a
-/// backward pass or an optimizer update. A rank whose weights are all frozen
-/// has no update, but takes part in the backward pass.
+/// Returns whether `program` belongs to a training run, that is, whether its
+/// action table has a backward pass or an optimizer update. The program of a
+/// rank whose weights are all frozen has no update, but has a backward pass.
 bool trains(const program::ProgramT &program);
 
-/// Returns the error of a rank that ends because RunOptions::isGivenUp returned
-/// true.
+/// Returns the error with which a rank ends after RunOptions::isGivenUp
+/// returned true.
 inline Status givenUp() {
   return Status::error(PeerLost, "the run was aborted");
 }
 
-/// The training loop of one rank. Executes steps on consecutive samples, and
-/// keeps the position in the training (step number, index of the next sample)
-/// that a checkpoint records. All ranks make the same calls: either run(), or
-/// its parts.
+/// The training loop of one rank. Executes steps on consecutive samples. Keeps
+/// the training position (step number and index of the next sample), which a
+/// checkpoint records. All ranks make the same calls: either run(), or
+/// resume(), step() and save().
 class TrainingRun {
 public:
   /// Stores references to all arguments, which must outlive this object.
@@ -42,26 +42,27 @@ public:
               ScheduleExecutor &schedule, StepLog &log, Progress &progress);
   ~TrainingRun();
 
-  /// Executes the whole training run: resumes from a checkpoint, trains, saves,
-  /// and prints, as the options say. Adds times and metrics to `report`. A
-  /// signal that any rank receives (StopRequest.h) ends all ranks after the
-  /// same step, with a last checkpoint if --save is given.
+  /// Executes the whole training run that the options describe: resumes from a
+  /// checkpoint, trains, saves checkpoints, and prints metrics. Adds times and
+  /// metrics to `report`. If any rank receives a stop signal (StopRequest.h),
+  /// all ranks end after the same step. They then write a last checkpoint if
+  /// --save is given.
   Status run(RankReport &report);
 
-  // The functions below are the parts of run(). All ranks must call them
-  // together.
+  // resume(), step() and save() are the parts of run(). All ranks must call
+  // them together.
 
-  /// Restores weights, optimizer state and the training position from a
-  /// checkpoint in `directory`, and appends the warnings of loadCheckpoint() to
-  /// `notes`. Exit code 10 if the inputs cannot continue at the restored
-  /// sample.
+  /// Restores weights, optimizer state and the training position (step number
+  /// and next sample) from a checkpoint in `directory`. Appends the warnings of
+  /// loadCheckpoint() to `notes`. Exit code 10 if the inputs cannot continue at
+  /// the restored sample.
   Status resume(const std::string &directory, std::vector<std::string> &notes);
-  /// Executes one training step on the inputs at the current position, and
-  /// advances the position. Unless `isLast`, reads the inputs of the next step
-  /// while the device computes. Prints nothing.
+  /// Executes one training step on the inputs that begin with the next sample,
+  /// and advances the training position. Unless `isLast` is true, reads the
+  /// inputs of the following step while the device computes. Prints nothing.
   Status step(RankReport &report, bool isLast = true);
-  /// Writes a checkpoint of the current training state and position into
-  /// `directory`.
+  /// Writes a checkpoint of the current weights, optimizer state and training
+  /// position into `directory`.
   Status save(const std::string &directory);
 
 private:
@@ -75,15 +76,15 @@ private:
   /// Writes a checkpoint if one is due: after the last step and after every
   /// --save-every steps. Does nothing after other steps.
   Status saveIfDue(bool isLast);
-  /// Sets `signal` on all ranks to the number of a stop signal that any rank
-  /// has received, or to 0 if no rank has. All ranks must call, and get the
-  /// same number.
+  /// Sets `signal` on all ranks to the number of a stop signal (SIGTERM or
+  /// SIGINT) that any rank has received. Sets it to 0 if no rank has received
+  /// one. All ranks must call this function, and get the same number.
   Status agreeToStop(int &signal);
   /// Prints on rank 0 that a signal has ended the run, and how to resume it.
   void tellStop(int signal) const;
   /// Sets `rankOfLoss` on all ranks to the lowest rank whose program computes
-  /// the loss. Rank 0 prints the metrics, but its program may not compute the
-  /// loss.
+  /// the loss. This rank is needed because rank 0 prints the loss, but its
+  /// program may not compute it.
   Status findLoss();
   /// Sets `number` to the scalar output `name` of the last step; leaves it
   /// empty on ranks that do not compute that output.
@@ -91,8 +92,9 @@ private:
   /// Sets `metrics` to the loss and other metrics of the last step. If rank 0
   /// does not compute the loss, rank `rankOfLoss` broadcasts its metrics.
   Status readMetrics(StepMetrics &metrics) const;
-  /// After the first step, and only with --metrics, gathers from all ranks how
-  /// many forward passes each stage keeps alive at once, into `peakLive`.
+  /// Sets `peakLive` on all ranks, after the first step and only with
+  /// --metrics. Entry s is the largest number of forward passes of stage s
+  /// whose activations are alive at once.
   Status gatherPeakLive();
   /// Prints loss, gradient norm and speed of the last step on rank 0, and
   /// writes the step's line to the metrics file if there is one.

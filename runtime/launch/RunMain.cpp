@@ -79,8 +79,10 @@ static Status becomeRank(const std::string &bundle, int rank, char **argv) {
                        "cannot start " + program + ": " + std::strerror(errno));
 }
 
-/// Under `pcc run`, announces this process's id to RankWatch. Also sets the
-/// parent-death signal, so that the rank ends when its launcher is killed.
+/// Under `pcc run`, writes the rank and the id of this process into the status
+/// folder, from which `pcc run` reads them (RankWatch). Also sets the
+/// parent-death signal, so that the rank ends when its launcher is killed. Does
+/// nothing without `pcc run`.
 static void announce(const Environment &environment, int rank) {
   const auto folder = environment.find(kStatusFolderVariable);
   if (folder == environment.end())

@@ -9,8 +9,8 @@
 
 namespace pcc::runtime {
 
-/// Changes the coordinate of one mesh axis so that the coordinate along `axis`
-/// becomes `digit`.
+/// Changes the coordinates `at` so that the coordinate along the sub-axis
+/// `axis` becomes `digit`. Only the coordinate of one mesh axis changes.
 static void setDigit(Coordinates &at, const SubAxis &axis, const Mesh &mesh,
                      int64_t digit) {
   assert(digit >= 0 && digit < axis.size && "no such coordinate");
@@ -43,12 +43,13 @@ static int64_t countElements(const std::vector<StridedCopy> &copies) {
 }
 
 namespace {
-/// Side of a copy that lies in scratch: the target of a packed send, the source
-/// of a packed receive.
+/// The two sides of a copy. A packed message has one side in scratch: the
+/// target of a send, the source of a receive.
 enum class Side { Source, Target };
 
 /// Builds the plan of the rank at `at`. Each public method plans one kind of
-/// collective and consumes the planner.
+/// collective. Only one of them may be called per object, because it moves the
+/// plan out.
 class Planner {
 public:
   Planner(const CollectiveSpec &spec, const Mesh &mesh, const Coordinates &at)
@@ -58,16 +59,17 @@ public:
       pieces.push_back(pieceNumber(spec.from, mesh, member));
   }
 
-  /// Plans local copies only.
+  /// Plans a collective of kind Slice: local copies without messages.
   CollectivePlan slice() {
     plan.local = between(me, me);
     findHoles();
     return std::move(plan);
   }
 
-  /// Plans an all-gather of whole contributions. This requires that no two
-  /// members hold the same piece. Otherwise replicas would be sent for nothing,
-  /// so the collective becomes a redistribution.
+  /// Plans an all-gather in which every member contributes its whole `in`. This
+  /// requires that no two members hold the same piece of the tensor. If some
+  /// do, copies of the same piece would be sent, so the collective is planned
+  /// as a redistribution.
   CollectivePlan gather() {
     if (std::set(pieces.begin(), pieces.end()).size() != pieces.size())
       return redistribute();
@@ -86,8 +88,9 @@ public:
     return std::move(plan);
   }
 
-  /// Plans a reduce-scatter. All pieces to be reduced here, the rank's own
-  /// included, go to scratch, where they are reduced in a fixed order.
+  /// Plans a reduce-scatter. The members' pieces (their contributions to this
+  /// rank's result) go to scratch, together with the rank's own piece. They are
+  /// reduced there in a fixed order.
   CollectivePlan reduceScatter() {
     for (int member = 0; member < numMembers(); ++member) {
       if (member != me)
@@ -98,8 +101,8 @@ public:
     return std::move(plan);
   }
 
-  /// Plans a change of layout by pairwise messages. Each distinct piece of
-  /// `from` is received from one of its holders.
+  /// Plans a change of layout by pairwise messages. Each distinct piece (shard
+  /// of the operand) is received from one of the members that hold it.
   CollectivePlan redistribute() {
     for (int member = 0; member < numMembers(); ++member) {
       if (member == me)
@@ -125,15 +128,15 @@ public:
 private:
   int numMembers() const { return static_cast<int>(members.size()); }
 
-  /// Returns the copies from the local piece of `source` to the local piece of
-  /// `target`.
+  /// Returns the copies from the operand of member `source` to the result of
+  /// member `target`.
   std::vector<StridedCopy> between(int source, int target) const {
     return intersect({&spec.from, &members[source]},
                      {&spec.to, &members[target]}, mesh);
   }
 
-  /// Sets `hasHoles` if the copies and messages write fewer elements than `to`
-  /// has.
+  /// Sets `hasHoles` if the local copies and the received messages write fewer
+  /// elements than the result has.
   void findHoles() {
     int64_t made = countElements(plan.local);
     for (const PeerPiece &piece : plan.receives)
@@ -141,10 +144,11 @@ private:
     plan.hasHoles = hasView(spec.to) && made < numElements(localShape(spec.to));
   }
 
-  /// Returns the member that sends `piece` to `receiver`: the receiver itself
-  /// if it holds the piece. Otherwise the k-th replica of the receiver's own
-  /// piece receives from the k-th holder of `piece`, modulo the number of
-  /// holders.
+  /// Returns the member that sends the piece with number `piece` to `receiver`.
+  /// If the receiver holds the piece, returns the receiver itself. Otherwise
+  /// distributes receivers over the holders: of the members that hold the same
+  /// piece as the receiver, the k-th one receives from holder k modulo the
+  /// number of holders.
   int sourceFor(int receiver, int64_t piece) const {
     if (pieces[receiver] == piece)
       return receiver;
@@ -157,8 +161,9 @@ private:
         return member;
   }
 
-  /// Replaces one side of the copies by contiguous memory from offset 0, one
-  /// copy after another, in loop order.
+  /// Replaces one side of the copies (source or target) by contiguous memory
+  /// that begins at offset 0. The elements are stored in the order of the
+  /// copies and, within a copy, in loop order.
   static std::vector<StridedCopy> densely(std::vector<StridedCopy> copies,
                                           Side side) {
     int64_t offset = 0;
@@ -176,8 +181,8 @@ private:
     return copies;
   }
 
-  /// Appends the piece for `member`, unless it is empty. The piece is packed
-  /// unless it is contiguous in `in`.
+  /// Appends the message to `member` to the plan, unless it is empty. The
+  /// message is packed into scratch unless its elements are contiguous in `in`.
   void addSend(int member, const std::vector<StridedCopy> &copies) {
     PeerPiece piece{member, countElements(copies)};
     if (piece.elements == 0)
@@ -189,8 +194,9 @@ private:
     plan.sends.push_back(std::move(piece));
   }
 
-  /// Appends the piece from `member`, unless it is empty. The piece is packed
-  /// if it is not contiguous in `out`, or if `alwaysPacked` is set.
+  /// Appends the message from `member` to the plan, unless it is empty. The
+  /// message is received in scratch (packed) if its elements are not contiguous
+  /// in `out`, or if `alwaysPacked` is true.
   void addReceive(int member, const std::vector<StridedCopy> &copies,
                   bool alwaysPacked) {
     PeerPiece piece{member, countElements(copies)};
@@ -203,7 +209,8 @@ private:
     plan.receives.push_back(std::move(piece));
   }
 
-  /// Reserves scratch for a piece and derives its copies.
+  /// Reserves scratch for a piece (the elements of one message), and sets the
+  /// copies between the rank's buffer and scratch.
   void pack(PeerPiece &piece, const std::vector<StridedCopy> &copies,
             Side scratchSide) {
     piece.packed = true;
@@ -223,7 +230,7 @@ private:
 
 CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
                               const Coordinates &at) {
-  // Neither kind has layouts, so there is nothing to plan.
+  // AllReduce and Broadcast have no layouts, so there is nothing to plan.
   if (spec.kind == dist::CollectiveKind::AllReduce ||
       spec.kind == dist::CollectiveKind::Broadcast)
     return {};
@@ -247,9 +254,10 @@ static void addAxes(const SubAxes &axes, const Mesh &mesh,
     indices.insert(mesh.indexOf(axis.axis));
 }
 
-/// Calls `visit` with one representative of all ranks that have the same plan,
-/// in microbatch 0, until it returns false. A plan depends only on the axes of
-/// the group and of the layouts; the other coordinates are 0.
+/// Calls `visit` with the coordinates of ranks in microbatch 0, until `visit`
+/// returns false. Ranks that have the same plan are visited only once. A plan
+/// depends only on the axes of the group and of the layouts, so the coordinates
+/// along all other axes are 0.
 template <typename Visit>
 static void forEveryPlace(const CollectiveSpec &spec, const Mesh &mesh,
                           Visit &&visit) {
@@ -282,14 +290,14 @@ int64_t collectiveScratchElements(const CollectiveSpec &spec,
 }
 
 /// Compares the plans of all members of the group whose first member is at
-/// `at`.
+/// `at`. Returns a description of the first mismatch, or an empty string.
 static std::string findUnmatchedPiece(const CollectiveSpec &spec,
                                       const Mesh &mesh, const Coordinates &at) {
   struct Sizes {
     std::vector<int64_t> sent, received;
   };
-  // Element counts by (sender, receiver), in the order of the messages. A
-  // member's own piece is not a message.
+  // Maps (sender, receiver) to the element counts of the messages, in their
+  // order. A piece that a member keeps is not a message.
   std::map<std::pair<int, int>, Sizes> sizes;
   int self = 0;
   for (const Coordinates &member : membersOf(spec.group, mesh, at)) {
@@ -335,17 +343,19 @@ static Layout firstDims(const Layout &layout, size_t count) {
   return first;
 }
 
-/// Returns the layout of the side whose rows are divided over the members.
+/// Returns the layout of the side whose rows are divided over the members: the
+/// operand of an AllGather, the result of a ReduceScatter.
 static const Layout &dividedSide(const CollectiveSpec &spec) {
   return spec.kind == dist::CollectiveKind::AllGather ? spec.from : spec.to;
 }
-/// Returns the layout of the side that has space for the rows of all members.
+/// Returns the layout of the side that has space for the rows of all members:
+/// the result of an AllGather, the operand of a ReduceScatter.
 static const Layout &wholeSide(const CollectiveSpec &spec) {
   return spec.kind == dist::CollectiveKind::AllGather ? spec.to : spec.from;
 }
 
-/// Returns the offsets of all elements that the copies move, on one side, in
-/// loop order.
+/// Returns the offsets of all elements that the copies read (`side` is Source)
+/// or write (`side` is Target), in loop order.
 static std::vector<int64_t> offsetsOf(const std::vector<StridedCopy> &copies,
                                       Side side) {
   std::vector<int64_t> offsets;
@@ -367,9 +377,10 @@ static std::vector<int64_t> offsetsOf(const std::vector<StridedCopy> &copies,
   return offsets;
 }
 
-/// Treats rows as elements of a tensor that has only the first `rowDims` dims.
-/// The copies from a member's divided side to this rank's whole side then
-/// enumerate the member's rows on both sides.
+/// Treats each row as one element of a tensor that has only the first `rowDims`
+/// dims. The copies from a member's divided side to this rank's whole side then
+/// list the member's rows: the source offsets on the divided side, the target
+/// offsets on the whole side.
 std::optional<RowPlan> planRows(const CollectiveSpec &spec, size_t rowDims,
                                 const Mesh &mesh, const Coordinates &at) {
   const Layout divided = firstDims(dividedSide(spec), rowDims),
@@ -403,8 +414,8 @@ bool areConsecutive(const RowPlan &plan) {
 
 int64_t rowScratchElements(const CollectiveSpec &spec, size_t rowDims,
                            const Mesh &mesh) {
-  // Rank 0 has the largest pieces, since pieces are ceil-sized and padded at
-  // the end.
+  // Rank 0 has the largest shards, because shard sizes are rounded up and only
+  // the last shards have padding.
   const auto plan =
       planRows(spec, rowDims, mesh, Coordinates(mesh.axes.size(), 0));
   if (!plan)

@@ -25,22 +25,25 @@
 namespace pcc::runtime {
 
 /// Returns the coordinates of all members of the group that contains the rank
-/// at `at`. The members of a group differ along the sub-axes `group` only, and
-/// are ordered by their coordinates along these, the first being major.
+/// at `at`. The members of a group differ only along the sub-axes `group`. They
+/// are ordered by their coordinates along these sub-axes, of which the first is
+/// the most significant.
 std::vector<Coordinates> membersOf(const SubAxes &group, const Mesh &mesh,
                                    const Coordinates &at);
 
 /// A collective as the program describes it, independent of the rank.
 struct CollectiveSpec {
-  /// Any kind but Mask. All except AllReduce, ReduceScatter and Broadcast move
-  /// elements of one global value between layouts.
+  /// Any kind except Mask. All kinds except AllReduce, ReduceScatter and
+  /// Broadcast move elements of one global value from one layout to another.
   dist::CollectiveKind kind = dist::CollectiveKind::AllReduce;
-  /// Sub-axes that its groups span; none for Slice.
+  /// Sub-axes (parts of mesh axes) along which the members of a group differ;
+  /// empty for Slice, which has no group.
   SubAxes group = {};
-  /// Layout of the operand `in`; empty for AllReduce and Broadcast.
+  /// Layout of the operand `in` (how the tensor is divided over ranks); empty
+  /// for AllReduce and Broadcast.
   Layout from = {};
-  /// Layout of the result `out`, with the views (halos, slices) by which it
-  /// reads the dims of the operand; empty for AllReduce and Broadcast.
+  /// Layout of the result `out`; empty for AllReduce and Broadcast. A dim of
+  /// `out` may be a view (such as a halo or a slice) of the operand's dim.
   Layout to = {};
   bool operator==(const CollectiveSpec &) const = default;
 };
@@ -54,11 +57,13 @@ struct PeerPiece {
   int member = 0;
   /// Number of elements of the piece.
   int64_t elements = 0;
-  /// Whether the piece goes through scratch.
+  /// Whether the piece is copied through scratch.
   bool packed = false;
-  /// First element in the rank's buffer, if the piece is not packed.
+  /// Index of the piece's first element in the rank's buffer. Used only if the
+  /// piece is not packed.
   int64_t offset = 0;
-  /// First element in scratch, if the piece is packed.
+  /// Index of the piece's first element in scratch. Used only if the piece is
+  /// packed.
   int64_t scratchOffset = 0;
   /// Copies of a packed piece: from the buffer to scratch for sends, from
   /// scratch to the buffer for receives. Offsets in scratch count from
@@ -66,7 +71,8 @@ struct PeerPiece {
   std::vector<StridedCopy> copies = {};
 };
 
-/// One rank's part of a collective: the messages and the copies around them.
+/// The messages that one rank sends and receives in a collective, and the local
+/// copies before and after the messages.
 struct CollectivePlan {
   /// Pieces to send, ordered by member.
   std::vector<PeerPiece> sends = {};
@@ -74,45 +80,50 @@ struct CollectivePlan {
   /// rank's own piece, and packs all of these pieces, because they are reduced
   /// in scratch.
   std::vector<PeerPiece> receives = {};
-  /// Copies from the rank's own `in` to its own `out`.
+  /// Copies from this rank's `in` to this rank's `out`, without a message.
   std::vector<StridedCopy> local = {};
-  /// Whether the plan is a plain all-gather: every member contributes its whole
-  /// `in`, in member order. Then `sends`, `receives` and `local` are empty.
+  /// Whether the collective is a plain all-gather: every member contributes its
+  /// whole `in`, in member order. `sends`, `receives` and `local` are then
+  /// empty.
   bool gathers = false;
-  /// Whether the all-gather can write its result to `out`. Otherwise the result
-  /// goes to scratch and `unpack` distributes it.
+  /// Whether the all-gather writes its result directly to `out`. Otherwise it
+  /// writes the result to scratch, and the copies in `unpack` move it to `out`.
   bool gathersDirectly = false;
-  /// Copies to `out`, by member; source offsets count from the member's
-  /// contribution in scratch.
+  /// For each member of an all-gather: copies of the member's contribution from
+  /// scratch to `out`. Source offsets count from the beginning of the
+  /// contribution.
   std::vector<std::vector<StridedCopy>> unpack = {};
   /// Elements of scratch that this rank needs.
   int64_t scratchElements = 0;
-  /// Whether some element of `out` is a hole of a view. The whole of `out` is
-  /// then zeroed before the copies.
+  /// Whether some element of `out` is a hole: an index of a view that reads no
+  /// element of the operand, as in padding. All of `out` is then set to zero
+  /// before the copies.
   bool hasHoles = false;
 };
 
-/// Plans the part of the rank at `at`. In the plan, every element that `to`
-/// holds at `at` comes from exactly one member: from the rank itself if it has
-/// the element, otherwise from one of the replicas that have it. Receivers are
-/// distributed evenly over the replicas. Plans of different ranks match (see
-/// findUnmatchedPiece). Returns an empty plan for AllReduce and Broadcast.
+/// Plans the copies and messages of the rank at `at`. In the plan, every
+/// element of the rank's `out` comes from exactly one member. If the rank has
+/// the element in `in`, it is copied locally. Otherwise one of the replicas
+/// (members that have the element) sends it; receivers are distributed evenly
+/// over the replicas. Plans of different ranks match (see findUnmatchedPiece).
+/// Returns an empty plan for AllReduce and Broadcast.
 CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
                               const Coordinates &at);
 
 /// Returns the largest number of scratch elements that any rank of the mesh
-/// needs in microbatch 0. The emitter reserves that many.
+/// needs in microbatch 0. The compiler reserves that many.
 int64_t collectiveScratchElements(const CollectiveSpec &spec, const Mesh &mesh);
 
-/// Checks that every piece that one member of a group sends has the size of the
-/// piece that its peer expects, in the same order. Returns a description of the
-/// first mismatch, or an empty string. A mismatch would deadlock the run.
+/// Checks that members agree on their messages: if member r expects a piece
+/// from member s, then s sends a piece of the same size to r, in the same
+/// order. Returns a description of the first mismatch, or an empty string. A
+/// mismatch would deadlock the run.
 std::string findUnmatchedPiece(const CollectiveSpec &spec, const Mesh &mesh);
 
-/// Returns the scratch elements of an all-reduce of `elements` elements that
-/// runs in two parts. Every member reduces one share of ceil(elements /
-/// members) elements, and receives each other member's copy of that share into
-/// scratch.
+/// Returns the number of scratch elements that an all-reduce of `elements`
+/// elements needs if it is split into Start and Finish. Every member reduces
+/// one share of ceil(elements / members) elements. It receives the other
+/// members' copies of that share into scratch.
 int64_t splitAllReduceScratchElements(int64_t elements, int64_t members);
 
 /// Row indices of a ragged collective, which moves only the rows that its masks
@@ -135,24 +146,27 @@ struct RowPlan {
   std::vector<std::vector<int64_t>> whole = {};
 };
 
-/// Plans the rows of an AllGather or a ReduceScatter, whose first `rowDims`
-/// dims enumerate the rows. Returns nothing if the whole side has no space for
-/// a row of some member.
+/// Plans the rows of an AllGather or a ReduceScatter. The first `rowDims` dims
+/// enumerate the rows; the remaining dims are the elements of a row. Returns
+/// nothing if the whole side (the layout with space for the rows of all
+/// members) has no space for a row of some member.
 std::optional<RowPlan> planRows(const CollectiveSpec &spec, size_t rowDims,
                                 const Mesh &mesh, const Coordinates &at);
 
-/// Returns the elements of one row: the product of the local dims behind the
-/// first `rowDims` dims.
+/// Returns the number of elements of one row on this rank: the product of all
+/// local dims after the first `rowDims` dims.
 int64_t rowElements(const CollectiveSpec &spec, size_t rowDims);
 
-/// Returns the scratch elements that every rank needs for a ragged collective:
-/// space for all rows that it may send and for all rows that it may receive. An
-/// AllGather whose rows are consecutive receives into `out` and needs only the
-/// former. Returns 0 if there is no RowPlan.
+/// Returns the number of scratch elements that every rank needs for a ragged
+/// collective: space for all rows that the rank may send, and space for all
+/// rows that it may receive. An AllGather whose rows are consecutive receives
+/// directly into `out`, so it needs only the space for sent rows. Returns 0 if
+/// planRows() finds no plan.
 int64_t rowScratchElements(const CollectiveSpec &spec, size_t rowDims,
                            const Mesh &mesh);
 
-/// Returns whether the rows of each member are contiguous on the whole side.
+/// Returns whether the rows of each member are contiguous on the whole side
+/// (the layout with space for the rows of all members).
 bool areConsecutive(const RowPlan &plan);
 
 } // namespace pcc::runtime

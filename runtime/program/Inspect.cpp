@@ -12,8 +12,8 @@ using Json = nlohmann::ordered_json;
 namespace pcc::runtime {
 
 namespace {
-/// The mesh of bundle.json. Axes of size 1 are missing there, so axes are found
-/// by name.
+/// The mesh of bundle.json. Axes of size 1 are missing in bundle.json, so axes
+/// are found by name.
 class InspectMesh {
 public:
   InspectMesh(const Json &bundle) {
@@ -31,14 +31,15 @@ public:
     return json;
   }
 
-  /// Returns the position of a rank: its coordinate on the axis "pp", or 0 if
-  /// there is no such axis.
+  /// Returns the pipeline position (virtual pipeline rank) of a rank: its
+  /// coordinate on the axis "pp", or 0 if the mesh has no axis "pp".
   int64_t pipelinePosition(const Coordinates &at) const {
     return mesh.axes[0].name == "pp" ? at[0] : 0;
   }
 
-  /// Parses the layout of one dim: a list of factors [size, [axis, pre, size],
-  /// …].
+  /// Parses the layout of one dim: a list of factors. A factor [size, [axis,
+  /// pre, size], …] has a size and the sub-axes over which it is split. A
+  /// sub-axis is the middle dim of the axis reshaped to [pre, size, rest].
   static DimSharding dimOf(const Json &stored) {
     DimSharding dim;
     for (const Json &entry : stored) {
@@ -52,9 +53,9 @@ public:
     return dim;
   }
 
-  /// Returns the index ranges of a dim that a rank holds as [[begin, end], …].
-  /// If the dim is divided by microbatch, the ranges of all microbatches follow
-  /// one another and are merged where they are adjacent.
+  /// Returns the index ranges of a dim that the rank at `at` holds, as [[begin,
+  /// end], …]. If the dim is divided by microbatch, lists the ranges of all
+  /// microbatches one after another, and merges adjacent ranges.
   Json runsOf(const DimSharding &dim, Coordinates at) const {
     const bool isCut = isCutByMicrobatch({{dim}, {}, {}});
     Runs runs;
@@ -76,8 +77,8 @@ public:
   Mesh mesh;
 };
 
-/// A tensor of a program: its JSON entry without the layout, and the layout,
-/// which is parsed once for all ranks.
+/// A tensor of a program. `entry` is the tensor's JSON entry without the
+/// layout. `dims` is the layout, which is parsed once for all ranks.
 struct InspectedTensor {
   Json entry;
   std::vector<DimSharding> dims;
@@ -116,7 +117,8 @@ public:
 private:
   static constexpr const char *lists[] = {"parameters", "inputs", "outputs"};
 
-  /// Returns one list of tensors with the index ranges that a rank holds.
+  /// Returns the tensors of one list ("parameters", "inputs" or "outputs"),
+  /// each with the index ranges that the rank at `at` holds.
   Json tensorsJson(const char *list, const Coordinates &at) const {
     Json entries = Json::array();
     const auto found = tensors.find(list);
@@ -138,8 +140,8 @@ private:
 };
 } // namespace
 
-/// Removes the entries of a list that do not concern the given stages. `fields`
-/// are the members of an entry that name a stage.
+/// Removes from the list `list` the entries that concern none of the stages
+/// `stages`. `fields` are the fields of an entry that hold a stage.
 static void keepStages(Json &bundle, const char *list,
                        std::initializer_list<const char *> fields,
                        const Json &stages) {
@@ -154,8 +156,9 @@ static void keepStages(Json &bundle, const char *list,
   bundle[list] = std::move(kept);
 }
 
-/// Replaces the list of programs by a list of ranks. With `onlyRank`, also
-/// removes stages, collectives and transfers that do not concern that rank.
+/// Replaces the list of programs by a list of ranks. If `onlyRank` is given,
+/// also removes stages, collectives and transfers that do not concern that
+/// rank.
 static Json expand(Json bundle, std::optional<int64_t> onlyRank) {
   const InspectMesh mesh(bundle);
   const Json programs = bundle.at("programs");

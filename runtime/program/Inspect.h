@@ -23,11 +23,11 @@ struct InspectOptions {
   bool schedule = false;
 };
 
-/// Describes a bundle in `text`. Reads only the bundle's bundle.json, which
-/// describes programs, and derives the description of each rank: its
-/// coordinates and the index ranges that it holds of weights, inputs and
-/// outputs. Returns exit code 11 if bundle.json cannot be read, 2 if the bundle
-/// has no such rank.
+/// Sets `text` to the description of a bundle. Reads only the bundle's
+/// bundle.json, which describes programs. Derives from it the description of
+/// each rank: its coordinates, and the index ranges that the rank holds of
+/// weights, inputs and outputs. Returns exit code 11 if bundle.json cannot be
+/// read, 2 if the bundle has no such rank.
 Status inspectBundle(const InspectOptions &options, std::string &text);
 
 } // namespace pcc::runtime

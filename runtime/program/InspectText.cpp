@@ -20,13 +20,14 @@ std::string bytesText(double bytes) {
   return text;
 }
 
-/// Returns a field of `entry`, a number of bytes, as text.
+/// Returns the number of bytes in a field of `entry` as text, such as "96.0
+/// KiB".
 static std::string bytesOf(const Json &entry, const char *field) {
   return bytesText(entry.at(field).get<double>());
 }
 
-/// Returns an object such as {"a": 2, "b": 4} as "a=2, b=4". An empty object is
-/// a mesh without axes of more than one rank.
+/// Returns an object such as {"a": 2, "b": 4} as "a=2, b=4". Returns "one rank"
+/// for an empty object, which is the mesh of a single rank.
 static std::string pairsText(const Json &object) {
   std::string text;
   for (const auto &[name, value] : object.items())
@@ -48,7 +49,7 @@ static std::string runsText(const Json &runs) {
   return text + "]";
 }
 
-/// Returns the inputs or outputs of the model, one line each.
+/// Returns the inputs or outputs of the model as text, one line each.
 static std::string portsText(const Json &ports) {
   std::string text;
   for (const Json &port : ports)
@@ -70,7 +71,8 @@ static std::string rankText(const Json &rank) {
          rank.at("instructions").dump() + " instructions\n";
 }
 
-/// Returns the index ranges that a rank holds of a list of tensors.
+/// Returns a list of tensors of one rank, one line each, with the index ranges
+/// that the rank holds.
 static std::string tensorsText(const Json &rank, const char *list) {
   std::string text;
   for (const Json &tensor : rank.at(list))
@@ -79,8 +81,8 @@ static std::string tensorsText(const Json &rank, const char *list) {
   return text.empty() ? "" : "  " + std::string(list) + "\n" + text;
 }
 
-/// Returns the collectives that run once per `per` ("step" or "microbatch")
-/// under a heading, or an empty string if there are none.
+/// Returns the collectives that run once per `per` ("step" or "microbatch"),
+/// with a heading. Returns an empty string if there are none.
 static std::string collectivesText(const Json &collectives,
                                    const std::string &per) {
   std::string text;
@@ -95,7 +97,7 @@ static std::string collectivesText(const Json &collectives,
   return text.empty() ? "" : "collectives per " + per + "\n" + text;
 }
 
-/// Joins the names of actions.
+/// Returns the names of actions, with `separator` between them.
 static std::string actionsText(const Json &actions, const char *separator) {
   std::string text;
   for (const Json &action : actions)

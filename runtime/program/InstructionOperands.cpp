@@ -8,9 +8,9 @@ namespace pcc::runtime {
 
 using List = std::vector<int32_t>;
 
-/// Returns the operands of a kernel. cuDNN computes all gradients of attention
-/// in one call, which replaces the kernel of the key gradients and also writes
-/// the query gradient.
+/// Returns the operands of a kernel. An attention kernel for the key's
+/// gradients may be replaced by one call of cuDNN, which computes all
+/// gradients. The query's gradient is therefore listed as well.
 static List listOf(const program::KernelT &kernel) {
   List list = kernel.buffers;
   if (kernel.attention &&
@@ -43,7 +43,7 @@ static List listOf(const program::HostOpT &op) {
   return list;
 }
 
-/// Calls listOf() for a table whose type is known only at run time.
+/// Calls listOf() for `table`, whose type `Table` is known only at run time.
 template <typename Table> static List erased(const void *table) {
   return listOf(*static_cast<const Table *>(table));
 }

@@ -11,8 +11,8 @@
 namespace pcc::runtime {
 
 /// Returns the indices of all buffers that the instruction names, in the order
-/// of its fields. Absent optional buffers are left out; a buffer that is named
-/// twice is listed twice. The result does not tell which buffers are written.
+/// of its fields. Absent optional buffers are left out. A buffer that is named
+/// twice is listed twice. Read and written buffers are not distinguished.
 std::vector<int32_t> buffersOf(const program::InstructionT &instruction);
 
 } // namespace pcc::runtime

@@ -9,7 +9,8 @@ namespace pcc::runtime {
 
 int64_t numRanks(const Mesh &mesh) { return mesh.spatial().size(); }
 
-/// The microbatch is the minor-most digit.
+/// The microbatch is the last coordinate, that of the time axis "mb"; it stays
+/// 0.
 Coordinates coordinatesOf(const Mesh &mesh, int64_t rank) {
   return mesh.coordinates(rank * mesh.axes.back().size);
 }
@@ -47,8 +48,9 @@ int64_t numElements(std::span<const int64_t> shape) {
 // Faults
 //===----------------------------------------------------------------------===//
 
-/// Most segments per dim, which bounds the work of loading an untrusted
-/// program. No layout that pcc emits needs as many.
+/// Largest number of segments (contiguous index ranges) per dim. This bounds
+/// the work of loading an untrusted program. No layout that pcc emits needs as
+/// many.
 static constexpr int64_t kMaxSegments = int64_t(1) << 22;
 
 /// Checks that a sub-axis exists in the mesh.
@@ -61,9 +63,10 @@ static const char *findAxisFault(const SubAxis &axis, const Mesh &mesh) {
   return nullptr;
 }
 
-/// Checks one dim of a layout and appends its sub-axes to `used`. A divided
-/// factor splits a rank's piece into at most as many segments as the product of
-/// the factors major to it.
+/// Checks one dim of a layout and appends its sub-axes to `used`. Also limits
+/// the number of segments (contiguous index ranges) that a rank holds. If a
+/// factor other than the first is split, this number is at most the product of
+/// the sizes of the factors before it.
 static const char *findDimFault(const DimSharding &dim, const Mesh &mesh,
                                 int64_t expected, SubAxes &used) {
   int64_t size = 1, segments = 1;
@@ -123,13 +126,16 @@ const char *findViewFault(const View &view, int64_t size) {
 // Parts of a rank
 //===----------------------------------------------------------------------===//
 
-/// Returns the index of the piece of a factor that a rank holds.
+/// Returns the index of the piece of a factor that the rank at `at` holds. A
+/// factor is split over its axes into pieces of equal size; the last ones may
+/// have padding.
 static int64_t pieceOf(const Factor &factor, const Mesh &mesh,
                        const Coordinates &at) {
   return coordinateOf(factor.axes, mesh, at);
 }
 
-/// Appends a segment and merges it with the last one if both are contiguous.
+/// Appends the segment `next`. If it continues the last segment, both locally
+/// and globally, extends the last segment instead.
 static void append(std::vector<Segment> &list, Segment next) {
   if (!list.empty()) {
     Segment &last = list.back();
@@ -142,11 +148,12 @@ static void append(std::vector<Segment> &list, Segment next) {
   list.push_back(next);
 }
 
-/// Returns the segments of a dim that a rank holds. Local and global order
-/// agree, because both nest the factors alike. The list is built from the minor
-/// factor outwards: the segments so far are repeated once per index of the next
-/// factor. If they cover the inner factors completely, one longer segment
-/// replaces the copies.
+/// Returns the segments (contiguous index ranges) of a dim that a rank holds.
+/// Local and global order agree, because both nest the factors in the same
+/// order. The list is built from the last (minor) factor to the first. For each
+/// further factor, the segments so far are repeated once per index of the
+/// factor that the rank holds. If the rank holds all of the inner factors, one
+/// long segment is used instead.
 static std::vector<Segment> segmentsOf(const DimSharding &dim, const Mesh &mesh,
                                        const Coordinates &at) {
   std::vector<Segment> inner = {{0, 0, 1}};
@@ -184,9 +191,9 @@ int64_t pieceNumber(const Layout &layout, const Mesh &mesh,
   return number;
 }
 
-/// Compares with the lower ranks that differ on one axis only. One axis at a
-/// time is sufficient, because the replicas of a piece are all combinations of
-/// coordinates whose used digits are equal.
+/// Compares the rank with lower ranks that differ from it on one axis only. One
+/// axis at a time is sufficient: the replicas of a piece are all ranks that
+/// have the same coordinates along the sub-axes that the layout uses.
 bool isLowestHolder(const Layout &layout, const Mesh &mesh,
                     const Coordinates &at) {
   Coordinates lower = at;
@@ -211,16 +218,18 @@ bool isCutByMicrobatch(const Layout &layout) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Elements of one dim that both sides hold: `count` runs of `length`
-/// contiguous elements, at regular distances on both sides.
+/// Elements of one dim that both the source and the target of a copy hold:
+/// `count` runs of `length` contiguous elements. Run i begins at index `source`
+/// + i · `sourceStep` in the source, and at index `target` + i · `targetStep`
+/// in the target.
 struct CommonRuns {
   int64_t source, target, length;
   int64_t count, sourceStep, targetStep;
 };
 } // namespace
 
-/// Appends a run, and merges it with the last entry if it continues that
-/// entry's regular distances.
+/// Appends the run `next`. If it has the length of the runs of the last entry
+/// and continues their regular distances, adds it to the last entry instead.
 static void append(std::vector<CommonRuns> &list, CommonRuns next) {
   if (!list.empty() && list.back().length == next.length) {
     CommonRuns &last = list.back();
@@ -239,7 +248,8 @@ static void append(std::vector<CommonRuns> &list, CommonRuns next) {
   list.push_back(next);
 }
 
-/// Returns the elements that two ascending lists of segments have in common.
+/// Returns the elements that two ascending lists of segments (contiguous index
+/// ranges) have in common.
 static std::vector<CommonRuns> intersect(const std::vector<Segment> &source,
                                          const std::vector<Segment> &target) {
   std::vector<CommonRuns> common;
@@ -273,9 +283,10 @@ static std::pair<int64_t, int64_t> stepsWithin(int64_t first, int64_t step,
           std::min(to, ceilDiv(first - lo + 1, -step))};
 }
 
-/// Appends the elements that one segment of the source (`elements`) and one
-/// segment of the target's view indices (`indices`) share through one piece of
-/// one block.
+/// Appends the elements that one piece of one block of a view reads. `elements`
+/// is a segment (contiguous index range) that the source holds, `indices` a
+/// segment of view indices that the target holds. Only elements in both are
+/// appended.
 static void appendSeen(const View &view, int64_t block, const ViewPiece &piece,
                        const Segment &indices, const Segment &elements,
                        std::vector<CommonRuns> &common) {
@@ -297,8 +308,9 @@ static void appendSeen(const View &view, int64_t block, const ViewPiece &piece,
     common.push_back({source, target, 1, to - from, piece.step, 1});
 }
 
-/// Returns the elements that a source and a target with a view have in common.
-/// The segments of the target are ranges of view indices.
+/// Returns the elements that a source and a target have in common if the
+/// target's dim is a view of the source's dim. The segments of the target are
+/// ranges of view indices.
 static std::vector<CommonRuns> intersectSeen(const std::vector<Segment> &source,
                                              const std::vector<Segment> &target,
                                              const View &view) {
@@ -322,14 +334,16 @@ static std::vector<int64_t> denseStrides(const std::vector<int64_t> &shape) {
   return strides;
 }
 
-/// Returns the strides of one side of a copy.
+/// Returns the strides of the source or of the target of a copy, in elements.
 static std::vector<int64_t> stridesOf(const LocatedLayout &side) {
   return side.strides.empty() ? denseStrides(localShape(*side.layout))
                               : side.strides;
 }
 
-/// Adds one dim to the copies: the result is the product of `copies` and
-/// `stretches`, each with two more inner loops.
+/// Adds one dim to the copies. The result has one copy for each pair of an
+/// entry of `copies` and an entry of `stretches` (the common elements of the
+/// dim). Each copy gets two more inner loops: over the runs, and over the
+/// elements of a run.
 static std::vector<StridedCopy>
 multiply(const std::vector<StridedCopy> &copies,
          const std::vector<CommonRuns> &stretches, int64_t sourceStride,
@@ -348,8 +362,8 @@ multiply(const std::vector<StridedCopy> &copies,
   return product;
 }
 
-/// The shared elements of two layouts are the product of the shared elements of
-/// each dim, so that the copies are built dim by dim.
+/// An element is held by both layouts if its index is held by both in every
+/// dim. The copies are therefore built dim by dim.
 std::vector<StridedCopy> intersect(const LocatedLayout &source,
                                    const LocatedLayout &target,
                                    const Mesh &mesh) {

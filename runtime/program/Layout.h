@@ -40,15 +40,17 @@ using dist::SubAxis;
 using dist::View;
 using dist::ViewPiece;
 
-/// A sharding that lists the factors of every dim, including dims that are not
-/// split, so that the factors alone give the shape. A layout has no partial
-/// axes. Only the target of a collective has views; a dim with a view lists the
-/// factors of the viewed dim.
+/// A sharding in which every dim has a list of factors (the sizes into which
+/// the dim is reshaped, each split over mesh axes or whole). Even dims that are
+/// not split have factors, so that the factors alone give the shape. A layout
+/// has no partial axes. Only the target of a collective has views; a dim with a
+/// view lists the factors of the viewed dim.
 using Layout = dist::Sharding;
 
 /// Returns the number of ranks of a program's mesh. The axes of such a mesh are
-/// in rank order (most significant first), beginning with the pipeline. The
-/// last one is the time axis "mb", whose coordinate is the microbatch.
+/// in rank order (most significant first), beginning with the pipeline axis.
+/// The last axis is the time axis "mb", whose coordinate is the microbatch. The
+/// time axis does not count.
 int64_t numRanks(const Mesh &mesh);
 /// Returns the coordinates of `rank` in microbatch 0.
 Coordinates coordinatesOf(const Mesh &mesh, int64_t rank);
@@ -61,25 +63,27 @@ inline int64_t &microbatchOf(Coordinates &at) { return at.back(); }
 /// it.
 Layout wholeLayout(std::span<const int64_t> shape);
 
-/// Returns the shape of a rank's piece. Padding is included, so the shape is
-/// equal on all ranks.
+/// Returns the shape of the shard that a rank holds. The shape includes
+/// padding, so it is equal on all ranks.
 std::vector<int64_t> localShape(const Layout &layout);
 /// Returns the product of the sizes.
 int64_t numElements(std::span<const int64_t> shape);
 
 /// Checks a layout against a mesh and a global shape. Returns null if the
-/// layout is valid, otherwise what is wrong with it. In a valid layout the
-/// factors multiply to the dims, no size is negative, the axes exist, and the
-/// sub-axes divide their axes and are disjoint. A file may hold any layout, so
-/// this also bounds the work of all that is done with one.
+/// layout is valid, otherwise a description of the fault. In a valid layout the
+/// factors of a dim multiply to the dim's size, no size is negative, the axes
+/// exist, and the sub-axes divide their axes and are disjoint. A program from a
+/// file may contain any layout. The check therefore also limits the number of
+/// segments (contiguous index ranges) of a layout, and with it the cost of
+/// later functions.
 const char *findLayoutFault(const Layout &layout, const Mesh &mesh,
                             std::span<const int64_t> shape);
 /// Checks the view of a dim of `size` elements. Returns null if the view is
-/// valid, otherwise what is wrong with it.
+/// valid, otherwise a description of the fault.
 const char *findViewFault(const View &view, int64_t size);
 
-/// One side of a copy: a layout at the coordinates of one rank. The pointers
-/// are borrowed.
+/// Source or target of a copy: a layout, and the coordinates of one rank. The
+/// pointers are borrowed.
 struct LocatedLayout {
   const Layout *layout;
   const Coordinates *at;
@@ -88,11 +92,11 @@ struct LocatedLayout {
   std::vector<int64_t> strides = {};
 };
 
-/// Returns the copies that move the elements which both sides hold from the
-/// source's memory to the target's memory. Both layouts must divide the same
-/// global shape; a target with a view divides the viewed dim. Views of a source
-/// are ignored.
-/// The copies are simplified and write disjoint elements.
+/// Returns copies from the source's memory to the target's memory. They copy
+/// the elements that both the source and the target hold. Both layouts must
+/// divide the same global shape; a target with a view divides the viewed dim.
+/// Views of a source are ignored. The copies are simplified and write disjoint
+/// elements.
 std::vector<StridedCopy> intersect(const LocatedLayout &source,
                                    const LocatedLayout &target,
                                    const Mesh &mesh);
@@ -105,38 +109,42 @@ struct Segment {
   int64_t length;
 };
 
-/// Part of a tensor in a dense row-major memory of `shape`. Each dim lists
-/// ascending segments; the part consists of all combinations of them.
+/// Part of a tensor, stored in dense row-major memory of `shape`. Entry d of
+/// `dims` lists the segments (contiguous index ranges) of dim d in ascending
+/// order. The part consists of all elements whose index is in a segment of
+/// every dim.
 struct LocalPart {
   std::vector<std::vector<Segment>> dims;
   std::vector<int64_t> shape;
 };
 
-/// Returns the part that a rank holds; `shape` includes padding.
+/// Returns the part of a tensor that the rank at `at` holds. The part's `shape`
+/// includes padding.
 LocalPart localPart(const Layout &layout, const Mesh &mesh,
                     const Coordinates &at);
 
-/// Returns the part that consists of `runs` (one list per dim), stored without
-/// padding.
+/// Returns the part of a tensor that consists of `runs`, stored without
+/// padding. `runs` has one list of contiguous index ranges per dim.
 LocalPart packedPart(std::span<const Runs> runs);
 
-/// Returns the copies that move the elements which both parts hold from the
-/// source's memory to the target's memory.
+/// Returns copies from the source's memory to the target's memory. They copy
+/// the elements that both parts hold.
 std::vector<StridedCopy> intersect(const LocalPart &source,
                                    const LocalPart &target);
 
-/// Returns the number of the piece that a rank holds. Ranks with equal numbers
-/// hold the same piece.
+/// Returns a number that identifies the piece (shard of the tensor) that the
+/// rank at `at` holds. Ranks with equal numbers hold the same piece.
 int64_t pieceNumber(const Layout &layout, const Mesh &mesh,
                     const Coordinates &at);
 
-/// Returns whether the rank at `at` is the lowest of the replicas of its piece.
-/// Only ranks at the same position (coordinate on axis 0) and in the same
-/// microbatch are compared.
+/// Returns whether the rank at `at` is the lowest of the ranks that hold the
+/// same piece (its replicas). Only ranks with the same pipeline coordinate
+/// (axis 0) and in the same microbatch are compared.
 bool isLowestHolder(const Layout &layout, const Mesh &mesh,
                     const Coordinates &at);
 
-/// Returns whether the layout divides a dim by microbatch.
+/// Returns whether some dim of the layout is divided over microbatches, so that
+/// each microbatch has a different part of the tensor.
 bool isCutByMicrobatch(const Layout &layout);
 
 } // namespace pcc::runtime

@@ -61,16 +61,17 @@ std::vector<std::byte> sealProgram(const program::ProgramT &program,
   return sealTables({tables, builder.GetSize()}, constants);
 }
 
-/// Returns the error (exit code 11) of a program that is damaged as `what`
-/// says.
+/// Returns the error of a damaged program (exit code 11). `what` describes the
+/// damage.
 static Status damaged(const std::string &what) {
   return Status::error(DamagedBundle, "the program is damaged: " + what);
 }
 
-/// Runs the FlatBuffers verifier. Tables can be shared, so that unpacking may
-/// need exponentially more memory than the file. The depth is therefore
-/// bounded, and the number of tables is bounded by what the bytes hold without
-/// sharing.
+/// Runs the FlatBuffers verifier, with limits. Several references may share one
+/// table, and each becomes a separate copy in memory. Unpacking a malicious
+/// file could therefore need exponentially more memory than the file. The depth
+/// is limited to 32, and the number of tables to the number that fits into the
+/// bytes without sharing.
 static bool verifyTables(std::span<const std::byte> tables) {
   flatbuffers::Verifier verifier(
       reinterpret_cast<const uint8_t *>(tables.data()), tables.size(),
@@ -108,8 +109,8 @@ Status openProgram(std::span<const std::byte> bytes, OpenedProgram &opened) {
 // Conversion between tables and plain structs
 //===----------------------------------------------------------------------===//
 
-/// Returns whether kindOf() and toProgram() convert this enumerator to the one
-/// of the same name.
+/// Returns whether two enumerators of the same name have equal values, as
+/// kindOf() and toProgram() require.
 template <typename Stored, typename Kind>
 static constexpr bool agree(Stored stored, Kind kind) {
   return static_cast<int>(stored) == static_cast<int>(kind);
@@ -188,7 +189,8 @@ CollectiveSpec collectiveOf(const program::ProgramT &program,
     spec.from = layoutOf(*collective.from, mesh);
   if (collective.to)
     spec.to = layoutOf(*collective.to, mesh);
-  // Views of a collective without layouts are ignored, as they are not checked.
+  // A collective without layouts may have views, which are not checked. They
+  // are ignored here.
   const size_t numDims = std::min(collective.views.size(), spec.to.dims.size());
   for (size_t dim = 0; dim < numDims; ++dim)
     spec.to.dims[dim].view = viewOf(*collective.views[dim]);
@@ -237,8 +239,9 @@ program::GroupT toProgram(const SubAxes &group, const Mesh &mesh) {
   return stored;
 }
 
-/// The arithmetic is unsigned, because the scalar of an untrusted program may
-/// overflow; findScalarFault() does not exclude that.
+/// Computes with unsigned numbers, because the scalar of an untrusted program
+/// may overflow, which is undefined for signed numbers. findScalarFault() does
+/// not exclude an overflow.
 int64_t evaluate(const program::ScalarT &scalar, const Mesh &mesh,
                  const Coordinates &at) {
   uint64_t value = uint64_t(scalar.base);

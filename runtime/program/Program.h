@@ -43,14 +43,15 @@ struct OpenedProgram {
   std::span<const std::byte> constants = {};
 };
 
-/// Returns the bytes of a program, with a checksum. Offsets of constant buffers
-/// refer to `constants`. Equal arguments give equal bytes. The program is not
-/// verified.
+/// Returns the sealed form of a program: a header with a checksum, the tables
+/// of `program`, and `constants`. Offsets of constant buffers refer to
+/// `constants`. Equal arguments give equal bytes. The program is not verified.
 std::vector<std::byte> sealProgram(const program::ProgramT &program,
                                    std::span<const std::byte> constants);
 
-/// Does what sealProgram() does for tables that are serialized already. The
-/// tables may be invalid, which tests of openProgram() need.
+/// Returns the sealed form of a program whose tables are already serialized: a
+/// header with a checksum, then `tables` and `constants`. The tables may be
+/// invalid, which tests of openProgram() need.
 std::vector<std::byte> sealTables(std::span<const std::byte> tables,
                                   std::span<const std::byte> constants);
 
@@ -62,17 +63,20 @@ Status openProgram(std::span<const std::byte> bytes, OpenedProgram &opened);
 
 /// Returns the mesh of a program, with its microbatches as the last axis.
 Mesh meshOf(const program::ProgramT &program);
-/// Returns a stored part of an axis. Its name is empty if `mesh` has no axis of
-/// the stored index.
+/// Returns the sub-axis (a factor of a mesh axis) that `part` stores. The name
+/// of its axis is empty if `mesh` has no axis with the stored index.
 SubAxis axisOf(const program::Part &part, const Mesh &mesh);
-/// Returns a stored layout on the mesh of its program.
+/// Returns the layout that `layout` stores. `mesh` is the mesh of the same
+/// program.
 Layout layoutOf(const program::LayoutT &layout, const Mesh &mesh);
-/// Returns a stored view; nullopt if the dim is read as it is.
+/// Returns the view of a dim that `view` stores. Returns std::nullopt if the
+/// dim is read without a view.
 std::optional<View> viewOf(const program::ViewT &view);
-/// Returns the sub-axes that a stored group spans.
+/// Returns the sub-axes that the stored group `group` spans.
 SubAxes groupOf(const program::GroupT &group, const Mesh &mesh);
 /// Returns the description of a collective instruction that planCollective()
-/// takes. Parts that the instruction lacks stay empty. The program is verified.
+/// takes. Fields that the instruction lacks, such as layouts, stay empty. The
+/// program must be verified.
 CollectiveSpec collectiveOf(const program::ProgramT &program,
                             const program::CollectiveT &collective);
 /// Converts a stored element type; both enumerations have equal values.
@@ -89,42 +93,45 @@ inline dist::ReductionKind kindOf(program::Reduction kind) {
   return static_cast<dist::ReductionKind>(kind);
 }
 
-/// Returns the stored form of a sub-axis, which must be in `mesh`; the inverse
-/// of axisOf().
+/// Converts a sub-axis, whose axis must be in `mesh`, to the stored form.
+/// axisOf() is the inverse.
 program::Part toProgram(const SubAxis &axis, const Mesh &mesh);
-/// Returns the stored form of a layout without its views; the inverse of
-/// layoutOf().
+/// Converts a layout without its views to the stored form. layoutOf() is the
+/// inverse.
 program::LayoutT toProgram(const Layout &layout, const Mesh &mesh);
-/// Returns the stored form of a view, or of a dim that is read as it is; the
-/// inverse of viewOf().
+/// Converts a view of a dim to the stored form; std::nullopt stands for a dim
+/// without a view. viewOf() is the inverse.
 program::ViewT toProgram(const std::optional<View> &view);
-/// Returns the stored form of a group; the inverse of groupOf().
+/// Converts the sub-axes of a group to the stored form. groupOf() is the
+/// inverse.
 program::GroupT toProgram(const SubAxes &group, const Mesh &mesh);
-/// Returns the stored form of an element type; the inverse of typeOf().
+/// Converts an element type to the stored form. typeOf() is the inverse.
 inline program::ElementType toProgram(ElementType type) {
   return static_cast<program::ElementType>(type);
 }
 
-/// Returns the stored form of a kind of collective; the inverse of kindOf().
-/// Programs have no Mask.
+/// Converts a kind of collective, which must not be Mask, to the stored form.
+/// kindOf() is the inverse.
 inline program::CollectiveKind toProgram(dist::CollectiveKind kind) {
   return static_cast<program::CollectiveKind>(kind);
 }
-/// Returns the stored form of a kind of reduction; the inverse of kindOf().
-/// Programs have neither And nor Or (see dist::arithmetic).
+/// Converts a kind of reduction, which must be neither And nor Or, to the
+/// stored form. kindOf() is the inverse.
 inline program::Reduction toProgram(dist::ReductionKind kind) {
   return static_cast<program::Reduction>(kind);
 }
 
-/// Returns the value of a scalar at the coordinates of a rank and microbatch:
-/// an affine function of coordinate digits, clamped to [low, high].
+/// Returns the value of a scalar at the coordinates of a rank and microbatch.
+/// The value is an affine function of coordinates along sub-axes, clamped to
+/// [low, high].
 int64_t evaluate(const program::ScalarT &scalar, const Mesh &mesh,
                  const Coordinates &at);
 
 /// Returns the name of an action as inspection, logs and messages print it:
 /// stage, kind and microbatch, such as "0F3". The kinds are F (forward), B
-/// (backward), I (input gradient), W (weight gradient), U (update), P (post)
-/// and X (wait). An Unshard is "0UNSHARD".
+/// (backward), I (input gradient), W (weight gradient), U (update), P (post:
+/// begins messages) and X (wait for messages). An unshard, such as an
+/// all-gather of weights before the first microbatch, is printed as "0UNSHARD".
 std::string nameOf(const program::ActionT &action);
 
 } // namespace pcc::runtime

@@ -22,32 +22,36 @@
 
 namespace pcc::runtime {
 
-/// Dimensions of a table, and the word index of each entry.
+/// Dimensions of a table for a multi-tensor launch, and the index of each entry
+/// in words of 64 bits. A part is a group of tensors that are updated together,
+/// such as a weight and its gradient.
 struct TensorTable {
   /// Tensors per part.
   int64_t tensors = 1;
   /// Number of parts that the table has space for.
   int64_t parts = 1;
 
-  /// Words that fit into the parameters of a kernel, which have at most 32764
-  /// bytes on every supported GPU.
+  /// Number of 64-bit words that fit into the parameters of a kernel. The
+  /// parameters have at most 32764 bytes on every supported GPU.
   static constexpr int64_t mostWords = 32764 / 8;
 
-  /// Returns how many parts of `tensors` tensors fit into the parameters beside
-  /// `shared` further parameters of one word.
+  /// Returns how many parts of `tensors` tensors each fit into the kernel's
+  /// parameters. The kernel also has `shared` parameters of one word each
+  /// beside the table.
   static constexpr int64_t mostParts(int64_t tensors, int64_t shared) {
     TensorTable table{tensors, 1};
     while (table.words() + shared <= mostWords)
       ++table.parts;
     return table.parts - 1;
   }
-  /// Returns the table with space for mostParts() parts.
+  /// Returns the table with space for mostParts(tensors, shared) parts.
   static constexpr TensorTable largest(int64_t tensors, int64_t shared) {
     return {tensors, mostParts(tensors, shared)};
   }
 
-  /// Returns the number of words for first tiles: the smallest power of two
-  /// that is not less than `parts`.
+  /// Returns the number of words that hold the first tiles of the parts (a tile
+  /// is a fixed number of elements). It is the smallest power of two that is
+  /// not less than `parts`.
   constexpr int64_t slots() const {
     int64_t slots = 1;
     while (slots < parts)
@@ -56,11 +60,12 @@ struct TensorTable {
   }
   /// Returns the size of the table in words.
   constexpr int64_t words() const { return slots() + parts + parts * tensors; }
-  /// Returns the word that holds the first tile of `part`.
+  /// Returns the index of the word that holds the first tile of `part`.
   static constexpr int64_t firstAt(int64_t part) { return part; }
-  /// Returns the word that holds the number of elements of `part`.
+  /// Returns the index of the word that holds the number of elements of `part`.
   constexpr int64_t elementsAt(int64_t part) const { return slots() + part; }
-  /// Returns the word that holds the address of a tensor of `part`.
+  /// Returns the index of the word that holds the address of tensor number
+  /// `tensor` of `part`.
   constexpr int64_t addressAt(int64_t part, int64_t tensor) const {
     return slots() + parts + part * tensors + tensor;
   }

@@ -27,8 +27,8 @@ struct OffsetRange {
 };
 } // namespace
 
-/// Returns the range of values that a scalar takes over all ranks and
-/// microbatches.
+/// Returns the smallest and the largest value that a scalar (an offset that
+/// depends on the rank and the microbatch) may have.
 static OffsetRange rangeOf(const program::ScalarT &scalar) {
   OffsetRange range{scalar.base, scalar.base};
   for (const auto &term : scalar.terms) {
@@ -60,12 +60,12 @@ std::string findScalarFault(const program::ScalarT &scalar, const Mesh &mesh) {
   return {};
 }
 
-/// Most threads of a CUDA block.
+/// Largest number of threads per CUDA block.
 static constexpr int32_t kMaxThreadsOfBlock = 1024;
 
 namespace {
-/// Checks one instruction. Each check() returns what is wrong, or an empty
-/// string.
+/// Checks one instruction. Each check() returns a description of the fault, or
+/// an empty string if the instruction is valid.
 class Checker {
 public:
   Checker(const program::ProgramT &program, const Mesh &mesh)
@@ -97,8 +97,9 @@ public:
     return kernel.parts.empty() ? std::string() : checkParts(kernel);
   }
 
-  /// Checks the operands that a library call would access. Parts other than
-  /// Result use all gradients, since one call computes them together.
+  /// Checks the operands that a cuDNN call for the attention would access. If
+  /// the instruction is not of part Result, checks all gradients, because one
+  /// call computes all of them.
   std::string check(const program::AttentionT &attention) const {
     using Dims = std::array<int64_t, 4>;
     using Operand = std::unique_ptr<program::AttentionOperand>;
@@ -131,7 +132,7 @@ public:
     return {};
   }
 
-  /// Returns whether a 4-D strided operand lies within its buffer.
+  /// Returns whether a strided operand with four dims lies within its buffer.
   bool isWithin(const program::AttentionOperand &operand,
                 const std::array<int64_t, 4> &dims) const {
     const auto *buffer = find(operand.buffer());
@@ -147,8 +148,10 @@ public:
     return last < buffer->bytes / int64_t(sizeOf(typeOf(buffer->type)));
   }
 
-  /// Checks a multi-tensor launch (TensorTable.h): the parts fit into the
-  /// kernel's parameters, have the sizes of their buffers, and fill the grid.
+  /// Checks a multi-tensor launch (TensorTable.h), a kernel that processes many
+  /// tensors in parts. The table of parts must fit into the kernel's
+  /// parameters, the sizes of parts must match their buffers, and the parts'
+  /// tiles must fill the grid.
   std::string checkParts(const program::KernelT &kernel) const {
     const auto parts = int64_t(kernel.parts.size());
     const int64_t tensors = int64_t(kernel.buffers.size()) - kernel.shared;
@@ -170,8 +173,8 @@ public:
   }
 
   /// Checks a matmul with its epilogue (bias, residual, activation). The result
-  /// may overlap an operand only where the device accumulates into the
-  /// residual.
+  /// may overlap an operand in one case only: on a GPU, the residual may be the
+  /// result's buffer.
   std::string check(const program::MatmulT &matmul) const {
     const auto *a = find(matmul.a), *b = find(matmul.b), *c = find(matmul.c);
     if (!a || !b || !isWritable(matmul.c) || !isOptional(matmul.bias) ||
@@ -202,8 +205,9 @@ public:
     return checkSums(matmul);
   }
 
-  /// Checks the row or column sums of an operand (a bias gradient), which only
-  /// a plain product on a GPU can compute.
+  /// Checks the row sums of a or the column sums of b (bias gradients). Only a
+  /// GPU can compute them, and only with a product that has no bias, no
+  /// activation and no batch.
   std::string checkSums(const program::MatmulT &matmul) const {
     const bool ofA = matmul.a_sums != -1;
     if (!ofA && matmul.b_sums == -1)
@@ -222,9 +226,9 @@ public:
                : "has sums of the wrong size or type";
   }
 
-  /// Checks a convolution. A transposed convolution maps the small spatial
-  /// shape to the big one; its shapes are checked like those of the convolution
-  /// in the opposite direction.
+  /// Checks a convolution. A transposed convolution maps the smaller spatial
+  /// shape to the bigger one. Its shapes are checked like those of a
+  /// convolution from the bigger shape to the smaller one.
   std::string check(const program::ConvT &conv) const {
     const auto *x = find(conv.x), *w = find(conv.w), *y = find(conv.y);
     if (!x || !w || !isWritable(conv.y) || !isOptional(conv.bias) ||
@@ -273,8 +277,9 @@ public:
     return {};
   }
 
-  /// Checks kind, group, scratch, layouts and rows. Whether scratch is large
-  /// enough is checked when the collective is prepared.
+  /// Checks kind, group, scratch buffer, layouts and rows of a collective. The
+  /// size of the scratch buffer is checked later, when the collective is
+  /// prepared.
   std::string check(const program::CollectiveT &collective) const {
     const auto *in = find(collective.in), *out = find(collective.out);
     if (!in || !isWritable(collective.out) || !isOptional(collective.scratch))
@@ -313,9 +318,9 @@ public:
     return checkRows(collective);
   }
 
-  /// Checks the halves of a split collective: only reductions and gathers of
-  /// whole pieces can be split, and only a half can be limited to one
-  /// microbatch.
+  /// Checks that a collective may have its `part`. Only an all-reduce, a
+  /// reduce-scatter or an all-gather without rows can be split into Start and
+  /// Finish. Only a Start or a Finish can be limited to one microbatch.
   std::string checkPart(const program::CollectiveT &collective) const {
     const bool isWhole = collective.part == program::CollectivePart::Whole;
     if (collective.part > program::CollectivePart::Finish ||
@@ -330,8 +335,9 @@ public:
     return isWhole || hasParts ? "" : "has parts, which its kind cannot have";
   }
 
-  /// Checks a ragged collective: the dims behind the rows are divided alike on
-  /// both sides, and the masks have one byte per row (and member).
+  /// Checks a ragged collective, which moves the rows that masks select. The
+  /// dims behind the rows must be divided in the same way in operand and
+  /// result. A mask has one byte per row, or one per row and member.
   std::string checkRows(const program::CollectiveT &collective) const {
     if (collective.row_dims == 0)
       return collective.divided_rows == -1 && collective.whole_rows == -1
@@ -372,7 +378,8 @@ public:
     return {};
   }
 
-  /// Checks the views and the target layout, which divides the viewed shape.
+  /// Checks the views and the layout of a collective's result. The layout
+  /// divides the shape after the views are applied.
   std::string checkTarget(const program::CollectiveT &collective) const {
     if (!collective.views.empty() &&
         (collective.views.size() != collective.shape.size() ||
@@ -391,8 +398,9 @@ public:
     return findStoredLayoutFault(collective.to.get(), mesh, viewed);
   }
 
-  /// Checks an index check. On a GPU it runs on the host, which has only
-  /// inputs.
+  /// Checks a CheckIndices instruction. Even for a GPU it runs on the host,
+  /// where only inputs have a copy. For a GPU, the checked buffer must
+  /// therefore be an input.
   std::string check(const program::CheckIndicesT &indices) const {
     const auto *buffer = find(indices.buffer);
     if (!buffer)
@@ -416,8 +424,8 @@ public:
                : "has a layout that does not fit its buffer";
   }
 
-  /// Checks a strided copy for all values of its offsets. A copy with an empty
-  /// loop accesses nothing.
+  /// Checks a strided copy for all values that its offsets can take. A copy
+  /// with an empty loop accesses no memory, so it is valid.
   std::string check(const program::CopyT &copy) const {
     const auto *source = find(copy.source), *target = find(copy.target);
     if (!source || !isWritable(copy.target))
@@ -467,15 +475,15 @@ private:
 
   bool isForGpus() const { return program.target == "cuda"; }
 
-  /// Returns whether the product is added to the values that `c` holds (the
-  /// residual is `c` itself).
+  /// Returns whether the product is added to the values in `c`: on a GPU, if
+  /// the residual is the buffer `c` with the strides of `c`.
   bool accumulates(const program::MatmulT &matmul) const {
     return isForGpus() && matmul.residual == matmul.c &&
            matmul.residual_strides == matmul.c_strides;
   }
 
-  /// Returns whether a product of operands of one type may be stored as another
-  /// type.
+  /// Returns whether a product of operands of type `factors` may be stored as
+  /// type `stored`.
   bool mayBecome(program::ElementType factors,
                  program::ElementType stored) const {
     using program::ElementType;
@@ -487,8 +495,9 @@ private:
 
   static std::string overwritten() { return "writes where it reads"; }
 
-  /// Returns whether any slot of `target` shares bytes with any slot of one of
-  /// the others. Absent buffers are ignored.
+  /// Returns whether the memory of the buffer `target` overlaps that of one of
+  /// the buffers `others`, in any slots (one slot per microbatch). Absent
+  /// buffers are ignored.
   bool overwrites(int32_t target, std::initializer_list<int32_t> others) const {
     const auto endOf = [](const program::BufferT &buffer) {
       return buffer.offset + (buffer.slots - 1) * buffer.slot_stride +
@@ -506,15 +515,17 @@ private:
     return false;
   }
 
-  /// Returns the buffer at `index`, or null if there is none.
+  /// Returns the buffer with index `index`, or null if there is none.
   const program::BufferT *find(int32_t index) const {
     if (index < 0 || index >= int64_t(program.buffers.size()))
       return nullptr;
     return program.buffers[index].get();
   }
-  /// Returns whether the index of an optional buffer is -1 or valid.
+  /// Returns whether `index` may be the index of an optional buffer: -1, or the
+  /// index of a buffer.
   bool isOptional(int32_t index) const { return index == -1 || find(index); }
-  /// Returns whether instructions may write the buffer: it is in the arena or
+  /// Returns whether instructions may write the buffer with index `index`. This
+  /// holds if the buffer is in the arena (memory of intermediate results) or
   /// part of a trainable parameter.
   bool isWritable(int32_t index) const {
     const program::BufferT *buffer = find(index);
@@ -526,7 +537,8 @@ private:
     return std::all_of(list.begin(), list.end(),
                        [&](int32_t index) { return find(index); });
   }
-  /// Returns whether a buffer has this type and number of elements.
+  /// Returns whether the buffer with index `index` has the element type `type`
+  /// and `count` elements.
   bool holds(int32_t index, program::ElementType type, int64_t count) const {
     const program::BufferT *buffer = find(index);
     return buffer->type == type && numElements(buffer->shape) == count;
@@ -534,20 +546,24 @@ private:
 
   static constexpr __int128 kFar = __int128(1) << 100;
 
-  /// Extends a range of offsets by a loop. Returns false if the range leaves
-  /// (-kFar, kFar), which is far larger than any buffer.
+  /// Extends a range of offsets by a loop of `extent` iterations. Returns false
+  /// if the range exceeds kFar in either direction; kFar is far larger than any
+  /// buffer.
   static bool extend(OffsetRange &range, int64_t extent, int64_t stride) {
     const __int128 reach = __int128(extent - 1) * stride;
     (reach < 0 ? range.low : range.high) += reach;
     return range.low > -kFar && range.high < kFar;
   }
-  /// Returns whether all offsets of a range are elements of the buffer.
+  /// Returns whether all offsets in a range are indices of elements of the
+  /// buffer.
   static bool lies(const OffsetRange &range, const program::BufferT &buffer) {
     return range.low >= 0 && range.high < numElements(buffer.shape);
   }
 
-  /// Returns whether a batched matrix with these strides and first offset lies
-  /// within the buffer.
+  /// Returns whether the matrices of one matmul operand lie within the buffer.
+  /// `strides` has one stride per entry of `sizes` (the batch dims), then the
+  /// strides from row to row and from column to column. `offset` is the first
+  /// element.
   static bool fits(const program::BufferT &buffer,
                    const std::vector<int64_t> &strides,
                    std::vector<int64_t> sizes, int64_t rows, int64_t columns,
@@ -568,8 +584,8 @@ private:
     return isEmpty || lies(range, buffer);
   }
 
-  /// Checks an AllReduce or a Broadcast: operands of equal size, and a root in
-  /// the group.
+  /// Checks an AllReduce or a Broadcast: the operand and the result must have
+  /// the same size, and the root must be in the group.
   std::string checkUniform(const program::CollectiveT &collective,
                            const program::BufferT &in,
                            const program::BufferT &out) const {
@@ -582,8 +598,8 @@ private:
                : "has a root outside its group";
   }
 
-  /// Returns whether moving the window over `big` gives the spatial dims of
-  /// `little`:
+  /// Returns whether moving the window over the spatial dims of `big` gives the
+  /// spatial dims of `little`. `before` and `after` are the padding:
   ///
   ///   extent = dilation * (window - 1) + 1
   ///   little = (big + before + after - extent) / stride + 1
@@ -620,7 +636,8 @@ private:
 
 using Finder = std::string (*)(const Checker &, const void *);
 
-/// Calls Checker::check() for a table whose type is known only at run time.
+/// Calls Checker::check() for `table`, whose type `Table` is known only at run
+/// time.
 template <typename Table>
 std::string find(const Checker &checker, const void *table) {
   return checker.check(*static_cast<const Table *>(table));

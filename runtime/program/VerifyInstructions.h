@@ -10,19 +10,20 @@
 
 namespace pcc::runtime {
 
-/// Checks that an instruction accesses only memory of its buffers. Returns what
-/// is wrong with the instruction, or an empty string. The program's mesh,
+/// Checks that an instruction accesses only memory of its buffers. Returns a
+/// description of the first fault, or an empty string. The program's mesh,
 /// buffers, parameters, inputs and groups must have been verified before.
 std::string findInstructionFault(const program::ProgramT &program,
                                  const Mesh &mesh,
                                  const program::InstructionT &instruction);
 
-/// Checks that the digits of a scalar exist in the mesh and that its range is
-/// not empty. Returns what is wrong with the scalar, or an empty string.
+/// Checks that the sub-axes of a scalar exist in the mesh and that its range
+/// [low, high] is not empty. Returns a description of the fault, or an empty
+/// string.
 std::string findScalarFault(const program::ScalarT &scalar, const Mesh &mesh);
 
-/// Checks a stored layout of a tensor of global `shape`. Returns what is wrong
-/// with the layout, or an empty string. A null layout is a fault.
+/// Checks a stored layout of a tensor of global `shape`. Returns a description
+/// of the fault, or an empty string. A null layout is a fault.
 std::string findStoredLayoutFault(const program::LayoutT *layout,
                                   const Mesh &mesh,
                                   const std::vector<int64_t> &shape);

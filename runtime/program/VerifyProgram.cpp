@@ -16,13 +16,14 @@ namespace pcc::runtime {
 static constexpr int64_t kMaxRanks = 65536;
 static constexpr int64_t kMaxBytes = int64_t(1) << 46;
 
-/// Returns whether an enumerator is at most `last`; files may hold any value.
+/// Returns whether an enumerator is at most `last`. The check is needed because
+/// a file may hold any number.
 template <typename Enum> static bool isKnown(Enum value, Enum last) {
   return value <= last;
 }
 
-/// Returns the bytes of a dense tensor, or -1 if a dim is negative or the size
-/// exceeds kMaxBytes.
+/// Returns the size of a dense tensor in bytes. Returns -1 if a dim is negative
+/// or the size exceeds kMaxBytes.
 static int64_t bytesOf(const std::vector<int64_t> &shape,
                        program::ElementType type) {
   int64_t bytes = int64_t(sizeOf(typeOf(type)));
@@ -33,8 +34,8 @@ static int64_t bytesOf(const std::vector<int64_t> &shape,
   return bytes;
 }
 
-/// Returns whether a path is relative and has no component "..", so that it
-/// stays inside the folder that it is relative to.
+/// Returns whether a path is relative and has no component "..". The path then
+/// stays inside the directory to which it is relative.
 static bool isRelativeInside(const std::string &path) {
   if (path.empty() || path.front() == '/' ||
       path.find('\0') != std::string::npos)
@@ -49,8 +50,8 @@ static bool isRelativeInside(const std::string &path) {
 }
 
 namespace {
-/// Verifies a program list by list. Each check returns what is wrong, or an
-/// empty string, and relies on all earlier checks.
+/// Verifies a program list by list. Each check returns a description of the
+/// first fault, or an empty string. A check relies on all earlier checks.
 class Verifier {
 public:
   Verifier(const program::ProgramT &program, int64_t constantBytes)
@@ -71,7 +72,8 @@ public:
   }
 
 private:
-  /// Checks the counts, the mesh and the stages, and sets `mesh`.
+  /// Checks the counts, the mesh and the stages of the program, and sets the
+  /// member `mesh`. Returns a description of the fault, or an empty string.
   std::string checkHead() {
     if (program.format != kFormatVersion)
       return "it has format " + std::to_string(program.format) +
@@ -112,15 +114,16 @@ private:
     return {};
   }
 
-  /// Returns whether this position runs `stage`.
+  /// Returns whether the program's pipeline position (virtual pipeline rank)
+  /// runs `stage`.
   bool isHere(int32_t stage) const {
     return stage >= 0 && stage < int64_t(program.stage_positions.size()) &&
            program.stage_positions[stage] == program.position;
   }
 
-  /// Checks that the digits of each group exist and are disjoint. A group is
-  /// valid if a layout with the same digits is valid, except that it must not
-  /// use "mb".
+  /// Checks that the sub-axes of each communicator group exist in the mesh and
+  /// are disjoint, and that none belongs to the microbatch axis "mb". A layout
+  /// with the same sub-axes must be valid.
   std::string checkGroups() {
     for (size_t i = 0; i < program.groups.size(); ++i) {
       const SubAxes group = groupOf(*program.groups[i], mesh);
@@ -150,7 +153,7 @@ private:
     return {};
   }
 
-  /// Returns what is wrong with a parameter, or an empty string.
+  /// Returns a description of the fault of a parameter, or an empty string.
   std::string findParameterFault(const program::ParameterT &parameter) {
     const auto last = program::ElementType::Bool;
     if (!isKnown(parameter.type, last) || !isKnown(parameter.stored_type, last))
@@ -186,8 +189,9 @@ private:
     return {};
   }
 
-  /// Applies the chain of transforms to the stored shape and type, and checks
-  /// that the chain ends in the parameter's shape and type.
+  /// Applies the parameter's transforms in order to the stored shape and type.
+  /// Checks that the result is the parameter's shape and type. Returns a
+  /// description of the fault, or an empty string.
   static std::string findTransformFault(const program::ParameterT &parameter) {
     std::vector<int64_t> shape = parameter.stored_shape;
     program::ElementType type = parameter.stored_type;
@@ -248,8 +252,9 @@ private:
     return {};
   }
 
-  /// Returns what is wrong with a buffer, or an empty string. All slots must
-  /// lie within the buffer's memory and be aligned to the element type.
+  /// Returns a description of the fault of a buffer, or an empty string. All
+  /// slots (one per microbatch) must lie within the buffer's memory and be
+  /// aligned to the element type.
   std::string findBufferFault(const program::BufferT &buffer) {
     if (!isKnown(buffer.type, program::ElementType::Bool) ||
         !isKnown(buffer.memory, program::Memory::Constant))
@@ -283,9 +288,9 @@ private:
     return index >= 0 && index < int64_t(program.buffers.size());
   }
 
-  /// Checks an input or an output, whose tables have the same fields.
-  /// `isWritten` tells that the engine writes the buffer, as it does for
-  /// inputs.
+  /// Checks an input or an output, whose tables have the same fields. Returns a
+  /// description of the fault, or an empty string. `isWritten` is true if the
+  /// engine writes the buffer, as it does for inputs.
   template <typename Port>
   std::string findPortFault(const Port &port, bool isWritten) {
     if (!isKnown(port.type, program::ElementType::Bool) ||
@@ -331,8 +336,10 @@ private:
     return {};
   }
 
-  /// Returns whether one end of a transfer names a stage of the model and, if
-  /// it has a buffer, a stage of this position.
+  /// Checks one end (sender or receiver) of a transfer. `stage` must be a stage
+  /// of the model. If this program has a buffer for the end (not -1), the
+  /// program must run the stage. If `isWritten` is true, the buffer must be in
+  /// the arena (memory of intermediate results).
   bool isEndFine(int32_t stage, int32_t buffer, bool isWritten) const {
     if (stage < 0 || stage >= int64_t(program.stage_positions.size()))
       return false;
@@ -353,7 +360,8 @@ private:
     return {};
   }
 
-  /// Checks a list of instructions; `where` names the function in errors.
+  /// Checks the instructions of a function. `where` is the name of the function
+  /// in error messages.
   std::string
   checkList(const std::string &where,
             const std::vector<std::unique_ptr<program::InstructionT>> &list) {
@@ -365,8 +373,9 @@ private:
     return {};
   }
 
-  /// Returns whether two instructions are the Start and the Finish of one
-  /// collective: all fields except `part` must agree.
+  /// Returns whether two instructions can be the Start and the Finish of one
+  /// collective. The two must agree in kind, group, buffers, reduction,
+  /// microbatch and value.
   static bool areHalves(const program::CollectiveT &start,
                         const program::CollectiveT &finish) {
     const auto facts = [](const program::CollectiveT &half) {
@@ -376,9 +385,9 @@ private:
     return facts(start) == facts(finish);
   }
 
-  /// Checks that each Finish of a function follows its Start, that finishes
-  /// over one group keep the order of the starts, and that every Start has a
-  /// Finish.
+  /// Checks the split collectives of a function. Each Finish must follow its
+  /// Start, and every Start must have a Finish. Over one group, the finishes
+  /// must have the order of the starts.
   std::string checkHalves(const program::FunctionT &function) {
     std::map<int32_t, std::deque<const program::CollectiveT *>> startedOver;
     for (const auto &instruction : function.instructions) {
@@ -402,9 +411,10 @@ private:
     return {};
   }
 
-  /// Checks that a group has only whole collectives or only split ones.
-  /// Messages of a split collective are in flight between its halves; a whole
-  /// collective over the same group could receive them.
+  /// Checks that each group has either only whole collectives or only split
+  /// ones (Start and Finish). Between Start and Finish, messages of a split
+  /// collective are in flight. A whole collective over the same group could
+  /// receive these messages by mistake.
   std::string checkGroupsOfHalves() {
     std::map<int32_t, bool> isOfHalves;
     for (const auto &function : program.functions)
@@ -434,8 +444,9 @@ private:
     return checkGroupsOfHalves();
   }
 
-  /// Returns whether all messages name a transfer and a microbatch, and whether
-  /// this position has the transfer's buffer at the given end.
+  /// Returns whether all messages are possible. Each must name a transfer and a
+  /// microbatch, and this program must have the transfer's buffer `*buffer`:
+  /// the sender's for sends, the receiver's for receives.
   bool areFine(const std::vector<program::Message> &messages,
                int32_t program::TransferT::*buffer) const {
     for (const program::Message &message : messages)
@@ -448,8 +459,8 @@ private:
     return true;
   }
 
-  /// Checks the actions. Only a Post or a Wait has messages, and neither has a
-  /// function.
+  /// Checks the actions. Only a Post (begins messages) or a Wait may have
+  /// messages, and these two kinds have no function.
   std::string checkActions() {
     for (size_t i = 0; i < program.actions.size(); ++i) {
       const program::ActionT &action = *program.actions[i];
@@ -471,8 +482,8 @@ private:
     return checkMessages();
   }
 
-  /// Checks that every message is posted exactly once and awaited exactly once
-  /// after that.
+  /// Checks that every message is posted (begun) exactly once and later awaited
+  /// exactly once.
   std::string checkMessages() const {
     using Name = std::tuple<bool, int32_t, int32_t>;
     std::map<Name, bool> isOpen;

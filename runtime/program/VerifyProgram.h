@@ -11,19 +11,19 @@
 
 namespace pcc::runtime {
 
-/// Checks that executing the program accesses no memory except its own:
+/// Checks that executing the program accesses only the program's own memory:
 ///
 /// - every index refers to an existing entry;
-/// - every buffer lies within its memory, in all slots;
+/// - every buffer lies within its memory, in all slots (one per microbatch);
 /// - the shapes, strides and loops of every instruction lie within its buffers;
 /// - layouts fit their shapes and the mesh;
-/// - groups and transfers fit the mesh, and every message is posted and awaited
-///   once.
+/// - groups and transfers fit the mesh, and every message is posted (begun)
+///   once and awaited once.
 ///
 /// `constantBytes` is the size of the program's constants. The tables may have
 /// any content, provided that the FlatBuffers verifier has accepted them. The
-/// check does not say whether the program computes the right values. Returns
-/// exit code 11 with the name of the faulty entry.
+/// check does not show that the program computes the right values. Returns exit
+/// code 11 with the name of the faulty entry.
 Status verifyProgram(const program::ProgramT &program, int64_t constantBytes);
 
 } // namespace pcc::runtime

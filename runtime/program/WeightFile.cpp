@@ -13,7 +13,8 @@ namespace pcc::runtime {
 static constexpr size_t kPage = 4096;
 static constexpr size_t kSampledPages = 16;
 
-/// Returns the hash of the page at `offset`; the last page may be shorter.
+/// Returns the hash of the page that begins at byte `offset`. The last page may
+/// be shorter than the others.
 static uint64_t hashPage(std::span<const std::byte> bytes, uint64_t offset) {
   return XXH3_64bits(bytes.data() + offset,
                      std::min<size_t>(kPage, bytes.size() - offset));
@@ -38,8 +39,8 @@ Status describeWeightFile(const std::string &path, program::WeightFileT &file) {
   return mapped.checkUnchanged(CannotRead);
 }
 
-/// Returns the error (exit code 11) of a weight file that differs as `why`
-/// says.
+/// Returns the error of a changed weight file (exit code 11). `why` describes
+/// the difference.
 static Status stale(const std::string &path, const std::string &why) {
   return Status::error(DamagedBundle,
                        "weight file \"" + path + "\" " + why +

@@ -16,15 +16,15 @@
 
 namespace pcc::runtime {
 
-/// Fills the size, the modification time and the page hashes of `file` from the
-/// file at `path`. Reads at most 16 pages of 4096 bytes. Does not change
+/// Sets the size, the modification time and the page hashes of `file` to those
+/// of the file at `path`. Reads at most 16 pages of 4096 bytes. Does not change
 /// `file.path`. Returns exit code 7 if the file cannot be read.
 Status describeWeightFile(const std::string &path, program::WeightFileT &file);
 
-/// Checks that the file at `path` is the one that `file` describes. With
-/// `everything`, the hash of the whole file is compared too, if one is
-/// recorded. The modification time of files inside the bundle is ignored,
-/// because copying a bundle changes it. Returns exit code 11, with the
+/// Checks that the file at `path` is the one that `file` describes. If
+/// `everything` is true and `file` records a hash of the whole file, compares
+/// this hash as well. The modification time of files inside the bundle is
+/// ignored, because copying a bundle changes it. Returns exit code 11, with the
 /// difference, if the file is missing or has changed.
 Status checkWeightFile(const std::string &path,
                        const program::WeightFileT &file, bool everything);

@@ -80,9 +80,9 @@ static bool parseShape(std::string_view text, std::vector<int64_t> &shape) {
 }
 
 /// Returns the dictionary between the magic bytes and the elements, and sets
-/// `dataOffset` to its end; nothing if the file does not begin with a header.
-/// The length of the dictionary has 2 bytes in version 1 and 4 bytes in later
-/// versions.
+/// `dataOffset` to the byte offset of its end in the file. Returns std::nullopt
+/// if the file does not begin with a header. The length of the dictionary has 2
+/// bytes in version 1 and 4 bytes in later versions.
 static std::optional<std::string_view>
 findHeader(std::span<const std::byte> bytes, size_t &dataOffset) {
   const std::string_view text(reinterpret_cast<const char *>(bytes.data()),

@@ -28,8 +28,9 @@ public:
   /// Returns the address of the elements, dense and row-major. The address need
   /// not be aligned to an element. The memory belongs to this object.
   const void *data() const { return file.bytes().data() + dataOffset; }
-  /// Returns exit code 7 if elements that were read are not those of the file,
-  /// because it was cut or its disk failed.
+  /// Returns exit code 7 if a page of the file could not be read, because the
+  /// file was cut short or its disk failed. Elements that were read may then be
+  /// wrong.
   Status checkRead() const { return file.checkRead(InputOutput); }
 
 private:

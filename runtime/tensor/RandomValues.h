@@ -38,9 +38,9 @@ struct RandomTensor {
 RandomTensor randomWeight(uint64_t seed, std::string_view name,
                           ElementType type);
 /// Returns the parameters of a model input with random values. Floating-point
-/// values are in [-1, 1). Integers are in [0, indexBound). 2 replaces an
-/// `indexBound` that is not positive, and any bound of a Bool. For one-byte
-/// types, a bound over 127 becomes 127.
+/// values are in [-1, 1). Integers are in [0, indexBound), with three
+/// exceptions. If `indexBound` is not positive, the bound is 2. For Bool, the
+/// bound is 2. For one-byte types, a bound over 127 becomes 127.
 RandomTensor randomInput(uint64_t seed, std::string_view name, ElementType type,
                          int64_t indexBound);
 

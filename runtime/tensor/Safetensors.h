@@ -59,8 +59,8 @@ public:
   uint64_t offsetOf(const SafetensorsEntry &entry) const {
     return dataOffset + entry.begin;
   }
-  /// Returns exit code 11 if the file changed while it was mapped, so that what
-  /// was read of it is wrong.
+  /// Returns exit code 11 if the file changed while it was mapped. Bytes that
+  /// were read from it may then be wrong.
   Status checkUnchanged() const { return file.checkUnchanged(DamagedBundle); }
   /// Releases the physical memory of the pages that hold the tensor's bytes;
   /// see MappedFile::release().

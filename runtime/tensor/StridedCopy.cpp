@@ -33,8 +33,10 @@ void simplify(StridedCopy &copy) {
   copy.loops = std::move(merged);
 }
 
-/// Returns whether the loops' strides of one side, `stride`, are those of a
-/// dense row-major array. The strides of loops with extent 1 do not matter.
+/// Returns whether the loops' strides in the source or in the target are those
+/// of a dense row-major array. `stride` selects the member: CopyLoop's source
+/// stride or its target stride. The strides of loops with extent 1 do not
+/// matter.
 static bool isDense(const StridedCopy &copy, int64_t CopyLoop::*stride) {
   int64_t expected = 1;
   for (auto loop = copy.loops.rbegin(); loop != copy.loops.rend(); ++loop) {

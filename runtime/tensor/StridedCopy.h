@@ -55,8 +55,8 @@ bool isDenseSource(const StridedCopy &copy);
 bool isDenseTarget(const StridedCopy &copy);
 
 /// Executes `copy` from host memory `source` to host memory `target`, which
-/// must not overlap. `elementSize` is 1, 2, 4 or 8 bytes. Neither needs to be
-/// aligned.
+/// must not overlap. `elementSize` is 1, 2, 4 or 8 bytes. Neither `source` nor
+/// `target` needs to be aligned.
 void runCopy(const StridedCopy &copy, const void *source, void *target,
              size_t elementSize);
 

@@ -32,7 +32,7 @@ constexpr std::array<Spelling, 12> spellings{{
 }};
 
 /// Parses the decimal number at the beginning of `text`, and removes it from
-/// `text`. Returns std::nullopt if there is none.
+/// `text`. Returns std::nullopt if `text` does not begin with a number.
 std::optional<int> takeNumber(std::string_view &text) {
   int number = 0;
   auto [end, failure] =
@@ -44,7 +44,7 @@ std::optional<int> takeNumber(std::string_view &text) {
 }
 
 /// Largest index of a stage or microbatch. Callers allocate tables of that
-/// size, so a misprint in a file must not cause a huge table.
+/// size. A typing error in a file must not cause a huge table.
 constexpr int largestNumber = 1 << 20;
 
 } // namespace
@@ -61,7 +61,8 @@ std::string print(const Action &action) {
   return text;
 }
 
-/// Splits `text` into stage, kind and microbatch. No kind contains a digit.
+/// Splits `text` into stage, kind and microbatch. The split is unambiguous,
+/// because no kind contains a digit.
 std::optional<Action> parseAction(std::string_view text) {
   Action action;
   std::optional<int> stage = takeNumber(text);

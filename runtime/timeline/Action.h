@@ -12,9 +12,10 @@
 namespace pcc::runtime {
 
 /// Kind of an action of a pipeline schedule. A schedule may split the backward
-/// pass B of a stage and microbatch into two actions, I and W (zero bubble, Qi
-/// et al. 2023). It then has I and W instead of B. The order of the enumerators
-/// matters: F, B, I and W come first (isCompute), messages last.
+/// pass (B) of a stage and microbatch into an input gradient (I) and a weight
+/// gradient (W) (zero bubble, Qi et al. 2023). It then has I and W instead of
+/// B. The order of the enumerators matters: F, B, I and W come first
+/// (isCompute), messages last.
 enum class ActionKind : uint8_t {
   Forward,        ///< F: forward pass
   Backward,       ///< B: gradients of inputs and of weights
@@ -23,8 +24,8 @@ enum class ActionKind : uint8_t {
   /// U: optimizer update of a whole stage, once per step. An update may be
   /// split into numbered parts, U0, U1, ….
   Update,
-  /// UNSHARD: work of a stage that all microbatches share, mainly all-gathers
-  /// of sharded weights (FSDP).
+  /// UNSHARD: work of a stage that is done once for all microbatches, mainly
+  /// all-gathers of sharded weights (FSDP).
   Unshard,
   /// RESHARD: release of gathered weights; occurs only in schedule files.
   Reshard,
@@ -49,18 +50,19 @@ struct Action {
   ActionKind kind = ActionKind::Forward;
   int stage = 0;
   /// Index of the microbatch; -1 for an action of the whole step. For an update
-  /// it is the index of the update's part, because an update may be split: a
-  /// later part may receive what an earlier part sends.
+  /// it is the index of the update's part (0 in U0). An update may be split
+  /// into parts, because a later part may receive what an earlier part sends.
   int microbatch = -1;
 
   friend auto operator<=>(const Action &, const Action &) = default;
 };
 
-/// Returns whether the action computes for one microbatch: F, B, I or W.
+/// Returns whether the action computes for one microbatch: F (forward), B
+/// (backward), I (input gradient) or W (weight gradient).
 bool isCompute(ActionKind kind);
 
 /// Returns whether the action computes the gradient that the previous stage
-/// needs: B or I.
+/// needs: B (backward) or I (input gradient).
 inline bool makesInputGradient(ActionKind kind) {
   return kind == ActionKind::Backward || kind == ActionKind::InputGradient;
 }
@@ -69,7 +71,8 @@ inline bool makesInputGradient(ActionKind kind) {
 /// "1UNSHARD".
 std::string print(const Action &action);
 /// Parses the spelling of an action, such as "0F3". Returns std::nullopt if
-/// `text` is no action, or if an action F, B, I or W has no microbatch.
+/// `text` is no action. An action F, B, I or W (forward, backward, input or
+/// weight gradient) without a microbatch is no action.
 std::optional<Action> parseAction(std::string_view text);
 
 /// Parses the name of one of a stage's functions, which is an action without

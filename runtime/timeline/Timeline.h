@@ -37,9 +37,9 @@ struct MemoryPoint {
 };
 
 /// One training or inference step, simulated or measured, as rows of actions
-/// over time. A simulated step has one row per pipeline position (rank of the
-/// pipeline), a measured step one row per rank of the job. All vectors are
-/// indexed by row.
+/// over time. A simulated step has one row per pipeline position (virtual
+/// pipeline rank), a measured step one row per rank of the job. The outer index
+/// of all vectors is the row.
 struct Timeline {
   /// Names of the rows. May have fewer entries than there are rows: a row
   /// without an entry, or all rows if the list is empty, are named "rank 0",
@@ -47,7 +47,7 @@ struct Timeline {
   std::vector<std::string> names = {};
   /// Actions of each row, in order of time and without overlap. In a simulation
   /// that deadlocks, actions that can never start are missing, and `stuck`
-  /// tells the reason.
+  /// describes the reason.
   std::vector<std::vector<TimedAction>> positions;
   /// Communication of each row, ordered by start; empty if it was not recorded.
   /// In a simulation an entry is one message while it travels, on the row of

@@ -8,7 +8,8 @@
 namespace pcc::runtime {
 namespace {
 
-/// Returns whether the action computes weight gradients: B or W.
+/// Returns whether the action computes weight gradients: B (backward) or W
+/// (weight gradient).
 bool makesWeightGradient(ActionKind kind) {
   return kind == ActionKind::Backward || kind == ActionKind::WeightGradient;
 }
@@ -28,7 +29,7 @@ public:
   MemoryCurve(const std::vector<StageBytes> &stages, bool trains)
       : stages(stages), trains(trains) {}
 
-  /// Returns the memory curve of a row; to be called once per object.
+  /// Returns the memory curve of a row. May be called only once per object.
   std::vector<MemoryPoint> of(const std::vector<TimedAction> &row);
 
 private:
@@ -45,7 +46,7 @@ private:
 
   const std::vector<StageBytes> &stages;
   const bool trains;
-  /// Stages whose accumulated gradients are in memory.
+  /// Stages whose accumulated gradients are in memory at the current time.
   std::set<int> accumulating;
   std::vector<MemoryPoint> curve;
 };

@@ -14,9 +14,10 @@ namespace pcc::runtime {
 struct StageBytes {
   /// Weights and optimizer state, occupied during the whole step.
   int64_t weights = 0;
-  /// Accumulated gradients, occupied from the start of the stage's first B or W
-  /// (weight gradients) to the end of the stage's update, or to the end of the
-  /// step if there is no update.
+  /// Accumulated gradients of the weights. They are occupied from the start of
+  /// the stage's first B (backward) or W (weight gradient) to the end of the
+  /// stage's update. If there is no update, they are occupied to the end of the
+  /// step.
   int64_t gradients = 0;
   /// Activations of one microbatch that the forward pass F keeps for the
   /// backward pass. They are occupied from the start of F to the end of B or W.

@@ -37,9 +37,10 @@ constexpr std::array<BoxStyle, 6> boxStyles{{
 }};
 constexpr std::string_view memoryColour = "#555", idleColour = "#ececec";
 
-/// Returns the index in `boxStyles` for a kind of action. F, B, I and W have
-/// their own styles; U, UNSHARD and other work of a whole stage share the fifth
-/// style; all communication has the last.
+/// Returns the index in `boxStyles` for a kind of action. Forward (F), backward
+/// (B), input gradient (I) and weight gradient (W) have separate styles.
+/// Updates (U), UNSHARD and other work of a whole stage share the fifth style.
+/// All communication has the last style.
 size_t boxStyleOf(ActionKind kind) {
   if (kind >= ActionKind::SendForward)
     return boxStyles.size() - 1;

@@ -26,8 +26,8 @@ std::string quoted(const std::string &text) {
                                    nlohmann::json::error_handler_t::replace);
 }
 
-/// Returns the category by which viewers color events. All kinds without a
-/// computation are communication.
+/// Returns the category of an action, by which viewers color events. The
+/// category of every kind that computes nothing is communication.
 std::string_view categoryOf(ActionKind kind) {
   switch (kind) {
   case ActionKind::Forward:

@@ -12,8 +12,9 @@ namespace pcc::runtime {
 /// the trace. Thread 0 of that process has the row's actions. If the timeline
 /// has messages, thread 1 has these. If the timeline has memory curves, a
 /// counter shows them. Each action or message is a complete event ("ph": "X")
-/// that carries its stage and, for F, B, I and W, its microbatch. The event's
-/// `tdur` is the CPU time, if it is known.
+/// with its stage. Forward (F), backward (B), input gradient (I) and weight
+/// gradient (W) also have their microbatch. The event's `tdur` is the CPU time,
+/// if it is known.
 std::string writeTrace(const Timeline &timeline);
 
 } // namespace pcc::runtime

@@ -13,9 +13,10 @@ std::optional<int64_t> tool::parseBytes(const std::string &text) {
   std::smatch match;
   if (!std::regex_match(text, match, form))
     return std::nullopt;
-  // Group 4 is the prefix of the unit (K, M, ...), group 5 the i of KiB.
+  // Group 4 of the regular expression is the prefix of the unit (K, M, ...).
+  // Group 5 is the "i" of "KiB".
   const std::string unit = match[4];
-  // An i without a prefix, as in "5iB", is no unit.
+  // An "i" without a prefix, as in "5iB", is not a unit.
   if (unit.empty() && match[5].length() > 0)
     return std::nullopt;
   const size_t power = unit.empty() ? 0 : std::string("KMGT").find(unit) + 1;

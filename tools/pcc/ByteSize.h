@@ -9,10 +9,10 @@
 
 namespace pcc::tool {
 
-/// Returns the number of bytes that `text` spells, such as "80GiB", "1.5GB" or
-/// "4096". Units are powers of 1000 (KB, MB, GB, TB) or of 1024 (KiB, MiB, GiB,
-/// TiB); fractions of a byte are dropped. Returns std::nullopt for any other
-/// text, and for sizes under 1 byte or over 10^18 bytes.
+/// Parses a number of bytes such as "80GiB", "1.5GB" or "4096". Units are
+/// powers of 1000 (KB, MB, GB, TB) or of 1024 (KiB, MiB, GiB, TiB); fractions
+/// of a byte are dropped. Returns std::nullopt for any other text, and for
+/// sizes under 1 byte or over 10^18 bytes.
 std::optional<int64_t> parseBytes(const std::string &text);
 
 } // namespace pcc::tool

@@ -24,8 +24,8 @@ static std::string endingOf(const std::string &path) {
   return std::filesystem::path(path).extension();
 }
 
-/// Checks that the output is an .onnx or .safetensors file. Returns an error,
-/// or an empty string.
+/// Checks that the output is an .onnx or .safetensors file. Returns an error
+/// message, or an empty string.
 static std::string checkOutput(const std::string &path) {
   const std::string ending = endingOf(path);
   return ending == ".onnx" || ending == ".safetensors"
@@ -55,8 +55,8 @@ static void addExport(CLI::App &app, ExportOptions &options) {
              "  pcc checkpoint export checkpoints/step-00000008 -o model.onnx");
 }
 
-/// Writes the model with the trained weights in place of its own. Exit code 6
-/// if neither the options nor the checkpoint name the model.
+/// Writes the model with its weights replaced by the trained weights. Exit code
+/// 6 if neither the options nor the checkpoint name the model.
 static Status writeModel(runtime::TrainedWeights &trained,
                          ModelWithWeightsOptions options) {
   if (options.model.empty())
@@ -75,8 +75,8 @@ static Status writeModel(runtime::TrainedWeights &trained,
   return writeModelWithWeights(options, weights);
 }
 
-/// Opens the newest checkpoint and writes its weights in the format that the
-/// output file's name asks for.
+/// Opens the newest checkpoint and writes its weights. The extension of the
+/// output file determines the format.
 static Status exportCheckpoint(const ExportOptions &options) {
   runtime::TrainedWeights trained;
   PCC_RETURN_IF_ERROR(

@@ -42,7 +42,8 @@ std::string tool::commandLine(const std::string &name, int argc,
   return line;
 }
 
-/// A listener without callbacks is valid: its defaults do nothing.
+/// If `quiet` is true and stderr is no terminal, the listener has no callbacks.
+/// This is valid, because the default callbacks do nothing.
 Listener tool::terminalListener(bool quiet) {
   Listener listener;
   if (!quiet)
@@ -64,9 +65,9 @@ static std::string listPhases() {
   return lines.str();
 }
 
-/// Returns the output if `-o` is not given. An annotated model goes to the
-/// folder of the model, because external data is found relative to it; a bundle
-/// goes to the current folder.
+/// Returns the output path that is used if `-o` is not given. An annotated
+/// model (`--emit onnx`) goes to the directory of the model, because external
+/// data is found relative to it. A bundle goes to the current directory.
 static std::string defaultOutput(const CompileOptions &options) {
   const std::filesystem::path model = options.model;
   if (options.emitsOnnx)

@@ -42,7 +42,7 @@ void declareRun(CLI::App &app, RunRequest &request);
 
 // Each of these functions parses the arguments of one command. argv[0] is
 // ignored. The options are complete only if the result has neither an error nor
-// a text.
+// a text to print.
 ParsedArguments parseCompile(int argc, const char *const *argv,
                              CompileOptions &options);
 ParsedArguments parseVerify(int argc, const char *const *argv,

@@ -58,7 +58,8 @@ static std::string inLowerCase(std::string text) {
   return text;
 }
 
-/// CLI11 reports everything but success by exceptions, which end here.
+/// CLI11 reports every result except success by an exception. This function
+/// catches these exceptions.
 tool::ParsedArguments tool::parseArguments(CLI::App &app, int argc,
                                            const char *const *argv) {
   try {

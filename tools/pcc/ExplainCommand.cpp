@@ -8,8 +8,8 @@
 using namespace pcc;
 using namespace pcc::tool;
 
-/// The options are those of compile: explain decides everything that a
-/// compilation would decide, and emits nothing.
+/// Takes the options of `pcc compile`, because explain makes the same decisions
+/// as a compilation, but emits nothing.
 int tool::explainCommand(int argc, const char *const *argv) {
   CompileOptions options;
   ExplainOptions explainOptions;

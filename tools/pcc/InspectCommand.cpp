@@ -7,8 +7,8 @@
 using namespace pcc;
 using namespace pcc::tool;
 
-/// `--schedule` prints comma-separated values for `pcc --schedule FILE.csv`, so
-/// it excludes the other forms.
+/// `--schedule` excludes the other output options, because it prints
+/// comma-separated values, which `pcc --schedule FILE.csv` reads.
 int tool::inspectCommand(int argc, const char *const *argv) {
   runtime::InspectOptions options;
   CLI::App app("shows the contents of a bundle: weights and their index runs, "

@@ -73,8 +73,9 @@ static std::string readFile(const std::string &option,
 namespace {
 using Words = std::vector<std::string>;
 
-/// Visitor of an OptionValue that adds an option of its type to `app`. The
-/// callbacks of options outlive the visitor.
+/// Adds one option to `app`, by the type of its OptionValue (std::visit calls
+/// operator()). The callbacks of options may be called after this object is
+/// destroyed, so they do not refer to it.
 class OptionAdder {
 public:
   OptionAdder(CLI::App &app, const OptionRow &row, CompileOptions &options)
@@ -168,7 +169,8 @@ public:
   }
 
 private:
-  /// Adds an option that passes each of its values to `take`.
+  /// Adds an option that may be given several times, and calls `take` with each
+  /// of its values.
   template <typename Take> CLI::Option *addEntries(Take take) const {
     return repeated(app.add_option_function<Words>(
         name,
@@ -176,8 +178,9 @@ private:
         row.help));
   }
 
-  /// Lets an option with several values take those of one argument, or one
-  /// value per use.
+  /// Allows several values for an option. If the row has a separator, the
+  /// values are in one argument; otherwise each use of the option gives one
+  /// value.
   CLI::Option *repeated(CLI::Option *option) const {
     option->allow_extra_args(false);
     return row.separator ? option->delimiter(row.separator)
@@ -191,7 +194,8 @@ private:
 };
 } // namespace
 
-/// Adds the checks of the row's words, bounds and form.
+/// Adds the checks that the row of the option table requires: the list of valid
+/// words, the bounds of a number, and the row's check function.
 static void addChecks(CLI::Option &option, const OptionRow &row) {
   const Words words(row.words.begin(), row.words.end());
   if (!words.empty() && row.listsWords)

@@ -9,9 +9,9 @@
 
 namespace pcc::tool {
 
-/// Adds the options of the table that exactly `commands` take to `app`. Parsing
-/// `app` writes to `options`, which must outlive it, and throws a
-/// CLI::ValidationError for a value of the wrong form.
+/// Adds to `app` the rows of the option table that belong to exactly the
+/// commands `commands`. Parsing `app` writes to `options`, which must outlive
+/// it, and throws a CLI::ValidationError for a value of the wrong form.
 void addOptions(CLI::App &app, CompileOptions &options,
                 OptionCommands commands);
 

@@ -8,8 +8,8 @@
 using namespace pcc;
 using namespace pcc::tool;
 
-/// The executables of a bundle have the same options, which
-/// runtime::addRunOptions adds for both.
+/// The executables of a bundle have the same options as `pcc run`.
+/// runtime::addRunOptions() adds them for both.
 void tool::declareRun(CLI::App &app, RunRequest &request) {
   app.name("pcc run");
   app.description(
@@ -31,9 +31,9 @@ tool::ParsedArguments tool::parseRun(int argc, const char *const *argv,
   return parseArguments(app, argc, argv);
 }
 
-/// Returns the arguments of the processes of ranks: those of this command
-/// without the bundle. An option may have the bundle's path as its value, which
-/// is kept.
+/// Returns the arguments with which the processes of the ranks are started:
+/// those of this command without the argument BUNDLE. An option's value is
+/// kept, even if it equals the path of the bundle.
 static std::vector<std::string>
 argumentsOfRanks(int argc, const char *const *argv, const std::string &bundle) {
   RunRequest request;

@@ -8,7 +8,7 @@
 using namespace pcc;
 
 namespace {
-/// Commands that have an option.
+/// Commands to which an option belongs.
 enum OfCommand { Any, VerifyOnly };
 
 /// A documented option without implementation.

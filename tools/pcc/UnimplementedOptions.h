@@ -8,9 +8,9 @@
 namespace pcc::tool {
 
 /// Adds the options that the interface documents and this build does not
-/// implement. Parsing one of them throws: a wrong value is wrong usage (exit
-/// code 2), any other use is unsupported (exit code 4). `isVerify`: whether
-/// `app` is `pcc verify`, which has options of its own.
+/// implement. Parsing one of them throws: exit code 2 (wrong usage) for a wrong
+/// value, exit code 4 (unsupported) otherwise. `isVerify` is true if `app` is
+/// `pcc verify`, which has additional options of this kind.
 void addUnimplementedOptions(CLI::App &app, bool isVerify);
 
 } // namespace pcc::tool

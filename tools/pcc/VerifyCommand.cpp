@@ -11,8 +11,8 @@
 using namespace pcc;
 using namespace pcc::tool;
 
-/// Runs a bundle and writes its outputs: on threads of this process, or on
-/// processes if it is for GPUs.
+/// Runs a bundle and writes its outputs. Its ranks are threads of this process
+/// or, if the bundle is for GPUs, separate processes.
 static Status runHere(const BundleRun &run) {
   runtime::RunOptions options;
   options.inputs = run.inputs;

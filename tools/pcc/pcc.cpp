@@ -34,7 +34,7 @@ static int help(int argc, char **argv) {
   return (command ? command : pcc::tool::compileCommand)(2, words);
 }
 
-// Without the name of a command the first argument is a model to compile.
+// If the first argument is not the name of a command, it is a model to compile.
 int main(int argc, char **argv) {
   pcc::runtime::repairInheritedState();
   const std::string first = argc > 1 ? argv[1] : "";

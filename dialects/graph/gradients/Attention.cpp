@@ -13,15 +13,15 @@ namespace {
 ///
 ///   dv = Pᵀ dy,  dS = P (dP − Σ dP P),  dP = dy vᵀ
 ///
-/// The sum Σ dP P over a row equals Σ dy y, which FlashAttention (Dao et al.
-/// 2022) uses. This class computes Σ dP P instead, so that the rows of dS sum
-/// to 0 even if y and dP are rounded to a narrow type. P is recomputed instead
-/// of being stored in the forward pass. If the mask hides all keys from a
-/// query, the weights and gradients of that row are 0.
+/// FlashAttention (Dao et al. 2022) replaces the sum Σ dP P over a row by Σ dy
+/// y, which is equal. This class computes Σ dP P, so that the rows of dS sum to
+/// 0 even if y and dP are rounded to a narrow type. P is computed again and not
+/// stored in the forward pass. If the mask hides all keys from a query, the
+/// weights and gradients of that row are 0.
 class AttentionGradient {
 public:
-  /// Builds the ops that recompute P. `dy` is the gradient of the result of
-  /// `op`.
+  /// Builds the ops that compute the softmax weights again. `dy` is the
+  /// gradient of the result of `op`.
   AttentionGradient(GradientBuilder &b, AttentionOp op, Value dy)
       : b(b), op(op), dy(dy), shape(tensorType(op.getQuery()).getShape()),
         keyHeads(tensorType(op.getKey()).getDimSize(1)),
@@ -34,8 +34,8 @@ public:
   /// Returns dv, the gradient of the value operand.
   Value ofValue() { return ofKeys(b.castLike(weights, dy), dy); }
 
-  /// Returns dS, the gradient of the masked scores. Its elements are f32 if
-  /// those of the operands are narrower.
+  /// Returns dS, the gradient of the masked scores. Its element type is that of
+  /// the operands, or f32 if that is narrower.
   Value ofScores() {
     Value product = b.widen(ofQueries(dy, op.getValue(), /*transpose=*/true));
     Value mean = b.sum(b.mul(product, weights), {3});
@@ -66,8 +66,8 @@ private:
   /// attention).
   bool sharesKeys() const { return shape[1] != keyHeads; }
 
-  /// Reshapes [B, H, …] to [B, K, H / K, …], where K is the number of key
-  /// heads.
+  /// Reshapes `value` from [B, H, …] to [B, K, H / K, …], where H is the number
+  /// of query heads and K the number of key heads.
   Value grouped(Value value) {
     SmallVector<int64_t> sizes(tensorType(value).getShape());
     sizes.insert(sizes.begin() + 2, sizes[1] / keyHeads);
@@ -75,9 +75,10 @@ private:
     return b.reshape(value, sizes);
   }
 
-  /// Returns, for each query head, the matrix product of its matrix in `rows`
-  /// [B, H, S, …] and the matrix of its key head in `perKey` [B, K, T, …]. With
-  /// `transpose`, the matrix in `perKey` is transposed first.
+  /// Returns, for each query head, the product of two matrices: that of the
+  /// query head in `rows` [B, H, S, …], and that of its key head in `perKey`
+  /// [B, K, T, …]. H is the number of query heads and K that of key heads. If
+  /// `transpose` is true, the matrix in `perKey` is transposed first.
   Value ofQueries(Value rows, Value perKey, bool transpose) {
     if (!sharesKeys())
       return b.make<MatmulOp>(rows, perKey, false, transpose);
@@ -87,8 +88,9 @@ private:
                                tensorType(product).getShape().back()});
   }
 
-  /// Returns, for each key head, the sum of weightsᵀ · rows over its query
-  /// heads. `rows` is [B, H, S, …], and the result is [B, K, T, …].
+  /// Returns, for each key head, the matrix product weightsᵀ · rows, summed
+  /// over the query heads that share the key head. `rows` has the shape [B,
+  /// query heads, S, …], and the result has the shape [B, key heads, T, …].
   Value ofKeys(Value weights, Value rows) {
     if (!sharesKeys())
       return b.make<MatmulOp>(weights, rows, true, false);
@@ -97,8 +99,8 @@ private:
   }
 
   /// Returns cap · tanh(scores / cap), or `scores` if the op has no soft cap.
-  /// Stores the tanh in a member, from which ofProducts() computes the
-  /// derivative.
+  /// Stores the tanh, from which ofProducts() computes the derivative of the
+  /// soft cap.
   Value capped(Value scores) {
     double cap = op.getSoftcap().convertToDouble();
     if (cap <= 0)
@@ -107,14 +109,15 @@ private:
     return b.mul(tanh, cap);
   }
 
-  /// Returns `scores` with -infinity in place of the elements for which
-  /// `condition` is false.
+  /// Returns `scores`, except that elements for which `condition` is false are
+  /// -infinity.
   Value keep(Value condition, Value scores) {
     return b.select(condition, scores, b.like(scores, -HUGE_VAL));
   }
 
-  /// Applies the causal mask to `scores`: query s of S keeps the scores of the
-  /// keys t ≤ s + T − S; all other scores become -infinity.
+  /// Applies the causal mask to `scores`, which has S queries and T keys. Query
+  /// s keeps the scores of the keys t ≤ s + T − S. All other scores become
+  /// -infinity.
   Value causal(Value scores) {
     Type i64 = b.getI64Type();
     Value query =
@@ -139,9 +142,9 @@ private:
                : b.add(scores, b.castLike(mask, scores));
   }
 
-  /// Returns the softmax of `scores` over keys. If all scores of a row are
-  /// -infinity, because no key is visible, a plain softmax would give NaN. This
-  /// function gives the row weights of 0 instead.
+  /// Returns the softmax of `scores` over keys. If the mask hides all keys from
+  /// a query, all scores of that query are -infinity. Its weights are then 0,
+  /// where a plain softmax would give NaN.
   Value softmax(Value scores) {
     auto rows = [&](Value value) {
       return b.make<SoftmaxOp>(value.getType(), value, uint64_t(3));
@@ -180,9 +183,9 @@ static SmallVector<Value> wholeGradients(GradientBuilder &b, AttentionOp op,
   return operands;
 }
 
-/// Builds fused gradient ops if GradientBuilder::staysWhole() asks for them.
-/// They compute no gradient of the mask, so the gradients are decomposed if
-/// that one is needed.
+/// Builds fused gradient ops if GradientBuilder::staysWhole() returns true.
+/// Fused gradient ops compute no gradient of the mask. If that gradient is
+/// needed, all gradients are built from matmuls and element-wise ops instead.
 Gradients AttentionOp::buildGradients(GradientBuilder &b,
                                       ValueRange gradients) {
   const bool wantsMask = getMask() && b.wants(getMask());

@@ -7,17 +7,18 @@ using namespace mlir;
 using namespace pcc::graph;
 
 namespace {
-/// A tensor with one einsum letter per dim.
+/// A tensor whose dims are named by einsum letters, one letter per dim.
 struct LetteredValue {
   Value value;
   std::string letters;
 };
 } // namespace
 
-/// Builds the gradient of `operand`, an operand of an einsum with the letters
-/// `letters`: the product of `terms`, summed over all letters that are not in
-/// `letters`. The gradient is broadcast along dims whose letter no term has,
-/// which are dims over which the forward op summed `operand` alone.
+/// Builds the gradient of `operand`, an einsum operand whose dims have the
+/// letters `letters`. The gradient is the product of `terms`, summed over all
+/// letters that are not in `letters`. If no term has a letter of `letters`, the
+/// gradient is broadcast along that dim; the forward op has summed that dim of
+/// `operand` alone.
 ///   ij,jk->ik, gradient of ij:  contract({dy ik, rhs jk}) = ik,jk->ij
 static Value contract(GradientBuilder &b, ArrayRef<LetteredValue> terms,
                       Value operand, StringRef letters) {
@@ -45,9 +46,9 @@ static Value contract(GradientBuilder &b, ArrayRef<LetteredValue> terms,
 // matmul
 //===----------------------------------------------------------------------===//
 
-/// Assigns einsum letters to the dims of `value`, an operand of a matmul. The
-/// last two dims get the letters in `matrix`. Batch dims get A, B, … from the
-/// right. Batch dims of size 1, which may be broadcast, are removed.
+/// Returns `value`, an operand of a matmul, with einsum letters for its dims.
+/// The last two dims get the letters in `matrix`. Batch dims get A, B, … from
+/// the right. Batch dims of size 1, which may be broadcast, are removed.
 static LetteredValue named(GradientBuilder &b, Value value, StringRef matrix) {
   SmallVector<int64_t> shape;
   std::string letters;
@@ -63,7 +64,8 @@ static LetteredValue named(GradientBuilder &b, Value value, StringRef matrix) {
   return {b.reshape(value, shape), letters};
 }
 
-/// Returns whether `a` and `b` have equal sizes in all dims but the last two.
+/// Returns whether `a` and `b` have equal batch dims, which are all dims but
+/// the last two.
 static bool sameBatch(Value a, Value b) {
   return tensorType(a).getShape().drop_back(2) ==
          tensorType(b).getShape().drop_back(2);
@@ -74,10 +76,10 @@ static Value product(GradientBuilder &b, Value lhs, Value rhs,
   return b.make<MatmulOp>(lhs, rhs, transposeLhs, transposeRhs);
 }
 
-/// If an operand is broadcast along batch dims, its gradient is an einsum that
-/// sums over these dims while it multiplies. A batched matmul would store one
-/// product per batch index and sum them afterwards. All other gradients are
-/// matmuls.
+/// Builds each gradient as a matmul or as an einsum. If the matmul broadcasts
+/// an operand along batch dims, the gradient of that operand is a sum over
+/// these dims. An einsum sums while it multiplies, whereas a matmul would first
+/// store one product per batch index. All other gradients are matmuls.
 Gradients MatmulOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   Value lhs = getLhs(), rhs = getRhs(), dy = gradients.front();
   bool swapLhs = getTransposeLhs(), swapRhs = getTransposeRhs();

@@ -6,7 +6,7 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Returns `value` with its first two dims exchanged.
+/// Returns `value` transposed so that its first two dims are exchanged.
 static Value swapFirst(GradientBuilder &b, Value value) {
   SmallVector<int64_t> perm =
       llvm::to_vector(llvm::seq<int64_t>(0, tensorType(value).getRank()));
@@ -18,17 +18,18 @@ static Value swapFirst(GradientBuilder &b, Value value) {
 // Filters
 //===----------------------------------------------------------------------===//
 
-/// Returns strides, low padding, dilations and group of a conv or
-/// conv_transpose. The attribute `pads` lists the low padding of all spatial
-/// dims before the high padding.
+/// Returns strides, padding before the input, dilations and number of groups of
+/// `op`, a conv or conv_transpose. The attribute `pads` of `op` lists the
+/// padding before each spatial dim, then the padding after each.
 template <typename Op> static SlidingWindow slidingOf(Op op) {
   ArrayRef<int64_t> strides = op.getStrides();
   return {strides, op.getPads().take_front(strides.size()), op.getDilations(),
           static_cast<int64_t>(op.getGroup())};
 }
 
-/// Returns, per spatial dim, how many elements beyond the end of `input` are
-/// read by `outputs` windows of `taps` taps. The number is negative if the
+/// Returns, per spatial dim, how many elements the windows of a convolution
+/// read beyond the end of `input`. `outputs` and `taps` are the numbers of
+/// windows and of window elements per spatial dim. An entry is negative if the
 /// windows do not read the last elements of `input`.
 static SmallVector<int64_t> missing(const SlidingWindow &sliding, Value input,
                                     ArrayRef<int64_t> outputs,
@@ -40,17 +41,17 @@ static SmallVector<int64_t> missing(const SlidingWindow &sliding, Value input,
   return counts;
 }
 
-/// Returns a list with one entry per dim: 0 for batch and channels, followed by
-/// `ofSpatial`.
+/// Returns a list with one entry per dim of a tensor [batch, channels,
+/// spatial…]: two zeros, then the entries of `ofSpatial`.
 static SmallVector<int64_t> ofAllDims(ArrayRef<int64_t> ofSpatial) {
   SmallVector<int64_t> counts(2, 0);
   llvm::append_range(counts, ofSpatial);
   return counts;
 }
 
-/// Builds a convolution of `input` by `filter` whose spatial output sizes are
-/// `outputs`. The end of the input is padded or cropped so that the last window
-/// ends where the input ends.
+/// Builds a convolution of `input` by `filter` whose spatial dims have the
+/// sizes `outputs`. Pads or crops the end of the input so that it ends where
+/// the last window ends.
 static Value convolve(GradientBuilder &b, Value input, Value filter,
                       const SlidingWindow &sliding, ArrayRef<int64_t> outputs) {
   SmallVector<int64_t> pads(sliding.low), cut,
@@ -80,7 +81,8 @@ Value pcc::graph::convolveBack(GradientBuilder &b, Value gradient, Value filter,
                                  static_cast<uint64_t>(sliding.group));
 }
 
-/// Transposes `input` from [N, G · C, …] to [C, G · N, …], where G is `group`.
+/// Transposes `input` from [N, G · C, …] to [C, G · N, …]. N is the batch, C
+/// the number of channels per group, and G the argument `group`.
 static Value channelsFirst(GradientBuilder &b, Value input, int64_t group) {
   if (group == 1)
     return swapFirst(b, input);
@@ -97,13 +99,14 @@ static Value channelsFirst(GradientBuilder &b, Value input, int64_t group) {
   return b.reshape(turned, shape);
 }
 
-/// Builds the gradient of the filter of a convolution. `input` is the operand,
-/// and `dy` is the gradient of the result:
+/// Builds the gradient of the filter of a convolution. `input` is the operand
+/// of the convolution, and `dy` is the gradient of its result. The gradient of
+/// filter element [out, in, k] is
 ///
 ///   Σ over n, o of  dy[n, out, o] · input[n, in, o·stride + k·dilation − low]
 ///
-/// This sum is itself a convolution of `input` by `dy`, in which batch and
-/// channels are exchanged, and so are strides and dilations.
+/// This sum is itself a convolution of `input` by `dy`. Batch and channels are
+/// exchanged in it, and so are strides and dilations.
 static Value filterGradient(GradientBuilder &b, Value input, Value dy,
                             const SlidingWindow &sliding, Value filter) {
   SlidingWindow turned{sliding.dilations, sliding.low, sliding.strides,
@@ -117,24 +120,26 @@ static Value filterGradient(GradientBuilder &b, Value input, Value dy,
 //===----------------------------------------------------------------------===//
 
 /// Returns whether the filter has size 1 in all spatial dims (1x1 convolution).
-/// A 1x1 filter is one matrix per group, and its gradients are built as
+/// If so, the filter is one matrix per group, and the gradients are built as
 /// matmuls. filterGradient() would build a convolution whose window is as large
 /// as the image, which libraries do not optimize.
 static bool hasOneTap(Value filter) {
   return ShapedType::getNumElements(spatial(filter)) == 1;
 }
 
-/// Reshapes `tensor` from [N, G · C, …] to [N, G, C, S], where G is `group` and
-/// S is the number of elements of the spatial dims.
+/// Reshapes `tensor` from [N, G · C, …] to [N, G, C, S]. N is the batch, G is
+/// `group`, C the number of channels per group, and S the number of elements of
+/// the spatial dims.
 static Value flattened(GradientBuilder &b, Value tensor, int64_t group) {
   ArrayRef<int64_t> shape = tensorType(tensor).getShape();
   return b.reshape(tensor, {shape[0], group, shape[1] / group,
                             ShapedType::getNumElements(spatial(tensor))});
 }
 
-/// Builds the gradient of the input of a 1x1 convolution, a tensor of `type`.
-/// Multiplies `dy` by the transposed filter matrices. The products are stored
-/// at the elements that windows read, and zeros at all others.
+/// Builds the gradient of the input of a 1x1 convolution; `type` is the type of
+/// that input. Multiplies `dy`, the gradient of the convolution's result, by
+/// the transposed filter matrices. The products become the elements that
+/// windows read. All other elements are 0.
 static Value multiplyBack(GradientBuilder &b, Value dy, Value filter,
                           const SlidingWindow &sliding, RankedTensorType type) {
   ArrayRef<int64_t> shape = tensorType(filter).getShape();
@@ -150,8 +155,9 @@ static Value multiplyBack(GradientBuilder &b, Value dy, Value filter,
   return sliceBack(b, b.reshape(product, places), starts, steps, type);
 }
 
-/// Builds the slice of `input` that the windows of a 1x1 convolution read: one
-/// element per output, or 0 if the window reads padding.
+/// Builds a tensor with the elements of `input` that the windows of a 1x1
+/// convolution read. It has one element per output, which is 0 if the window
+/// reads padding.
 static Value sliceInput(GradientBuilder &b, Value input,
                         const SlidingWindow &sliding,
                         ArrayRef<int64_t> outputs) {
@@ -167,8 +173,9 @@ static Value sliceInput(GradientBuilder &b, Value input,
 }
 
 /// Builds the gradient of the filter of a 1x1 convolution. `input` is the
-/// operand, and `dy` is the gradient of the result. The gradient is one matmul
-/// per group, which sums over batch and spatial dims.
+/// operand of the convolution, and `dy` is the gradient of its result. The
+/// gradient is one matmul per group, which sums over the batch and the spatial
+/// dims.
 static Value matrixGradient(GradientBuilder &b, Value input, Value dy,
                             const SlidingWindow &sliding, Value filter) {
   Value places = sliceInput(b, input, sliding, spatial(dy));
@@ -204,10 +211,11 @@ Gradients ConvOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   return operands;
 }
 
-/// A conv_transpose is the adjoint of a convolution. The gradient of its input
-/// is therefore that convolution, applied to `dy`. The gradient of its filter
-/// is that of the convolution's filter, with `dy` as the input and the input as
-/// the gradient of the result.
+/// Builds the gradients of a conv_transpose, which is the adjoint of a
+/// convolution. The gradient of its input is that convolution, applied to `dy`,
+/// the gradient of the result. The gradient of its filter is that of the
+/// convolution's filter, computed with `dy` in place of the input and with the
+/// input in place of the result's gradient.
 Gradients ConvTransposeOp::buildGradients(GradientBuilder &b,
                                           ValueRange gradients) {
   Value dy = gradients.front(), input = getInput(), filter = getFilter();

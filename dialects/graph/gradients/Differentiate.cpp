@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Returns whether `value` can have a gradient: whether it is a float tensor
+/// Returns whether `value` can have a gradient. It can if it is a float tensor
 /// with at least one element.
 static bool canFlowTo(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -19,21 +19,20 @@ static bool canFlowTo(Value value) {
 namespace {
 /// Builds gradients by visiting the ops of a block in reverse order.
 ///
-/// Invariant: `gradients` maps each value to the sum of the gradients from
-/// those of its users that have been visited. All users of a value come after
-/// the op that defines it. The sum is therefore complete when that op is
-/// visited.
+/// Invariant: `gradients` maps each value to the sum of the gradients that its
+/// visited users contribute. All users of a value come after the op that
+/// defines the value. The sum is therefore complete when that op is visited.
 class BackwardPass {
 public:
   BackwardPass(Operation *before, GradientBuilder::OnOp onOp,
                GradientBuilder::StaysWhole staysWhole)
       : before(before), onOp(onOp), staysWhole(staysWhole) {}
-  // `isDependent` refers to this object.
+  // No copies, because the callback `isDependent` points to this object.
   BackwardPass(const BackwardPass &) = delete;
   BackwardPass &operator=(const BackwardPass &) = delete;
 
-  /// Builds and returns the gradients of `wanted`. The arguments are those of
-  /// differentiate().
+  /// Builds and returns the gradients of the values `wanted`. The arguments
+  /// have the same meaning as those of differentiate().
   Gradients run(Value target, Value seed, ValueRange wanted) {
     Block::iterator end =
         target.getDefiningOp()
@@ -86,7 +85,8 @@ private:
     Gradients built = differentiable.buildGradients(builder, flowing);
     if (failed(built))
       return failure();
-    // Operands without an entry have no gradient (onlyGradient).
+    // onlyGradient() returns a list that is shorter than that of the operands.
+    // Add null entries for the missing ones.
     built->resize(op.getNumOperands());
     for (auto [operand, gradient] : llvm::zip_equal(op.getOperands(), *built))
       if (gradient && dependent.contains(operand))
@@ -94,8 +94,8 @@ private:
     return success();
   }
 
-  /// Makes `gradient` the gradient of `value` or, if `value` has one already,
-  /// builds an op that adds the two.
+  /// Adds `gradient`, the contribution of one user, to the gradient of `value`.
+  /// Builds an op that adds the two if `value` has a gradient already.
   void flow(Value value, Value gradient, GradientBuilder &builder) {
     assert(value.getType() == gradient.getType());
     Value &all = gradients[value];

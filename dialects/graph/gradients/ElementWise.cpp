@@ -13,8 +13,8 @@ using namespace pcc::graph;
 /// Derivative of erf at 0: 2 / √π.
 static const double erfSlope = 2 / std::sqrt(M_PI);
 
-/// Builds 1 − x² as (1 − x)(1 + x). This product is exact near x = 1 and x =
-/// -1, where subtracting a rounded x² from 1 loses digits.
+/// Builds 1 − x² as the product (1 − x)(1 + x). The product is exact near x = 1
+/// and x = -1. The difference of 1 and a rounded x² would lose digits there.
 static Value oneMinusSquare(GradientBuilder &b, Value x) {
   return b.mul(b.sub(1, x), b.add(x, 1));
 }
@@ -24,10 +24,9 @@ static Value gaussian(GradientBuilder &b, Value x) {
   return b.apply<ExpOp>(b.neg(b.square(x)));
 }
 
-/// Defines buildGradients of an op with one operand x. GRADIENT is the
-/// expression that builds the gradient of x; it may use x, the result y and the
-/// gradient dy of y. A null value means that the derivative is 0 almost
-/// everywhere.
+/// Defines buildGradients of an op with one operand x. GRADIENT is an
+/// expression that builds the gradient of x. It may use x, the result y and the
+/// gradient dy of y. It is null if the derivative is 0 almost everywhere.
 #define PCC_GRADIENT(OP, GRADIENT)                                             \
   Gradients OP::buildGradients(GradientBuilder &b, ValueRange gradients) {     \
     [[maybe_unused]] Value x = getInput(), y = getResult(),                    \
@@ -86,8 +85,8 @@ static Value geluTanhSlope(GradientBuilder &b, Value x, double slope,
   return b.mul(b.add(b.add(t, rise), 1), 0.5);
 }
 
-/// If x is narrower than f32, the gradient is computed in f32, because x² can
-/// exceed the range of f16.
+/// Builds the gradient of gelu. If x is narrower than f32, the gradient is
+/// computed in f32, because x² can exceed the range of f16.
 Gradients GeluOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   auto given = [](std::optional<APFloat> value, double usual) {
     return value ? value->convertToDouble() : usual;
@@ -105,10 +104,10 @@ Gradients GeluOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 // Several operands
 //===----------------------------------------------------------------------===//
 
-/// Builds the gradients of the operands lhs and rhs of an op that broadcasts
-/// them. `left` and `right` return these gradients in the shape of the result,
-/// before the sum over broadcast dims. Each is called only if its gradient is
-/// needed.
+/// Builds the gradients of the operands lhs and rhs of a binary op that
+/// broadcasts them. `left` and `right` build these gradients in the shape of
+/// the result. The function then sums them over the broadcast dims. Calls
+/// `left` or `right` only if the gradient is needed.
 template <typename Op, typename Left, typename Right>
 static Gradients binary(GradientBuilder &b, Op op, Left left, Right right) {
   SmallVector<Value> gradients(2);
@@ -135,8 +134,9 @@ PCC_GRADIENT(MulOp, b.mul(dy, rhs), b.mul(dy, lhs))
 PCC_GRADIENT(DivOp, b.div(dy, rhs), b.neg(b.mul(b.div(dy, rhs), y)))
 #undef PCC_GRADIENT
 
-/// The result is lhs − n · rhs for an integer n that is constant almost
-/// everywhere. The gradients of lhs and rhs are therefore dy and −n · dy.
+/// Builds the gradients of mod. The result is lhs − n · rhs for an integer n
+/// that is constant almost everywhere. The gradients of lhs and rhs are
+/// therefore dy and −n · dy.
 Gradients ModOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   Value dy = gradients.front();
   return binary(
@@ -147,9 +147,9 @@ Gradients ModOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
       });
 }
 
-/// If the exponent is 0, the gradient of the base is 0. If the base is 0, the
-/// gradient of the exponent is 0. The general formulas would give 0 · ∞, which
-/// is NaN, in both cases.
+/// Builds the gradients of pow. If the exponent is 0, the gradient of the base
+/// is 0. If the base is 0, the gradient of the exponent is 0. The general
+/// formulas would compute 0 · ∞, which is NaN, in both cases.
 Gradients PowOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   Value dy = gradients.front(), y = getResult(), base = getLhs();
   Value power = b.castLike(getRhs(), base);
@@ -165,10 +165,10 @@ Gradients PowOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
       });
 }
 
-/// Builds the gradients of max or min. The operand that is the result gets the
-/// gradient; if both operands are equal, each gets half. `loses` is the
-/// comparison that holds for an operand that is not the result: Less for max,
-/// Greater for min.
+/// Builds the gradients of max or min. The operand that equals the result gets
+/// the gradient. If both operands are equal, each gets half of it. `loses` is
+/// the comparison that is true for an operand that is not the result: Less for
+/// max, Greater for min.
 template <typename Op>
 static Gradients extreme(GradientBuilder &b, Op op, Predicate loses, Value dy) {
   Value lhs = op.getLhs(), rhs = op.getRhs();

@@ -7,15 +7,15 @@
 
 namespace pcc::graph {
 
-/// Gradients of several values, in the order of the values. A gradient is null
-/// if the loss does not depend on its value. Failure means that an error has
-/// been emitted.
+/// Gradients of a list of values, in the order of the list. An entry is null if
+/// the loss does not depend on the value. Failure means that an error has been
+/// emitted.
 using Gradients = llvm::FailureOr<llvm::SmallVector<mlir::Value>>;
 
 /// Builds the ops that compute the gradients of the operands of one forward op.
-/// New ops are inserted in front of `before`, with the location of the forward
-/// op. Methods that take a number and a tensor convert the number to the
-/// tensor's element type.
+/// New ops are inserted in front of a given op and have the location of the
+/// forward op. A method that takes a number in place of a tensor converts the
+/// number to the element type of the other tensor.
 class GradientBuilder : public TensorBuilder {
 public:
   /// Callback that is called for each new op: `made` is that op, and `forward`
@@ -23,15 +23,14 @@ public:
   using OnOp =
       llvm::function_ref<void(mlir::Operation *forward, mlir::Operation *made)>;
 
-  /// Predicate that returns whether the gradient of `forward` is built as one
-  /// or two fused ops. If not, the gradient is built from matmuls and
-  /// reductions.
+  /// Predicate on a forward op of attention: true if its gradient is built from
+  /// one or two fused ops, false if it is built from matmuls and reductions.
   using StaysWhole = llvm::function_ref<bool(mlir::Operation *forward)>;
 
-  /// Prepares a builder for the gradient of `forward`. `isWanted` returns
-  /// whether the gradient of a given value is needed. `onOp` and `staysWhole`
-  /// may be null. The three callbacks are not copied and must outlive the
-  /// builder.
+  /// Prepares a builder for the gradient of `forward`, which inserts new ops in
+  /// front of `before`. `isWanted` returns whether the gradient of a given
+  /// value is needed. `onOp` and `staysWhole` may be null. The three callbacks
+  /// are not copied and must outlive the builder.
   GradientBuilder(mlir::Operation *forward, mlir::Operation *before,
                   llvm::function_ref<bool(mlir::Value)> isWanted, OnOp onOp,
                   StaysWhole staysWhole)
@@ -44,7 +43,8 @@ public:
   /// is needed.
   bool wants(mlir::Value operand) const { return isWanted(operand); }
   /// Returns whether the gradient of the forward op is to be built as fused
-  /// ops. Only attention has fused gradient ops.
+  /// ops. Only attention has fused gradient ops. Returns false if the
+  /// constructor got no predicate.
   bool staysWhole() const { return isWhole && isWhole(forward); }
 
   //===--------------------------------------------------------------------===//
@@ -57,7 +57,7 @@ public:
   }
   /// Adds two tensors element by element, with broadcasting. The functions
   /// `sub`, `mul` and `div` subtract, multiply and divide in the same way. Each
-  /// of the four also accepts a number in place of one tensor.
+  /// of the four has an overload in which one operand is a number.
   mlir::Value add(mlir::Value a, mlir::Value b) { return make<AddOp>(a, b); }
   mlir::Value sub(mlir::Value a, mlir::Value b) { return make<SubOp>(a, b); }
   mlir::Value mul(mlir::Value a, mlir::Value b) { return make<MulOp>(a, b); }
@@ -101,13 +101,13 @@ public:
   mlir::Value broadcast(mlir::Value value, llvm::ArrayRef<int64_t> shape);
   /// Permutes dims: dim i of the result is dim perm[i] of `value`.
   mlir::Value transpose(mlir::Value value, llvm::ArrayRef<int64_t> perm);
-  /// Pads each dim with elements `fill`: `low[i]` of them before and `high[i]`
-  /// after the elements of dim i. A negative number removes elements of `value`
-  /// at that end instead.
+  /// Adds `low[i]` elements `fill` before and `high[i]` elements `fill` after
+  /// the elements of each dim i. A negative number removes that many elements
+  /// instead.
   mlir::Value pad(mlir::Value value, llvm::ArrayRef<int64_t> low,
                   llvm::ArrayRef<int64_t> high, double fill = 0);
-  /// Takes `size` elements along dim `dim`, at the indices `start`, `start +
-  /// step`, …. `step` is 1 or -1.
+  /// Takes `size` elements of `value` along dim `dim`, at the indices `start`,
+  /// `start + step`, `start + 2 step`, …. `step` is 1 or -1.
   mlir::Value slice(mlir::Value value, int64_t dim, int64_t start, int64_t size,
                     int64_t step = 1);
 
@@ -115,21 +115,23 @@ public:
   // Reductions and casts
   //===--------------------------------------------------------------------===//
 
-  /// Reduces `value` over `dims`, which remain as dims of size 1.
+  /// Reduces `value` over the dims with the indices `dims`. These dims remain
+  /// in the result, with size 1.
   mlir::Value reduce(ReduceKind kind, mlir::Value value,
                      llvm::ArrayRef<int64_t> dims);
-  /// Sums `value` over `dims`, which remain as dims of size 1.
+  /// Sums `value` over the dims with the indices `dims`. These dims remain in
+  /// the result, with size 1.
   mlir::Value sum(mlir::Value value, llvm::ArrayRef<int64_t> dims) {
     return reduce(ReduceKind::Sum, value, dims);
   }
-  /// Sums `gradient` over the dims along which the forward op broadcast
-  /// `operand`. The result has the shape and element type of `operand`:
+  /// Sums `gradient` over the dims along which the forward op broadcast its
+  /// operand `operand`. The result has the shape and element type of `operand`:
   ///   gradient [4, 2, 3], operand [2, 1]:  sum over dims 0 and 2
   mlir::Value sumTo(mlir::Value gradient, mlir::Value operand);
 
   /// Casts `value` to f32 if its element type is narrower than 32 bits.
   mlir::Value widen(mlir::Value value);
-  /// Casts `value` to the element type of `model`.
+  /// Casts `value` to the element type of the tensor `model`.
   mlir::Value castLike(mlir::Value value, mlir::Value model);
 
 protected:
@@ -147,10 +149,10 @@ private:
   StaysWhole isWhole;
 };
 
-/// Returns the gradients of the operands of an op of which only operand 0 can
-/// have a gradient. `gradient` is the gradient of operand 0; null if the loss
-/// does not depend on that operand. Other operands have no entry, which means
-/// null.
+/// Returns the gradients of an op whose operands other than operand 0 have no
+/// gradient. `gradient` is the gradient of operand 0; null if the loss does not
+/// depend on that operand. The returned list has one entry only. Callers treat
+/// the missing entries as null.
 Gradients onlyGradient(mlir::Value gradient);
 
 } // namespace pcc::graph

@@ -17,9 +17,9 @@ using namespace pcc::graph;
 // Gathers
 //===----------------------------------------------------------------------===//
 
-/// Builds a tensor with the elements 0, 1, … along dim `dim`, as many as `data`
-/// has there. The element type is that of `indices`, and all other dims have
-/// size 1.
+/// Builds a tensor with the elements 0, 1, …, n − 1 along dim `dim`, where n is
+/// the size of that dim of `data`. The element type is that of `indices`, and
+/// all other dims have size 1.
 static Value positions(GradientBuilder &b, Value data, int64_t dim,
                        Value indices) {
   SmallVector<int64_t> shape(tensorType(data).getRank(), 1);
@@ -29,11 +29,11 @@ static Value positions(GradientBuilder &b, Value data, int64_t dim,
       static_cast<uint64_t>(dim));
 }
 
-/// Builds the gradient of `data` after a gather_elements that read one element
-/// along `dim` for each index of the other dims. The result has `gradient` at
-/// the position `index` along `dim`, and 0 elsewhere. `index` and `gradient`
-/// have size 1 along `dim` and otherwise the shape of `data`. A negative index
-/// counts from the end.
+/// Builds the gradient of `data` for a gather_elements that read one element
+/// along `dim` for each index of the other dims. Where the index along `dim`
+/// equals `index`, the result has `gradient`; elsewhere it is 0. `index` and
+/// `gradient` have size 1 along `dim`, and the shape of `data` in all other
+/// dims. A negative `index` counts from the end of the dim.
 static Value gatherOneBack(GradientBuilder &b, Value gradient, Value index,
                            Value data, int64_t dim) {
   Value size =
@@ -56,8 +56,8 @@ Value pcc::graph::gatherBack(GradientBuilder &b, ScatterKind kind,
                                    gradient, static_cast<uint64_t>(dim));
 }
 
-/// Appends a dim of size 1 to `indices`. Each index then is an index tuple of
-/// length 1, as scatter_nd requires.
+/// Appends a dim of size 1 to `indices`. Each index is then an index tuple of
+/// length 1, which is the form that scatter_nd requires.
 static Value tuples(GradientBuilder &b, Value indices) {
   SmallVector<int64_t> shape(tensorType(indices).getShape());
   shape.push_back(1);
@@ -65,7 +65,7 @@ static Value tuples(GradientBuilder &b, Value indices) {
 }
 
 /// Returns the permutation of `rank` dims that moves the dims [first, first +
-/// count) to the front and keeps the order of all others.
+/// count) to the front. All other dims keep their order.
 static SmallVector<int64_t> inFront(int64_t rank, int64_t first,
                                     int64_t count) {
   SmallVector<int64_t> perm = llvm::to_vector(llvm::seq(first, first + count));
@@ -74,10 +74,10 @@ static SmallVector<int64_t> inFront(int64_t rank, int64_t first,
   return perm;
 }
 
-/// Builds the gradient of `data` as a scatter_nd of rows into zeros. scatter_nd
-/// requires the dims of the indices to be the first dims of `dy`, and `dim` to
-/// be the first dim of `data`. Both are therefore transposed, and the result is
-/// transposed back.
+/// Builds the gradient of the data operand of a gather: a scatter_nd of rows
+/// into zeros. scatter_nd requires that the dims of the indices are the first
+/// dims of `dy`, and that the gathered dim is the first dim of the data.
+/// Therefore transposes both, and transposes the result back.
 Gradients GatherOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   RankedTensorType data = tensorType(getData());
   int64_t dim = getDim();
@@ -104,9 +104,9 @@ Gradients GatherElementsOp::buildGradients(GradientBuilder &b,
                                  getIndices(), getData(), getDim()));
 }
 
-/// Builds the index tuples of a gather_nd, with the batch indices inserted at
-/// the front of each tuple. The scatter_nd that uses the tuples has no batch
-/// dims.
+/// Builds the index tuples of a scatter_nd without batch dims from those of
+/// `op`, a gather_nd with batch dims. Inserts the batch indices at the front of
+/// each tuple.
 static Value wholeTuples(GradientBuilder &b, GatherNdOp op) {
   RankedTensorType indices = tensorType(op.getIndices());
   SmallVector<int64_t> shape(indices.getShape());
@@ -129,16 +129,18 @@ Gradients GatherNdOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 // Scatters
 //===----------------------------------------------------------------------===//
 
-/// Builds the gradients of the operands `data` and `updates` of a scatter.
-/// `read` builds the elements of dy at the indices of the updates. `clear`
-/// builds dy with zeros at these indices.
+/// Builds the gradients of the operands `data` and `updates` of a scatter. `dy`
+/// is the gradient of the result. `read` builds the elements of `dy` at the
+/// indices of the updates. `clear(zeros)` builds `dy` with zeros at these
+/// indices.
 ///
 ///   kind   gradient of data   gradient of updates
 ///   Add    dy                 read()
 ///   Set    clear(zeros)       read()
 ///
 /// If several updates of a Set have the same index, it is undefined which of
-/// them is stored. Each of them then gets the gradient.
+/// them is stored. Each of these updates then gets the gradient. Emits an error
+/// for any other kind.
 template <typename Op, typename Read, typename Clear>
 static Gradients scatter(GradientBuilder &b, Op op, Value dy, Read read,
                          Clear clear) {

@@ -53,9 +53,9 @@ static Value spread(GradientBuilder &b, Value value, int64_t dim,
   return b.reshape(b.pad(b.reshape(value, split), low, high), shape);
 }
 
-/// Inverts the slice one dim at a time. Reverses the dim if its step is
-/// negative, inserts zeros between elements if the step is larger than 1, and
-/// pads to the size of the tensor.
+/// Builds the gradient of a slice one dim at a time. Reverses the dim if the
+/// slice's step is negative, inserts zeros between elements if the step is
+/// larger than 1, and pads the dim to the size of the sliced tensor.
 Value pcc::graph::sliceBack(GradientBuilder &b, Value gradient,
                             ArrayRef<int64_t> starts, ArrayRef<int64_t> steps,
                             RankedTensorType type) {
@@ -85,10 +85,12 @@ Gradients SliceOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 
 namespace {
 /// A range of indices of a padded dim whose elements are copies of operand
-/// elements: index start + i, for i < count, copies element source + i · step.
+/// elements. For i < count, the element with index start + i copies the operand
+/// element with index source + i · step.
 struct CopiedRange {
-  /// First index and length of the range, index of the operand element that the
-  /// first index copies, and step (1, -1 or 0) to the next copied element.
+  /// First index and number of indices of the range; operand index that the
+  /// first of them copies; step (1, -1 or 0) from one copied operand index to
+  /// the next.
   int64_t start, count, source, step;
 };
 } // namespace
@@ -117,9 +119,9 @@ static SmallVector<CopiedRange> runsOf(PadOp op, int64_t dim) {
 }
 
 /// Returns `gradient`, the gradient of the result of a pad, with the gradients
-/// of all copies of each operand element summed along `dim`. For each range of
-/// copies, the gradient is sliced, reversed if the step is -1, summed if the
-/// step is 0, padded to the operand's size, and added.
+/// of all copies of each operand element added along `dim`. For each range of
+/// copies, takes the slice of `gradient`, reverses it if the step is -1, and
+/// sums it if the step is 0. Then pads it to the operand's size and adds it.
 static Value foldCopies(GradientBuilder &b, PadOp op, Value gradient,
                         int64_t dim) {
   int64_t size = tensorType(op.getInput()).getDimSize(dim);
@@ -143,9 +145,10 @@ static Value foldCopies(GradientBuilder &b, PadOp op, Value gradient,
   return sum;
 }
 
-/// Builds the gradient of the operand of a pad. With constant padding, crops
-/// `gradient` to the operand. Other modes copy elements, and the gradients of
-/// all copies of an element are summed.
+/// Builds the gradient of the operand of a pad from `gradient`, that of the
+/// result. With constant padding, crops `gradient` to the operand. In all other
+/// modes, the padding copies operand elements, so the gradients of all copies
+/// of an element are added.
 static Value ofPaddedInput(GradientBuilder &b, PadOp op, Value gradient) {
   if (op.getMode() == PadMode::Constant) {
     auto negate = [](int64_t count) { return -count; };
@@ -157,8 +160,8 @@ static Value ofPaddedInput(GradientBuilder &b, PadOp op, Value gradient) {
   return gradient;
 }
 
-/// Builds a boolean tensor of the shape of the pad's result that is true at
-/// each element of the padding.
+/// Builds a boolean tensor of the shape of the pad's result. It is true at each
+/// element of the padding.
 static Value padding(GradientBuilder &b, PadOp op) {
   Type boolean = b.getI1Type();
   auto type =
@@ -181,9 +184,10 @@ Gradients PadOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 // rotary
 //===----------------------------------------------------------------------===//
 
-/// Exchanges the two elements of each pair of rotary along the last dim of
-/// `table`, a table of cosines or sines. A pair consists of an even element and
-/// the next one if `interleaved`, otherwise of element i of each half.
+/// Exchanges the two elements of each pair along the last dim of `table`, a
+/// table of cosines or sines for rotary. If `interleaved`, a pair consists of
+/// elements 2 i and 2 i + 1. Otherwise it consists of element i of the first
+/// half and element i of the second half.
 static Value swapPairs(GradientBuilder &b, Value table, bool interleaved) {
   SmallVector<int64_t> shape(tensorType(table).getShape());
   if (shape.empty() || shape.back() == 1)
@@ -196,10 +200,10 @@ static Value swapPairs(GradientBuilder &b, Value table, bool interleaved) {
   return b.reshape(swapped, shape);
 }
 
-/// The forward op rotates each pair (p, q) to (p c − q s, q c' + p s'), with
-/// cosines c, c' and sines s, s'. The gradient of the pair is (dp c + dq s', dq
-/// c' − dp s). This is a rotary op on (dp, dq) whose sines are exchanged within
-/// pairs and negated.
+/// Builds the gradient of rotary. The forward op rotates each pair (p, q) to
+/// (p c − q s, q c' + p s'), with cosines c, c' and sines s, s'. The gradient
+/// of the pair is (dp c + dq s', dq c' − dp s). This is a rotary op on (dp, dq)
+/// whose sines are exchanged within pairs and negated.
 Gradients RotaryOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   Value dy = gradients.front(), x = getInput();
   bool interleaved = getInterleaved();

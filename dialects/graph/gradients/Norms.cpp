@@ -15,16 +15,16 @@ using namespace pcc::graph;
 // Softmaxes
 //===----------------------------------------------------------------------===//
 
-/// With the result y, the gradient of the operand is y (dy − Σ dy y); the sum
-/// is over the dim of the softmax.
+/// Builds the gradient of softmax. With the result y and its gradient dy, it is
+/// y (dy − Σ dy y), where the sum is over the dim of the softmax.
 Gradients SoftmaxOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   Value y = b.widen(getResult()), dy = b.widen(gradients.front());
   Value mean = b.sum(b.mul(dy, y), {static_cast<int64_t>(getDim())});
   return onlyGradient(b.castLike(b.mul(y, b.sub(dy, mean)), getInput()));
 }
 
-/// With the result y, the gradient of the operand is dy − e^y Σ dy; the sum is
-/// over the dim of the softmax.
+/// Builds the gradient of log_softmax. With the result y and its gradient dy,
+/// it is dy − e^y Σ dy, where the sum is over the dim of the softmax.
 Gradients LogSoftmaxOp::buildGradients(GradientBuilder &b,
                                        ValueRange gradients) {
   Value y = b.widen(getResult()), dy = b.widen(gradients.front());
@@ -38,14 +38,15 @@ Gradients LogSoftmaxOp::buildGradients(GradientBuilder &b,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Builds the gradients of layer_norm or rms_norm. With the normalized operand
-/// h = (x − mean(x)) / deviation, so that the result is h · scale + bias:
+/// Builds the gradients of layer_norm or rms_norm. The normalized operand is h
+/// = (x − mean(x)) / deviation, and the result is h · scale + bias. With the
+/// gradient dy of the result:
 ///
 ///   d x     = (g − mean(g) − h mean(g h)) / deviation,  g = dy scale
 ///   d scale = Σ dy h
 ///
 /// Means are taken over the normalized dims, and the sum over all other dims.
-/// An rms_norm has no mean(x) and no mean(g).
+/// For rms_norm, mean(x) and mean(g) are absent.
 template <typename Op> class NormGradient {
 public:
   static constexpr bool isCentred = std::is_same_v<Op, LayerNormOp>;
@@ -72,7 +73,8 @@ private:
   /// Builds the mean of `value` over the normalized dims.
   Value mean(Value value) { return b.reduce(ReduceKind::Mean, value, row); }
 
-  /// Builds the ops that recompute h, and stores 1 / deviation in `factor`.
+  /// Builds the ops that compute the normalized operand h again. Stores
+  /// 1 / deviation in `factor`.
   void normalise() {
     Value x = b.widen(op.getInput());
     Value centred = isCentred ? b.sub(x, mean(x)) : x;

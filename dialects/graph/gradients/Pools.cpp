@@ -9,10 +9,10 @@ using namespace mlir;
 using namespace pcc::graph;
 
 /// Divides `dy`, the gradient of an average pool's result, by the number of
-/// elements that each window averaged. The divisor is a product of one number
-/// per spatial dim (graph::countedTaps), and `dy` is divided by one number
+/// elements over which each window averages. The number is a product of one
+/// count per spatial dim (graph::countedTaps), so `dy` is divided by one count
 /// after the other. If padding does not count, windows at the edges have
-/// smaller divisors.
+/// smaller counts.
 static Value divided(GradientBuilder &b, PoolOp op, Value dy) {
   size_t numDims = op.getWindow().size();
   for (size_t dim = 0; dim < numDims; ++dim) {
@@ -28,8 +28,8 @@ static Value divided(GradientBuilder &b, PoolOp op, Value dy) {
 }
 
 /// Builds the gradient of an average pool. The pool sums its windows as a
-/// depthwise convolution with a filter of ones does, so the gradient is built
-/// by the conv_transpose with that filter.
+/// depthwise convolution with a filter of ones does. The gradient is therefore
+/// a conv_transpose with that filter.
 static Value averageGradient(GradientBuilder &b, PoolOp op, Value dy) {
   int64_t channels = tensorType(dy).getDimSize(1);
   SmallVector<int64_t> shape{channels, 1};
@@ -41,8 +41,8 @@ static Value averageGradient(GradientBuilder &b, PoolOp op, Value dy) {
                       sliding, spatial(op.getInput()));
 }
 
-/// Interleaves tensors along `dim`: first element 0 of each, then element 1 of
-/// each, and so on.
+/// Interleaves tensors along `dim`: first the elements with index 0 of each
+/// tensor, then those with index 1, and so on.
 ///   [a b] and [c d]:  [a c b d]
 static Value interleave(GradientBuilder &b, ArrayRef<Value> values,
                         int64_t dim) {
@@ -61,13 +61,15 @@ static Value interleave(GradientBuilder &b, ArrayRef<Value> values,
 
 namespace {
 /// Builds the gradient of a max pool without a scatter. The gradient of each
-/// window goes to its first tap (window element) that equals the maximum.
+/// window goes to the first element (tap) of the window that equals the
+/// maximum.
 ///
-/// The input elements with the same index modulo the strides form a phase of
-/// the input, which has the same spacing as the windows. Over all windows, a
-/// given tap reads elements of one phase only. The gradients for all taps that
-/// read the same phase are therefore added element by element. In the end, the
-/// phases are interleaved into the gradient of the input.
+/// A phase of the input consists of all input elements with the same index
+/// modulo the stride. Its elements have the same distance as the windows. Over
+/// all windows, a given tap therefore reads elements of one phase only. For
+/// each phase, the gradients of all taps that read it are added element by
+/// element. In the end, the phases are interleaved into the gradient of the
+/// input.
 ///
 ///   3 taps, stride 2, output o:  taps 0 and 2 at 2 o and 2 (o + 1): phase 0
 ///                                tap 1 at 2 o + 1: phase 1
@@ -93,15 +95,18 @@ public:
   }
 
 private:
-  /// Returns the size of each phase along spatial dim `dim`: the input size
+  /// Returns the number of elements of each phase (input elements of equal
+  /// index modulo the stride) along spatial dim `dim`. It is the input size
   /// divided by the stride, rounded up.
   int64_t coarseSize(size_t dim) {
     return llvm::divideCeilSigned(spatial(op.getInput())[dim],
                                   op.getStrides()[dim]);
   }
 
-  /// Adds, to the phase that `tap` reads, the gradient of each window whose
-  /// first maximum is at `tap`.
+  /// Adds the gradients of those windows whose first maximum is at the window
+  /// element `tap` to one phase (input elements of equal index modulo the
+  /// strides): the phase that `tap` reads. `tap` holds an index per spatial
+  /// dim.
   void addTap(ArrayRef<int64_t> tap) {
     int64_t phase = 0;
     SmallVector<int64_t> low(2, 0), high(2, 0);
@@ -154,9 +159,9 @@ private:
     return b.pad(x, low, high, -HUGE_VAL);
   }
 
-  /// Builds a boolean tensor with one element per window that is true if the
-  /// first maximum of the window is at `tap`. Must be called for all taps in
-  /// order, because it updates `found`.
+  /// Builds a boolean tensor with one element per window. It is true if the
+  /// first maximum of the window is at the window element `tap`. Must be called
+  /// for all taps in row-major order, because it updates `found`.
   Value isFirst(ArrayRef<int64_t> tap) {
     SmallVector<int64_t> starts(2, 0), steps(2, 1);
     for (auto [index, dilation] : llvm::zip_equal(tap, op.getDilations()))
@@ -169,8 +174,8 @@ private:
     return first;
   }
 
-  /// Advances `tap`, the indices of a tap, to the next tap in row-major order.
-  /// Returns false after the last tap.
+  /// Advances `tap`, the indices of a window element (tap), to the next window
+  /// element in row-major order. Returns false after the last one.
   bool next(SmallVectorImpl<int64_t> &tap) {
     for (size_t dim = tap.size(); dim-- > 0;) {
       if (++tap[dim] < op.getWindow()[dim])
@@ -184,11 +189,13 @@ private:
   PoolOp op;
   Value dy;
   size_t numDims;
-  /// The padded input, and a boolean tensor that is true for windows whose
-  /// first maximum is at an earlier tap. `found` is null before the first tap.
+  /// `padded` is the padded input. `found` is a boolean tensor that is true for
+  /// windows whose maximum occurs at a window element (tap) processed so far.
+  /// `found` is null before the first tap.
   Value padded, found;
-  /// Sum of the gradients in each phase; null for a phase to which nothing has
-  /// been added.
+  /// For each phase (input elements of equal index modulo the strides), the sum
+  /// of the gradients that have been added to it. Null if no gradient has been
+  /// added.
   SmallVector<Value> phases;
 };
 } // namespace

@@ -9,8 +9,8 @@ using namespace pcc::graph;
 // reduce
 //===----------------------------------------------------------------------===//
 
-/// Reshapes `reduced`, a tensor of the shape of the result of `op`, so that
-/// each dim that `op` reduced has size 1.
+/// Reshapes `reduced`, which has the shape of the result of `op`, so that each
+/// dim that `op` reduces is present with size 1.
 static Value kept(GradientBuilder &b, ReduceOp op, Value reduced) {
   SmallVector<int64_t> shape(tensorType(op.getInput()).getShape());
   for (int64_t dim : op.getDims())
@@ -18,8 +18,8 @@ static Value kept(GradientBuilder &b, ReduceOp op, Value reduced) {
   return b.reshape(reduced, shape);
 }
 
-/// Returns the divisor of the mean `op`: its attribute `divisor` or, if it has
-/// none, the number of elements that are reduced to one.
+/// Returns the number by which `op`, a mean, divides sums. It is the attribute
+/// `divisor` or, without that attribute, the number of elements in each sum.
 static double divisorOf(ReduceOp op) {
   if (auto given = op.getDivisor())
     return static_cast<double>(*given);
@@ -29,8 +29,9 @@ static double divisorOf(ReduceOp op) {
   return count;
 }
 
-/// Builds the gradient of a reduction by max or min. If several elements equal
-/// the result, each of them gets an equal share of `dy`.
+/// Builds the gradient of the operand of a reduction by max or min. If several
+/// elements equal the maximum or minimum, each of them gets an equal share of
+/// `dy`, the gradient of the result.
 static Value shared(GradientBuilder &b, ReduceOp op, Value dy) {
   Value x = op.getInput();
   Value wins = b.compare(Predicate::Equal, x, kept(b, op, op.getResult()));
@@ -38,10 +39,11 @@ static Value shared(GradientBuilder &b, ReduceOp op, Value dy) {
   return b.where(wins, b.castLike(b.div(b.widen(dy), count), x));
 }
 
-/// Builds, for each element of the operand of a product, the product of all
-/// other elements that are reduced with it. Dividing the whole product by the
-/// element would fail for zeros. The product is therefore taken over the
-/// elements that are not 0, and the result is 0 where another element is 0.
+/// Builds, for each element of the operand of a product reduction, the product
+/// of all other elements that are reduced with it. The division of the whole
+/// product by the element would fail for an element 0. The function therefore
+/// multiplies only elements that are not 0. The result is 0 wherever another
+/// element is 0.
 static Value productOfOthers(GradientBuilder &b, ReduceOp op) {
   Value x = op.getInput();
   Value zero = b.isZero(x), own = b.castLike(zero, x);
@@ -78,8 +80,8 @@ Gradients CumSumOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
                                        getExclusive(), !getReverse()));
 }
 
-/// The gradient is a scatter with ScatterKind::Set, because topk selects no
-/// element twice.
+/// Builds the gradient of the operand of topk. The scatter has
+/// ScatterKind::Set, because topk selects no element twice.
 Gradients TopKOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   return onlyGradient(gatherBack(b, ScatterKind::Set, gradients.front(),
                                  getIndices(), getInput(), getDim()));

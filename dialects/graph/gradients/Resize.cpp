@@ -11,7 +11,7 @@ static int64_t sizeOf(Value value, int64_t dim) {
 }
 
 /// Returns whether the resize repeats each operand element along `dim` the same
-/// number of times, with all copies of an element adjacent. This holds in mode
+/// number of times, with all copies of an element adjacent. This is so in mode
 /// nearest with an integer factor.
 static bool repeatsEach(ResizeOp op, int64_t dim) {
   int64_t from = sizeOf(op.getInput(), dim), to = sizeOf(op.getResult(), dim);
@@ -22,8 +22,8 @@ static bool repeatsEach(ResizeOp op, int64_t dim) {
   });
 }
 
-/// Builds the gradient along a dim for which repeatsEach() is true: sums the
-/// gradients of all copies of each element.
+/// Builds the gradient of a resize along a dim in which each operand element is
+/// repeated (repeatsEach()). Sums the gradients of all copies of each element.
 static Value sumCopies(GradientBuilder &b, ResizeOp op, Value gradient,
                        int64_t dim) {
   SmallVector<int64_t> shape(tensorType(gradient).getShape()), split(shape);
@@ -33,9 +33,9 @@ static Value sumCopies(GradientBuilder &b, ResizeOp op, Value gradient,
   return b.reshape(b.sum(b.reshape(gradient, split), {dim + 1}), shape);
 }
 
-/// Builds the matrix [result size, operand size] of the resize along `dim`.
-/// Entry (i, j) is the weight of operand element j in result element i. The
-/// element type is that of `model`.
+/// Builds the matrix of the resize along `dim`, of shape [result size, operand
+/// size]. Entry (i, j) is the weight of operand element j in result element i.
+/// The element type is that of `model`.
 static Value shares(GradientBuilder &b, ResizeOp op, int64_t dim, Value model) {
   int64_t from = sizeOf(op.getInput(), dim), to = sizeOf(op.getResult(), dim);
   SmallVector<double> shares(from * to, 0);
@@ -45,9 +45,9 @@ static Value shares(GradientBuilder &b, ResizeOp op, int64_t dim, Value model) {
   return b.table(shares, {to, from}, model);
 }
 
-/// Multiplies `gradient` along `dim` by the transpose of `matrix`, which
-/// shares() has built. The resize along one dim is the product with that
-/// matrix, so the gradient is the product with its transpose.
+/// Multiplies `gradient` along `dim` by the transpose of `matrix`, the matrix
+/// of the resize along `dim`. A resize along one dim is a product with that
+/// matrix, so its gradient is a product with the transpose.
 static Value multiply(GradientBuilder &b, Value gradient, Value matrix,
                       int64_t dim) {
   std::string from, to;

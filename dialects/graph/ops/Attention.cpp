@@ -12,9 +12,9 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Returns the type of the result of attention: the type of the query, except
-/// that its last dim is that of the value. Emits an error and fails unless
-/// query, key and value have rank 4.
+/// Returns the type of the result of attention. It is the type of the query
+/// with the last dim of the value. Emits an error and fails unless query, key
+/// and value have rank 4.
 static FailureOr<RankedTensorType> resultType(std::optional<Location> loc,
                                               Value queries, Value keys,
                                               Value values) {
@@ -28,9 +28,9 @@ static FailureOr<RankedTensorType> resultType(std::optional<Location> loc,
   return query.clone(shape);
 }
 
-/// Returns the type of the softmax statistics that attention_query_gradient
-/// returns: one number per query and head. The element type is that of `query`,
-/// or f32 if that is narrower.
+/// Returns the type of a tensor of softmax statistics, such as the row maximum,
+/// which attention_query_gradient returns. It has one number per query and
+/// head. The element type is that of `query`, or f32 if that is narrower.
 static RankedTensorType rowType(RankedTensorType query) {
   Type element = query.getElementType();
   if (element.getIntOrFloatBitWidth() < 32)
@@ -69,8 +69,10 @@ AttentionKeyGradientOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
 }
 
 /// Checks that the shapes of query [B, H, S, D], key [B, K, T, D] and value [B,
-/// K, T, E] of `op` match, and that these three hold floats. Checks that the
-/// mask, if there is one, broadcasts to [B, H, S, T].
+/// K, T, E] of `op` match, and that these three hold floats. B is the batch, H
+/// and K are the numbers of query and key heads, S and T those of queries and
+/// keys, and D and E the widths of keys and values. Checks that the mask, if
+/// there is one, broadcasts to [B, H, S, T].
 static LogicalResult verifyAttention(AttentionOpInterface op) {
   auto query = tensorType(op.getQuery()).getShape(),
        key = tensorType(op.getKey()).getShape(),
@@ -96,7 +98,7 @@ static LogicalResult verifyAttention(AttentionOpInterface op) {
 }
 
 /// Emits an error at `op` and fails unless `value` has the type `wanted`.
-/// `what` denotes the value in the error.
+/// `what` is the name of the value in the error.
 static LogicalResult verifyType(Operation *op, Value value, StringRef what,
                                 Type wanted) {
   if (value.getType() == wanted)
@@ -132,9 +134,11 @@ LogicalResult AttentionKeyGradientOp::verify() {
 // Costs
 //===----------------------------------------------------------------------===//
 
-/// Returns the number of floating-point operations of an attention op that
-/// computes, for each query head, `ofKeys` matrix products of S x T x D
-/// multiply-adds and `ofValues` matrix products of S x T x E multiply-adds.
+/// Returns the number of floating-point operations of an attention op. For each
+/// query head, the op computes `ofKeys` matrix products of S x T x D
+/// multiply-adds and `ofValues` matrix products of S x T x E multiply-adds. S
+/// and T are the numbers of queries and keys; D and E are the widths of keys
+/// and values.
 static double flopsOf(AttentionOpInterface op, int64_t ofKeys,
                       int64_t ofValues) {
   auto query = tensorType(op.getQuery()).getShape(),
@@ -147,10 +151,10 @@ double AttentionOp::getFlops() {
   return flopsOf(cast<AttentionOpInterface>(getOperation()), 1, 1);
 }
 
-/// The gradients of attention consist of five matrix products per head. This op
-/// counts three: the scores, the gradient of the probabilities, and the
-/// gradient of the queries. The key gradient op may compute the first two
-/// again, but does not count them.
+/// Counts three matrix products per head: the scores, the gradient of the
+/// probabilities, and the gradient of the queries. The gradients of attention
+/// consist of five products; the key gradient op counts the two others. It may
+/// compute the first two again, but does not count them.
 double AttentionQueryGradientOp::getFlops() {
   return flopsOf(cast<AttentionOpInterface>(getOperation()), 2, 1);
 }

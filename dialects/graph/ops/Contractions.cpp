@@ -14,8 +14,9 @@ using namespace pcc::graph;
 // matmul
 //===----------------------------------------------------------------------===//
 
-/// Returns the last two dims of `type`, the type of a matmul operand. They are
-/// exchanged if the operand is `transposed`.
+/// Returns the number of rows and columns of the matrices of a matmul operand,
+/// which are the last two dims of its type `type`. They are exchanged if the op
+/// reads the operand `transposed`.
 static std::pair<int64_t, int64_t> matrixDims(RankedTensorType type,
                                               bool transposed) {
   ArrayRef<int64_t> last = type.getShape().take_back(2);
@@ -117,8 +118,8 @@ LogicalResult EinsumOp::verify() {
   return checkSameElements(*this, getInputs());
 }
 
-/// Counts one multiply-add for each combination of indices of all letters. With
-/// a single operand, counts one addition instead.
+/// Counts one multiply-add for each combination of indices of all letters of
+/// the equation. If there is a single operand, counts one addition instead.
 double EinsumOp::getFlops() {
   auto equation = EinsumEquation::parse(getEquation());
   auto sizes = equation->sizes(getInputs().getTypes());

@@ -8,21 +8,23 @@
 
 namespace pcc::graph {
 
-/// The terms of an einsum equation. "ab,bc->ac" has the operand terms "ab" and
-/// "bc" and the result term "ac". The terms point into the text that was
-/// parsed, which must outlive this object.
+/// The terms of an einsum equation. For example, "ab,bc->ac" has the operand
+/// terms "ab" and "bc" and the result term "ac". The terms point into the text
+/// that was parsed, which must outlive this object.
 struct EinsumEquation {
-  /// One term per operand, with one letter per dim.
+  /// Terms of the operands, in order. A term has one letter per dim of the
+  /// operand.
   llvm::SmallVector<llvm::StringRef> operands;
   llvm::StringRef result;
 
-  /// Parses an equation. Fails unless it has a `->` and every term consists of
-  /// letters, none of them twice.
+  /// Parses the equation in `text`. Fails unless it has a `->` and each term
+  /// consists of letters, none of which occurs twice in the term.
   static llvm::FailureOr<EinsumEquation> parse(llvm::StringRef text);
-  /// Returns the size of the dims of each letter. `types` are the types of the
-  /// operands, which are ranked tensors. Fails if the number of operands or the
-  /// rank of an operand differs from the equation, if two dims of one letter
-  /// have different sizes, or if the result has a letter that no operand has.
+  /// Returns a map from each letter of the equation to the size of its dims.
+  /// `types` are the types of the operands, which are ranked tensors. Fails if
+  /// the number of operands or the rank of an operand differs from the
+  /// equation. Fails if two dims with one letter differ in size, or if the
+  /// result has a letter that no operand has.
   llvm::FailureOr<llvm::SmallDenseMap<char, int64_t>>
   sizes(mlir::TypeRange types) const;
 };

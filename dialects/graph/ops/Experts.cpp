@@ -13,10 +13,11 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Infers the types of the results of group_rows: the token, expert and gate of
-/// each row, and the number of rows per expert. A row is a pair of a token and
-/// an expert that processes it. The number of rows is that of tokens times
-/// `chosen`, or times the number of experts if that is smaller.
+/// Infers the types of the results of group_rows. A row is a pair of a token
+/// and an expert that processes the token. The results are the token, the
+/// expert and the gate of each row, and the number of rows of each expert. The
+/// results have space for `chosen` rows per token, or for one row per expert if
+/// there are fewer than `chosen` experts.
 LogicalResult GroupRowsOp::inferReturnTypes(MLIRContext *context,
                                             std::optional<Location> loc,
                                             Adaptor adaptor,
@@ -63,8 +64,8 @@ LogicalResult GroupedMatmulOp::verify() {
   return checkSameElements(*this, {getRows(), getMatrices()});
 }
 
-/// Counts all rows of the operand's static shape, although some may be unused
-/// at run time.
+/// Returns the number of floating-point operations for all rows of the
+/// operand's shape. Some of these rows may be unused at run time.
 double GroupedMatmulOp::getFlops() {
   return 2.0 * tensorType(getResult()).getNumElements() *
          tensorType(getRows()).getDimSize(1);

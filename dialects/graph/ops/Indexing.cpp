@@ -44,9 +44,9 @@ GatherElementsOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   return success();
 }
 
-/// Returns whether indices of shape `indices` can address a tensor of shape
-/// `data` along `dim`. Both must have the same rank. In each dim other than
-/// `dim`, the size of the indices must not exceed that of the data.
+/// Returns whether indices of shape `indices` can address the elements of a
+/// tensor of shape `data` along `dim`. Both shapes must have the same rank. In
+/// each dim other than `dim`, `indices` must not be larger than `data`.
 static bool fitsAround(ArrayRef<int64_t> data, ArrayRef<int64_t> indices,
                        uint64_t dim) {
   if (data.size() != indices.size() || dim >= data.size())
@@ -67,8 +67,8 @@ LogicalResult GatherElementsOp::verify() {
 }
 
 /// Infers the result shape of a gather_nd. The last dim of the indices holds
-/// the index tuples. The result has the other dims of the indices, followed by
-/// those dims of the data that are neither batch dims nor indexed by a tuple.
+/// the index tuples. The result has all other dims of the indices, followed by
+/// those dims of the data that tuples do not index and that are not batch dims.
 LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *,
                                            std::optional<Location> loc,
                                            Adaptor adaptor,
@@ -98,15 +98,16 @@ ScatterElementsOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   return success();
 }
 
-/// Emits an error about the shapes of a scatter and fails.
+/// Emits the error that the shapes of the operands of a scatter do not match,
+/// and fails.
 template <typename ScatterOp> static LogicalResult refuseWrite(ScatterOp op) {
   return op.emitOpError("writes ")
          << op.getUpdates().getType() << " at " << op.getIndices().getType()
          << " into " << op.getData().getType();
 }
 
-/// Emits an error and fails unless a scatter writes elements of the type of its
-/// data, at indices of type i32 or i64.
+/// Emits an error and fails unless the updates of a scatter have the element
+/// type of its data, and its indices have type i32 or i64.
 template <typename ScatterOp>
 static LogicalResult checkWrittenTypes(ScatterOp op) {
   if (failed(checkSameElements(op, {op.getData(), op.getUpdates()})))

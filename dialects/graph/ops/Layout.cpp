@@ -92,8 +92,9 @@ OpFoldResult SliceOp::fold(FoldAdaptor) {
   return whole ? OpFoldResult(getInput()) : OpFoldResult();
 }
 
-/// Infers the result shape of a concat: the size of dim `dim` is the sum of the
-/// operands' sizes. Fails unless the operands agree in all other dims.
+/// Infers the result shape of a concat. The size of the concatenated dim is the
+/// sum of the operands' sizes. Fails unless all operands have equal sizes in
+/// all other dims.
 LogicalResult ConcatOp::inferReturnTypes(MLIRContext *,
                                          std::optional<Location> loc,
                                          Adaptor adaptor,
@@ -111,7 +112,8 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *,
     if (other.size() != shape.size() ||
         tensorType(input).getElementType() != first.getElementType())
       return emitOptionalError(loc, "joins ", first, " and ", input.getType());
-    // Exclude dim `dim` from the comparison of shapes.
+    // Set `other[dim]` to the size of the result so far, so that the comparison
+    // of shapes ignores the concatenated dim.
     int64_t size = std::exchange(other[dim], shape[dim]);
     if (other != shape)
       return emitOptionalError(loc, "joins ", first, " and ", input.getType(),
@@ -136,17 +138,19 @@ int64_t pcc::graph::paddedIndex(PadMode mode, int64_t index, int64_t size) {
     return -1;
   if (mode == PadMode::Edge)
     return index < 0 ? 0 : size - 1;
-  // Mode wrap repeats the dim every `size` elements. Mode reflect goes to the
-  // end of the dim and back without repeating the edges, so it repeats every 2
-  // · size - 2 elements.
+  // Compute after how many elements the padding repeats. Mode wrap repeats the
+  // dim every `size` elements. Mode reflect goes to the end of the dim and
+  // back, and does not repeat the two edges. It therefore repeats every
+  // 2 · size - 2 elements.
   int64_t period =
       mode == PadMode::Wrap ? size : std::max<int64_t>(1, 2 * size - 2);
   int64_t place = ((index % period) + period) % period;
   return place < size ? place : period - place;
 }
 
-/// Infers the shape of the padded tensor. A negative padding removes elements;
-/// a dim from which more are removed than it has gets size 0.
+/// Infers the shape of the padded tensor. A negative padding removes elements.
+/// If more elements are removed from a dim than the dim has, its size becomes
+/// 0.
 LogicalResult PadOp::inferReturnTypes(MLIRContext *,
                                       std::optional<Location> loc,
                                       Adaptor adaptor,

@@ -12,7 +12,8 @@ static double elements(Value value) {
   return static_cast<double>(tensorType(value).getNumElements());
 }
 
-/// Emits an error at `op` and fails unless 0 ≤ `dim` < rank of `value`.
+/// Emits an error at `op` and fails unless `dim` is the index of a dim of
+/// `value`.
 static LogicalResult checkDim(Operation *op, int64_t dim, Value value) {
   int64_t rank = tensorType(value).getRank();
   if (dim >= 0 && dim < rank)
@@ -20,8 +21,9 @@ static LogicalResult checkDim(Operation *op, int64_t dim, Value value) {
   return op->emitOpError("names dim ") << dim << " of " << value.getType();
 }
 
-/// Returns `shape` without the dims whose indices are in `dims`. With `keep`,
-/// these dims remain with size 1.
+/// Returns the shape of a reduction of `shape` over the dims with the indices
+/// `dims`. If `keep` is true, these dims have size 1 in the result. Otherwise
+/// they are absent.
 static SmallVector<int64_t> reducedShape(ArrayRef<int64_t> shape,
                                          ArrayRef<int64_t> dims, bool keep) {
   SmallVector<int64_t> result;
@@ -74,8 +76,8 @@ LogicalResult ArgReduceOp::verify() {
   return checkDim(*this, getDim(), getInput());
 }
 
-/// Emits an error at `op`, a softmax of `input` along `dim`, and fails unless
-/// `dim` is a dim of `input` and `input` holds floats.
+/// Emits an error at `op`, a softmax or log_softmax of `input`, and fails
+/// unless `dim` is the index of a dim of `input` and `input` holds floats.
 static LogicalResult checkSoftmax(Operation *op, int64_t dim, Value input) {
   return failure(failed(checkDim(op, dim, input)) ||
                  failed(checkFloats(op, input)));
@@ -97,9 +99,10 @@ LogicalResult CumSumOp::verify() {
 // Norms
 //===----------------------------------------------------------------------===//
 
-/// Emits an error at `op`, a norm over the dims of `input` from `dim` on, and
-/// fails unless its operands are valid. Each of `weights` (scale and bias) must
-/// have the shape of these dims, and all operands must hold floats.
+/// Emits an error at `op`, a norm over all dims of `input` with an index of at
+/// least `dim`, and fails unless its operands are valid. Each of `weights`
+/// (scale and bias) must have the shape of these dims. All operands must hold
+/// floats.
 static LogicalResult checkNorm(Operation *op, Value input, ValueRange weights,
                                int64_t dim) {
   if (failed(checkDim(op, dim, input)))
@@ -197,8 +200,8 @@ LogicalResult PoolOp::inferReturnTypes(MLIRContext *,
 int64_t pcc::graph::countedTaps(PoolOp op, size_t dim, int64_t output) {
   size_t numDims = op.getWindow().size();
   bool padded = op.getKind() == PoolKind::AverageWithPadding;
-  // The divisor counts elements before index `end`. It counts those from index
-  // 0 on or, if padding counts, also those in the low padding.
+  // Count the window elements with an index below `end`: from index 0 on or, if
+  // padding counts, from the first element of the padding before the input.
   int64_t end = tensorType(op.getInput()).getDimSize(dim + 2), count = 0;
   if (padded)
     end += op.getPads()[dim + numDims] - op.getOverhang()[dim];

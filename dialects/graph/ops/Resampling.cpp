@@ -13,15 +13,16 @@ using namespace pcc::graph;
 
 namespace {
 /// Sizes of a resized dim in the operand (`from`) and in the result (`to`), and
-/// its scale: to / from, except for rounding.
+/// its scale. The scale is to / from, except for rounding.
 struct ResizedDim {
   int64_t from, to;
   double scale;
 };
 } // namespace
 
-/// Returns the fractional operand index at which element `i` of the result is
-/// sampled. `coordinates` is a coordinate transformation mode of ONNX's Resize.
+/// Returns the fractional operand index (such as 1.25) at which a resize
+/// samples its operand for element `i` of the result. `coordinates` is a
+/// coordinate transformation mode of ONNX's Resize.
 static double sourceOf(StringRef coordinates, int64_t i, ResizedDim dim) {
   double centre = (i + 0.5) / dim.scale - 0.5;
   if (coordinates == "asymmetric")
@@ -35,8 +36,9 @@ static double sourceOf(StringRef coordinates, int64_t i, ResizedDim dim) {
   return centre;
 }
 
-/// Returns the index of the operand element for the fractional index `place` in
-/// mode nearest. `rounding` is a nearest mode of ONNX's Resize.
+/// Returns the index of the operand element that a resize in mode nearest takes
+/// for the fractional operand index `place`. `rounding` is a nearest mode of
+/// ONNX's Resize.
 static double rounded(StringRef rounding, double place) {
   if (rounding == "floor")
     return std::floor(place);
@@ -46,9 +48,9 @@ static double rounded(StringRef rounding, double place) {
                                          : std::ceil(place - 0.5);
 }
 
-/// Returns the weight of an element in cubic interpolation with coefficient `a`
-/// (Keys 1981). `distance` is the distance of the element from the sampled
-/// point, in elements.
+/// Returns the weight of an operand element in cubic interpolation with
+/// coefficient `a` (Keys 1981). `distance` is the distance, in elements, from
+/// the operand element to the sampled point.
 static double cubicWeight(double distance, double a) {
   double x = std::fabs(distance);
   if (x <= 1)
@@ -56,9 +58,9 @@ static double cubicWeight(double distance, double a) {
   return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-/// Returns the operand indices and weights of a result element that is sampled
-/// at the fractional operand index `place`. The indices may lie outside the
-/// operand.
+/// Returns the operand indices and weights whose weighted sum is the result
+/// element that is sampled at the fractional operand index `place`. The indices
+/// may lie outside the operand.
 static Taps unboundedTaps(ResizeOp op, double place) {
   int64_t base = static_cast<int64_t>(std::floor(place));
   double rest = place - base;

@@ -7,25 +7,26 @@
 
 namespace pcc::graph {
 
-/// One term of the weighted sum that gives an element of a resized dim:
-/// `weight` times the operand's element `index`.
+/// One term of the weighted sum that gives an element of a resized dim. The
+/// term is `weight` times the operand element with index `index`.
 struct Tap {
-  /// Index of the operand's element along the dim.
+  /// Index, along the resized dim, of the operand element that is multiplied by
+  /// the weight.
   int64_t index;
-  /// Interpolation weight of that element.
+  /// Interpolation weight by which the operand element is multiplied.
   double weight;
 };
 using Taps = llvm::SmallVector<Tap, 4>;
 
-/// Returns whether `op`, a resize, changes the elements along dim `dim`: the
-/// size of the dim changes, or its scale is not 1.
+/// Returns whether `op`, a resize, changes anything along dim `dim`. It does if
+/// the size of the dim changes, or if its scale is not 1.
 bool isResized(ResizeOp op, int64_t dim);
 
-/// Returns the operand indices and weights whose weighted sum gives the
-/// result's element `i` along `dim`: one in mode nearest, two in mode linear,
-/// four in mode cubic. An index outside the operand is replaced by the index of
-/// the nearest edge. If `op` has `exclude_outside`, the weight of such an index
-/// is 0 instead, and the other weights are scaled so that they sum to 1.
+/// Returns the terms (operand index and weight) whose sum is element `i` of the
+/// result along `dim`: one term in mode nearest, two in mode linear, four in
+/// mode cubic. An index outside the operand is replaced by the nearest valid
+/// index. If `op` has `exclude_outside`, the weight of such a term is 0
+/// instead, and the other weights are scaled so that they sum to 1.
 Taps tapsOf(ResizeOp op, int64_t dim, int64_t i);
 
 } // namespace pcc::graph

@@ -5,8 +5,9 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Checks a parameter op. After its transforms, the weight must have the
-/// declared type. The parameter must not have both a weight and a fill value.
+/// Verifies a parameter op. If the parameter has a weight, the weight must have
+/// the declared type after its transforms (permute, slice, reshape, cast). The
+/// parameter must not have both a weight and a fill value.
 LogicalResult ParameterOp::verify() {
   WeightAttr weight = getWeightAttr();
   if (weight && getFill())
@@ -31,8 +32,9 @@ LogicalResult GetParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
-/// Checks that the op writes a parameter that may be written. It may if it is
-/// trainable, or a state, which starts with a fill value.
+/// Verifies that the op writes a parameter that may be written. The parameter
+/// must be trainable, or a state, which is a parameter that starts with a fill
+/// value.
 LogicalResult SetParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto parameter =
       symbols.lookupNearestSymbolFrom<ParameterOp>(*this, getParameterAttr());

@@ -20,10 +20,10 @@ bool allPositive(llvm::ArrayRef<int64_t> values);
 std::string listText(llvm::ArrayRef<int64_t> values);
 
 /// Returns the divisor of an average pool along spatial dim `dim` for the
-/// output with index `output`. The divisor is the number of window elements
-/// that lie inside the input or, in mode AverageWithPadding, inside the padded
-/// input. Elements of a last window beyond the padded input never count. The
-/// pool divides a window's sum by the product of the divisors of all spatial
+/// output with index `output` along that dim. It is the number of window
+/// elements inside the input or, in mode AverageWithPadding, inside the padded
+/// input. Window elements beyond the padded input are never counted. The pool
+/// divides the sum of a window by the product of the divisors of all spatial
 /// dims.
 int64_t countedTaps(PoolOp op, size_t dim, int64_t output);
 

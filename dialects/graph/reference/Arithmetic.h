@@ -17,8 +17,8 @@
 
 namespace pcc::graph {
 
-/// Type in which operations on T are computed so that overflow is defined:
-/// uint64_t for integers, T itself for floating-point types.
+/// Type in which operations on elements of type T are computed so that overflow
+/// is defined: uint64_t for integers, T itself for floating-point types.
 template <typename T>
 using Wrapping = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
 
@@ -77,9 +77,10 @@ inline int64_t quotient(int64_t a, int64_t b) {
   return b == 0 ? 0 : b == -1 ? wrappingNeg(a) : a / b;
 }
 
-/// Returns the remainder of a / b. If `truncated`, the remainder has the sign
-/// of `a` (fmod of C), otherwise that of `b` (% of Python): for -7 / 3 it is -1
-/// or 2. For integers and b = 0, returns 0.
+/// Returns the remainder of a / b. If `truncated` is true, the remainder has
+/// the sign of `a` (fmod of C), otherwise that of `b` (% of Python). If a is -7
+/// and b is 3, these remainders are -1 and 2. The remainder of integers is 0 if
+/// `b` is 0.
 inline double remainder(double a, double b, bool truncated) {
   double rest = std::fmod(a, b);
   return !truncated && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
@@ -92,9 +93,9 @@ inline int64_t remainder(int64_t a, int64_t b, bool truncated) {
   return !truncated && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-/// Returns `base` to the power of `exponent`; multiplications wrap around. If
-/// `exponent` is negative, the power is a fraction, which is truncated toward
-/// zero: the result is 0 unless `base` is 1 or -1.
+/// Returns `base` to the power of `exponent`. An overflow wraps around. A
+/// negative `exponent` gives a fraction, which is truncated toward zero: the
+/// result is 0 unless `base` is 1 or -1.
 inline int64_t integerPower(int64_t base, int64_t exponent) {
   if (exponent < 0)
     return base == 1 ? 1 : base == -1 ? (exponent % 2 ? -1 : 1) : 0;
@@ -116,7 +117,7 @@ inline int64_t truncated(double a) {
   return a < -limit ? std::numeric_limits<int64_t>::min()
                     : static_cast<int64_t>(a);
 }
-/// Returns the integer `a` as int64_t, with equal bits.
+/// Returns the integer `a` as int64_t. A uint64_t keeps its bits.
 inline int64_t truncated(std::integral auto a) {
   return static_cast<int64_t>(a);
 }

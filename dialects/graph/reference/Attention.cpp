@@ -9,16 +9,18 @@ using namespace mlir;
 using namespace pcc::graph;
 
 namespace {
-/// The entries of the attention mask for one query: one entry per key.
+/// The entries of the attention mask for one query, one entry per key.
 struct MaskRow {
   /// The mask operand; null if attention has no mask.
   const HostTensor *mask;
-  /// Row-major index in `mask` of the entry for key 0, and distance to the
-  /// entry of the next key (0 if broadcast).
+  /// Row-major index in `mask` of the entry for key 0, and number of elements
+  /// from there to the entry for key 1. The latter is 0 if one entry is
+  /// broadcast to all keys.
   int64_t offset, step;
 
-  /// Returns `score`, the score of key `t`, after masking. A float mask entry
-  /// is added to it. If a boolean entry is false, returns -infinity.
+  /// Returns the score of key `t` after masking; `score` is the score before
+  /// masking. A float mask entry is added to `score`. If a boolean entry is
+  /// false, the result is -infinity.
   double apply(double score, int64_t t) const {
     if (!mask)
       return score;
@@ -29,14 +31,17 @@ struct MaskRow {
   }
 };
 
-/// The attention scores of one query head for one element of the batch.
+/// Computes the attention scores of one query head for one element of the
+/// batch.
 class ScoredHead {
 public:
   /// Selects a batch index and a query head: `pair` = batch index · number of
   /// query heads + head. The first operands are query, key and value, of the
   /// shapes
   ///   [B, H, S, D], [B, K, T, D], [B, K, T, E]
-  /// The last operand is the mask, if `op` has one.
+  /// B is the batch, H and K are the numbers of query and key heads, S and T
+  /// those of queries and keys, and D and E the widths of keys and values. The
+  /// last operand is the mask, if `op` has one.
   ScoredHead(AttentionOpInterface op, ArrayRef<const HostTensor *> operands,
              int64_t pair)
       : scale(op.getScale().convertToDouble()),
@@ -54,20 +59,24 @@ public:
 
   /// Returns the number of queries, S.
   int64_t numQueries() const { return query.shape[2]; }
-  /// Returns the address of the D elements of query `s` of this head.
+  /// Returns the address of the elements of query `s` of this head; their
+  /// number is D, the width of queries and keys.
   const double *queryRow(int64_t s) const {
     return query.floats.data() + (firstRow + s) * depth;
   }
-  /// Returns the address of the D elements of key `t` of this head.
+  /// Returns the address of the elements of key `t` of this head; their number
+  /// is D, the width of queries and keys.
   const double *keyRow(int64_t t) const {
     return key.floats.data() + (keyHead * numKeys + t) * depth;
   }
-  /// Returns the address of the E elements of value `t` of this head.
+  /// Returns the address of the elements of value `t` of this head; their
+  /// number is E, the width of values.
   const double *valueRow(int64_t t) const {
     return value.floats.data() + (keyHead * numKeys + t) * width;
   }
 
-  /// Returns the matrix product q kᵀ as a row-major S x T matrix.
+  /// Returns the matrix product q kᵀ of this head, row-major, with one row per
+  /// query and one column per key.
   std::vector<double> products() const {
     std::vector<double> all(numQueries() * numKeys);
     gemm(numQueries(), numKeys, depth, {queryRow(0), depth, 1},
@@ -76,8 +85,9 @@ public:
   }
 
   /// Replaces `row`, the row of q kᵀ for query `s`, by the scores of that
-  /// query: scaled, soft-capped and masked. Unless `slopes` is null, stores the
-  /// derivative of each score with respect to its product there.
+  /// query. A score is the product after scaling, soft-capping and masking.
+  /// Unless `slopes` is null, stores the derivative of each score with respect
+  /// to its product in `slopes`.
   void mask(int64_t s, double *row, double *slopes = nullptr) const {
     const MaskRow own{hides,
                       batch * strides[0] + head * strides[1] + s * strides[2],
@@ -116,15 +126,16 @@ private:
   Strides strides = Strides(4, 0);
 };
 
-/// Softmax statistics of the scores of one query. The softmax weight of a score
-/// is
+/// Statistics from which the softmax weights of one query are computed. The
+/// weight of a score is
 ///   exp(score − top) · share
 struct RowNumbers {
-  /// Largest score, and 1 / Σ exp(score − top).
+  /// Largest score of the query (`top`), and 1 / Σ exp(score − top) over all
+  /// its scores (`share`).
   double top = -HUGE_VAL, share = 0;
 
-  /// Computes the statistics of `count` scores. If the mask hides all keys,
-  /// `top` is -infinity and `share` is set to 0.
+  /// Computes the statistics of the `count` scores in `row`. If the mask hides
+  /// all keys, `top` is -infinity and `share` is 0.
   static RowNumbers of(const double *row, int64_t count) {
     RowNumbers numbers;
     for (int64_t t = 0; t < count; ++t)
@@ -147,8 +158,8 @@ struct RowNumbers {
 };
 } // namespace
 
-/// Adds `factor` times each of the `count` elements of `row` to the element of
-/// `sum` with the same index.
+/// Adds `factor` · `row` to `sum`, element by element. Both have `count`
+/// elements.
 static void addTo(double *sum, double factor, const double *row,
                   int64_t count) {
   for (int64_t i = 0; i < count; ++i)
@@ -179,10 +190,10 @@ static LogicalResult attention(Evaluation &e) {
   return success();
 }
 
-/// Replaces a row of dP = dy valueᵀ in `products` by the gradient of the row of
-/// q kᵀ: weight · (dP − mean) · slope. The mean is that of dP, weighted by
-/// `weights`. Returns the mean. If `known` is given, uses that value, which a
-/// query gradient op has computed.
+/// Computes one row of the gradient of q kᵀ. `products` holds the row of
+/// dP = dy valueᵀ and is replaced by weight · (dP − mean) · slope. The mean is
+/// that of dP, weighted by the softmax weights `weights`. Uses `known` as the
+/// mean if it has a value; otherwise computes the mean. Returns the mean.
 static double centre(ArrayRef<double> weights, ArrayRef<double> slopes,
                      std::optional<double> known,
                      std::vector<double> &products) {
@@ -197,7 +208,8 @@ static double centre(ArrayRef<double> weights, ArrayRef<double> slopes,
 }
 
 namespace {
-/// Inputs and intermediate results of a gradient op for one query.
+/// Inputs and intermediate results of an attention gradient op for one query of
+/// one head.
 struct GradientRow {
   const ScoredHead &head;
   int64_t query, row; ///< index in the head, and among the rows of all heads
@@ -208,8 +220,8 @@ struct GradientRow {
 };
 } // namespace
 
-/// Calls `body` for each query of an attention gradient op. Operand 3 of that
-/// op is the gradient of the attention's result.
+/// Calls `body` for each query of each head of an attention gradient op.
+/// Operand 3 of the op is dy, the gradient of the attention's result.
 static LogicalResult
 forEachRow(Evaluation &e, llvm::function_ref<void(const GradientRow &)> body) {
   auto op = cast<AttentionOpInterface>(e.op);
@@ -232,8 +244,9 @@ forEachRow(Evaluation &e, llvm::function_ref<void(const GradientRow &)> body) {
 }
 
 /// Evaluates attention_query_gradient. Result 0 is the gradient of the query.
-/// Results 1 to 3 are the statistics top, share and mean of each query, which
-/// attention_key_gradient reads.
+/// Results 1 to 3 hold one number per query: the softmax statistics top and
+/// share, and the weighted mean of dP = dy valueᵀ. attention_key_gradient reads
+/// them.
 static LogicalResult queryGradient(Evaluation &e) {
   return forEachRow(e, [&](const GradientRow &at) {
     const auto numbers = RowNumbers::of(at.scores.data(), at.head.numKeys);
@@ -248,8 +261,8 @@ static LogicalResult queryGradient(Evaluation &e) {
   });
 }
 
-/// Evaluates attention_key_gradient: for each query, adds its contributions to
-/// the gradients of the keys and values of its key head.
+/// Evaluates attention_key_gradient. Adds the contribution of each query to the
+/// gradients of the keys and values that it attends to.
 static LogicalResult keyGradient(Evaluation &e) {
   return forEachRow(e, [&](const GradientRow &at) {
     const ScoredHead &head = at.head;

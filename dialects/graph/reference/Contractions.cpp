@@ -13,14 +13,15 @@ using namespace pcc::graph;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Strides and sizes of the matrices of one operand of a batched matmul.
+/// Strides and sizes of the matrices in one operand of a batched matmul.
 struct BatchedMatrix {
   int64_t rows, columns; ///< after the transposition
   int64_t rowStride, columnStride;
   Strides batch; ///< strides along the batch dims of the result; 0 if broadcast
 
-  /// Sets the strides and sizes for the operand `tensor`, whose batch dims are
-  /// broadcast to `batchDims`. `transposed` exchanges rows and columns.
+  /// Computes the strides and sizes for the operand `tensor`, whose batch dims
+  /// are broadcast to `batchDims`. If `transposed` is true, rows and columns
+  /// are exchanged.
   BatchedMatrix(const HostTensor &tensor, bool transposed,
                 ArrayRef<int64_t> batchDims)
       : rows(tensor.shape.end()[-2]), columns(tensor.shape.end()[-1]),
@@ -35,8 +36,8 @@ struct BatchedMatrix {
     }
   }
 
-  /// Returns a view of the operand's matrix whose first element has index
-  /// `offset` in `tensor`.
+  /// Returns a view of one matrix of the operand `tensor`. The first element of
+  /// the matrix has the index `offset` in `tensor`.
   template <typename T>
   MatrixView<T> view(const HostTensor &tensor, int64_t offset) const {
     return {tensor.data<T>() + offset, rowStride, columnStride};
@@ -44,8 +45,9 @@ struct BatchedMatrix {
 };
 } // namespace
 
-/// Evaluates matmul with one gemm per batch index. If rhs is a single matrix
-/// for the whole batch, uses one gemm for all of them.
+/// Evaluates matmul with one call of gemm() per batch index. If all batch
+/// indices have the same rhs matrix, uses a single call, unless lhs is
+/// transposed or broadcast.
 static LogicalResult matmul(Evaluation &e) {
   auto op = cast<MatmulOp>(e.op);
   ArrayRef<int64_t> batch = ArrayRef(e.out().shape).drop_back(2);
@@ -80,7 +82,7 @@ static LogicalResult matmul(Evaluation &e) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A tensor with one einsum letter per dim.
+/// A tensor whose dims are named by einsum letters, one letter per dim.
 struct LetteredTensor {
   std::string letters;
   HostTensor tensor;
@@ -99,8 +101,8 @@ struct LetteredTensor {
 };
 } // namespace
 
-/// Returns the letters of `letters` that are in `among` or, if `contained` is
-/// false, those that are not in `among`.
+/// Returns those letters of `letters` that are in `among` if `contained` is
+/// true. Otherwise returns those that are not in `among`.
 static std::string filter(StringRef letters, StringRef among, bool contained) {
   std::string result;
   for (char letter : letters)
@@ -127,10 +129,10 @@ static LetteredTensor reordered(const LetteredTensor &term,
   return result;
 }
 
-/// Multiplies two terms of an einsum and sums over the letters that both have
-/// but `keep` does not. Letters that only one term has are not summed. The dims
-/// of the result are first the letters in `keep` that both have, then the
-/// letters of `a` alone, then those of `b` alone.
+/// Multiplies two terms (tensors with einsum letters) and sums over the letters
+/// that both terms have but `keep` does not. Letters that only one term has are
+/// not summed. The result's dims have first the letters of `keep` that both
+/// terms have, then the letters of `a` alone, then those of `b` alone.
 ///
 ///   ab and bc, keep ac:  batch "", m = a, k = b, n = c, result ac
 static LetteredTensor contract(const LetteredTensor &a, const LetteredTensor &b,
@@ -179,9 +181,9 @@ static LetteredTensor summed(const LetteredTensor &term, StringRef keep) {
   return gone.empty() ? term : contract(term, ones(gone, term), keep);
 }
 
-/// Evaluates einsum: contracts the first two operands, then the result with the
-/// third, and so on. Sums over a letter as soon as neither a later operand nor
-/// the result has it.
+/// Evaluates einsum. Multiplies the first two operands, then their product with
+/// the third operand, and so on. Sums over a letter as soon as neither a later
+/// operand nor the result has it.
 static LogicalResult einsum(Evaluation &e) {
   auto equation = EinsumEquation::parse(cast<EinsumOp>(e.op).getEquation());
   if (failed(equation))

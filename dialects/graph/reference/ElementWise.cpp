@@ -12,7 +12,7 @@ using namespace pcc::graph;
 // Walks
 //===----------------------------------------------------------------------===//
 
-/// Computes out[i] = f(in[i]) for all elements.
+/// Computes out[i] = f(in[i]) for every element i.
 template <typename In, typename Out, typename F>
 static void mapElements(const HostTensor &from, HostTensor &to, F f) {
   const In *__restrict in = from.data<In>();
@@ -21,8 +21,8 @@ static void mapElements(const HostTensor &from, HostTensor &to, F f) {
     out[i] = static_cast<Out>(f(in[i]));
 }
 
-/// Computes out[i] = f(lhs[i · lhsStep], rhs[i · rhsStep]) for i < count. A
-/// step of 0 broadcasts one element. The most frequent combinations of steps
+/// Computes out[i] = f(lhs[i · lhsStep], rhs[i · rhsStep]) for 0 ≤ i < count.
+/// If a step is 0, one element is broadcast. The most frequent pairs of steps
 /// have separate loops, which the compiler can vectorize.
 template <typename In, typename Out, typename F>
 static void zipRow(const In *__restrict lhs, int64_t lhsStep,
@@ -58,8 +58,8 @@ static void zipElements(const HostTensor &lhs, const HostTensor &rhs,
 // Evaluators of op families
 //===----------------------------------------------------------------------===//
 
-/// Evaluates an op with one operand as the function F of each element. Fails
-/// unless the elements are floats.
+/// Evaluates an op with one operand by applying the function F to each element.
+/// Fails unless the elements are floats.
 template <auto F> static LogicalResult floatUnary(Evaluation &e) {
   if (e.in(0).kind != ElementKind::Float)
     return e.fail("is defined for floats only");
@@ -67,8 +67,8 @@ template <auto F> static LogicalResult floatUnary(Evaluation &e) {
   return success();
 }
 
-/// Evaluates an op with one operand, of floats or integers, as the function F
-/// of each element.
+/// Evaluates an op with one operand by applying the function F to each element.
+/// The elements are floats or integers.
 template <auto F> static LogicalResult anyUnary(Evaluation &e) {
   withArithmetic(e.elementType(0), [&](auto zero) {
     using T = decltype(zero);
@@ -77,8 +77,8 @@ template <auto F> static LogicalResult anyUnary(Evaluation &e) {
   return success();
 }
 
-/// Evaluates an op whose two operands and result have the same element type, as
-/// the function F of each pair of elements.
+/// Evaluates an op with two operands by applying the function F to each pair of
+/// elements. Both operands and the result have the same element type.
 template <auto F> static LogicalResult anyBinary(Evaluation &e) {
   withArithmetic(e.elementType(0), [&](auto zero) {
     using T = decltype(zero);
@@ -87,8 +87,8 @@ template <auto F> static LogicalResult anyBinary(Evaluation &e) {
   return success();
 }
 
-/// Evaluates an op whose two operands hold integers or booleans, as the
-/// function F of each pair of elements. Fails for floats.
+/// Evaluates an op with two operands by applying the function F to each pair of
+/// elements. The elements are integers or booleans. Fails if they are floats.
 template <auto F> static LogicalResult intBinary(Evaluation &e) {
   if (e.in(0).kind == ElementKind::Float)
     return e.fail("is defined for integers and booleans only");
@@ -126,8 +126,9 @@ static LogicalResult isInf(Evaluation &e) {
   return success();
 }
 
-/// Evaluates gelu by its erf or its tanh formula, whichever the op selects. The
-/// formulas use the constants that are attributes of the op.
+/// Evaluates gelu by the erf formula or by the tanh formula, as the op
+/// requests. Attributes of the op may replace the usual constants of the
+/// formula.
 static LogicalResult gelu(Evaluation &e) {
   auto op = cast<GeluOp>(e.op);
   bool tanh = op.getTanh();
@@ -155,7 +156,8 @@ static LogicalResult mod(Evaluation &e) {
 }
 
 /// Returns `tensor` with its elements converted to double. `type` is the
-/// element type in the IR, which tells whether integers are unsigned.
+/// element type in the IR, from which the function derives whether integers are
+/// unsigned.
 static HostTensor asFloats(const HostTensor &tensor, Type type) {
   if (tensor.kind == ElementKind::Float)
     return tensor;
@@ -195,7 +197,7 @@ template <auto F> static LogicalResult compareBy(Evaluation &e) {
   return success();
 }
 
-/// Evaluates compare. The entries of the table are in the order of the
+/// Evaluates compare. The functions in the table are in the order of the
 /// enumerators of Predicate.
 static LogicalResult compare(Evaluation &e) {
   static constexpr Evaluator byPredicate[] = {

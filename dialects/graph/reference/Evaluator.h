@@ -16,8 +16,8 @@
 
 namespace pcc::graph {
 
-/// Precision of the floating-point results of the evaluator. All ops compute in
-/// f64 in both cases.
+/// Precision to which evaluate() rounds floating-point results. All ops compute
+/// in f64, whatever the precision.
 enum class Numerics : uint8_t {
   Exact, ///< results stay f64, so casts between float types are identities
   Model, ///< results of every op are rounded to their element types
@@ -32,9 +32,9 @@ bool canEvaluate(mlir::Operation *op);
 /// shape of the operand's type. Integer results are wrapped to the width of
 /// their element type.
 ///
-/// Returns an error, whose message does not name the op, if `op` has no
-/// evaluator (Unsupported) or if its result is undefined for these operands,
-/// for example because an index is out of range (BadInput).
+/// Returns an Unsupported error if `op` has no evaluator. Returns a BadInput
+/// error if the result is undefined for these operands, for example because an
+/// index is out of range. The message does not name the op.
 Status evaluate(mlir::Operation *op,
                 llvm::ArrayRef<const HostTensor *> operands,
                 llvm::SmallVectorImpl<HostTensor> &results, Numerics numerics);

@@ -10,45 +10,49 @@
 
 namespace pcc::graph {
 
-/// State of the evaluation of one op. An evaluator reads `operands` and sets
-/// the elements of `results`. The result tensors have the shapes of the op's
-/// result types and hold zeros before the evaluator is called.
+/// Input, output and error of the evaluation of one op. An evaluator reads
+/// `operands` and sets the elements of `results`. Before the evaluator is
+/// called, the tensors in `results` have the shapes of the op's result types
+/// and hold zeros.
 struct Evaluation {
   /// The op that is evaluated.
   mlir::Operation *op;
-  /// One tensor per operand of `op`. The tensors are not owned.
+  /// Tensors with the values of the operands of `op`, one per operand. This
+  /// object does not own them.
   llvm::ArrayRef<const HostTensor *> operands;
   Numerics numerics;
   llvm::SmallVector<HostTensor, 2> results;
-  /// Message of the last fail(), without the name of the op. Empty if fail()
-  /// was not called.
+  /// Message that fail() has stored, without the name of the op. Empty if
+  /// fail() was not called.
   std::string error;
 
-  /// Returns the tensor of operand `i`.
+  /// Returns the tensor that holds the value of operand `i`.
   const HostTensor &in(size_t i) const { return *operands[i]; }
-  /// Returns the tensor of result `i`.
+  /// Returns the tensor in which the evaluator stores result `i`.
   HostTensor &out(size_t i = 0) { return results[i]; }
-  /// Returns the element type of operand `operand` in the IR, such as bf16. Its
-  /// tensor here stores another type (see ElementKind).
+  /// Returns the element type that operand `operand` has in the IR, such as
+  /// bf16. Its HostTensor stores the elements as double or int64_t.
   mlir::Type elementType(size_t operand) const {
     return tensorType(op->getOperand(operand)).getElementType();
   }
-  /// Stores `message` in `error` and returns failure. `message` completes a
-  /// sentence that begins with the name of the op.
+  /// Stores the error message `message` and returns failure. The caller of the
+  /// evaluator puts the name of the op in front, so `message` is the rest of a
+  /// sentence.
   mlir::LogicalResult fail(const llvm::Twine &message) {
     error = message.str();
     return mlir::failure();
   }
 };
 
-/// Function that computes the results of ops of one kind. On an error it
-/// returns the failure of Evaluation::fail().
+/// Function that computes the results of one kind of op. If an operand is
+/// invalid, it returns the failure that Evaluation::fail() returns.
 using Evaluator = mlir::LogicalResult (*)(Evaluation &);
 
-/// Map from the names of ops, such as "graph.add", to their evaluators.
+/// Map from the name of an op, such as "graph.add", to the function that
+/// evaluates the op.
 class EvaluatorTable {
 public:
-  /// Adds the evaluator of ops of type `Op`.
+  /// Adds `meaning`, the function that evaluates ops of type `Op`.
   template <typename Op> void add(Evaluator meaning) {
     evaluators[Op::getOperationName()] = meaning;
   }
@@ -84,7 +88,7 @@ void addContractionEvaluators(EvaluatorTable &table);
 void addAttentionEvaluators(EvaluatorTable &table);
 /// Adds the evaluators of conv, conv_transpose and pool.
 void addWindowEvaluators(EvaluatorTable &table);
-/// Adds the evaluators of group_rows and grouped_matmul.
+/// Adds the evaluators of group_rows and grouped_matmul (mixture of experts).
 void addExpertEvaluators(EvaluatorTable &table);
 
 } // namespace pcc::graph

@@ -6,16 +6,17 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Evaluates group_rows. Lists a row (token, expert, gate) for each gate that
-/// is not 0, ordered by expert and then by token, with at most `chosen` rows
-/// per token. Counts the rows of each expert.
+/// Evaluates group_rows. A row consists of a token, an expert that processes
+/// the token, and the gate of the pair. Lists a row for each gate that is not
+/// 0, ordered by expert and then by token, with at most `chosen` rows per
+/// token. Counts the rows of each expert.
 static LogicalResult groupRows(Evaluation &e) {
   const HostTensor &gate = e.in(0);
   const int64_t tokens = gate.shape[0], experts = gate.shape[1];
   std::vector<int64_t> free(tokens, cast<GroupRowsOp>(e.op).getChosen());
   int64_t row = 0;
-  // For each token, the experts are visited in ascending order. If a token has
-  // more than `chosen` gates other than 0, the first `chosen` experts get it.
+  // Experts are visited in ascending order. If a token has more than `chosen`
+  // gates that are not 0, it goes to the first `chosen` of these experts.
   for (int64_t expert = 0; expert < experts; ++expert)
     for (int64_t token = 0; token < tokens; ++token) {
       const double weight = gate.floats[token * experts + expert];

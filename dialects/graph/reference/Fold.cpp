@@ -8,9 +8,9 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Returns whether `value` has at most maxFoldedElements elements. Dims of size
-/// 0 count as size 1, because an evaluator may loop over the other dims even if
-/// the tensor is empty.
+/// Returns whether `value` has at most maxFoldedElements elements. A dim of
+/// size 0 counts as size 1, because an evaluator may loop over the other dims
+/// of an empty tensor.
 static bool isSmall(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || !type.hasStaticShape())
@@ -29,8 +29,8 @@ static bool isSmall(Value value) {
 static constexpr double maxFoldedFlops = 1 << 24;
 
 /// Returns whether `op` needs at most maxFoldedFlops operations. Returns false
-/// for convolutions and pools, whose cost the sizes of operands and results do
-/// not bound.
+/// for convolutions and pools, because their cost can be large even if operands
+/// and results are small.
 static bool isCheap(Operation *op) {
   if (isa<ConvOp, ConvTransposeOp, PoolOp>(op))
     return false;
@@ -60,8 +60,8 @@ static LogicalResult foldByEvaluation(Operation *op,
   SmallVector<const HostTensor *> pointers;
   for (const HostTensor &tensor : tensors)
     pointers.push_back(&tensor);
-  // The message is not emitted. An op that cannot be evaluated remains in the
-  // module, and execution reports the error.
+  // Does not emit the error message. An op that cannot be evaluated remains in
+  // the module, and its error is reported at run time.
   if (evaluate(op, pointers, folded, Numerics::Model).failed())
     return failure();
   for (auto [result, tensor] : llvm::zip_equal(op->getResults(), folded))

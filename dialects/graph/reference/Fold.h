@@ -8,15 +8,16 @@
 
 namespace pcc::graph {
 
-/// Largest number of elements that an operand or result of a constant-folded op
-/// may have. The limit keeps large constants out of the module.
+/// Largest number of elements that an operand or result may have if its op is
+/// replaced by a constant (constant folding). The limit keeps large constants
+/// out of the module.
 inline constexpr int64_t maxFoldedElements = 16384;
 
 /// Returns whether `op` may be replaced by a constant if all its operands are
 /// constants. It may if it has an evaluator, is cheap to evaluate, and has no
 /// operand or result of more than maxFoldedElements elements. Returns false for
-/// constants, and for loss_gradient, which marks the start of the backward
-/// pass.
+/// an op that is already a constant. Also returns false for loss_gradient,
+/// because it marks the start of the backward pass.
 bool isFoldable(mlir::Operation *op);
 
 /// Adds constant folding to the graph dialect. `Operation::fold`, the

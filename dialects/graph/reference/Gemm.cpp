@@ -20,9 +20,10 @@ static constexpr int64_t blockK = 256, blockN = 512;
 
 using Lane = double __attribute__((vector_size(32)));
 
-// Compiles marked functions for AVX2 in addition to the baseline. Fused
-// multiply-add stays disabled, because it rounds differently: folded constants
-// would then depend on the machine on which pcc compiles a model.
+// The macro makes the compiler emit a function twice on x86-64: for CPUs with
+// AVX2 and for all others. Fused multiply-add stays disabled, because it rounds
+// differently. Folded constants would then depend on the machine on which pcc
+// compiles a model.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) &&                   \
     !__has_feature(address_sanitizer)
 #define PCC_CLONED __attribute__((target_clones("avx2", "default")))
@@ -30,9 +31,10 @@ using Lane = double __attribute__((vector_size(32)));
 #define PCC_CLONED
 #endif
 
-/// Computes a 4 x 8 tile of a matrix product from two packed panels of depth
-/// `depth`:
+/// Computes a 4 x 8 tile of a matrix product:
 ///   tile[i][j] = Σ_p lhs[p][i] · rhs[p][j],  p < depth
+/// `lhs` and `rhs` are panels (copies of a few rows or columns with contiguous
+/// elements).
 PCC_CLONED
 static void multiplyTile(int64_t depth, const double *__restrict lhs,
                          const double *__restrict rhs,
@@ -51,15 +53,16 @@ static void multiplyTile(int64_t depth, const double *__restrict lhs,
 }
 
 namespace {
-/// A block of a matrix, copied into panels. The block is cut along m (for lhs)
-/// or n (for rhs) into panels of `width` rows or columns. Each panel is stored
-/// as [k][width]; the last panel is padded with zeros.
+/// A block of a matrix, copied into panels so that the elements that a tile
+/// needs are contiguous. A panel holds `width` rows of lhs, or `width` columns
+/// of rhs, and is stored as [k][width]. The last panel is padded with zeros.
 struct Packed {
   int64_t width;
   std::vector<double> data;
 
-  /// Copies a block of `depth` elements along k by `count` elements along m or
-  /// n into panels. The strides are those of `from`, in elements.
+  /// Copies a block of a matrix into panels. The block has `depth` elements
+  /// along k, and `count` elements along the other dim (m for lhs, n for rhs).
+  /// The strides are those of `from`, in elements.
   void pack(const double *from, int64_t depth, int64_t depthStride,
             int64_t count, int64_t stride) {
     int64_t numStrips = (count + width - 1) / width;
@@ -76,7 +79,7 @@ struct Packed {
 } // namespace
 
 /// Adds the product of two packed blocks to `out`, which is m x n. `depth` is
-/// their size along k.
+/// the size of both blocks along k.
 static void multiplyBlocks(int64_t m, int64_t n, int64_t depth,
                            const Packed &lhs, const Packed &rhs, double *out,
                            int64_t outStride) {
@@ -93,8 +96,8 @@ static void multiplyBlocks(int64_t m, int64_t n, int64_t depth,
     }
 }
 
-/// The outer loop is over blocks of n, then of k, then of m, so that each
-/// packed block of rhs is used for all rows of lhs.
+/// Multiplies block by block. The outer loop is over blocks of n, then of k,
+/// then of m, so that each packed block of rhs is used for all rows of lhs.
 void pcc::graph::gemm(int64_t m, int64_t n, int64_t k, MatrixView<double> lhs,
                       MatrixView<double> rhs, double *out, int64_t outStride) {
   constexpr int64_t blockM = 128;

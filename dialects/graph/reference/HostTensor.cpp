@@ -100,8 +100,8 @@ HostTensor pcc::graph::toHost(DenseElementsAttr attr) {
   return tensor;
 }
 
-/// Returns `values` or, if all of them have the same bits, only the first one,
-/// from which a splat constant is made.
+/// Returns `values`, or only the first of them if all have the same bits. A
+/// splat constant is made from one value.
 template <typename T> static ArrayRef<T> splatIfEqual(ArrayRef<T> values) {
   bool equal = !values.empty() && llvm::all_of(values, [&](T value) {
     return std::bit_cast<uint64_t>(value) ==

@@ -10,20 +10,20 @@
 
 namespace pcc::graph {
 
-/// Kind of the elements of a tensor in host memory, which determines how the
-/// elements are stored.
+/// Kind of the elements of a tensor in host memory. It determines whether
+/// elements are stored as double or as int64_t.
 enum class ElementKind : uint8_t { Float, Int, Bool };
 
-/// Returns the kind for elements of `elementType`: Float for floats, Bool for
-/// i1, and Int for all other integers.
+/// Returns the kind of elements of type `elementType`: Float for floats, Bool
+/// for i1, and Int for all other integers.
 ElementKind kindOf(mlir::Type elementType);
 
 /// A dense row-major tensor in host memory. Floats of every width are stored as
 /// double. Integers are stored as int64_t, and booleans as the int64_t 0 or 1.
-/// An unsigned 64-bit element is stored as the int64_t with the same bits.
+/// An unsigned 64-bit integer is stored as the int64_t with the same bits.
 ///
-/// Invariant: `floats` has numElements() entries if `kind` is Float, else
-/// `ints` has. The other vector is empty.
+/// Invariant: if `kind` is Float, `floats` has numElements() entries and `ints`
+/// is empty. Otherwise `ints` has numElements() entries and `floats` is empty.
 struct HostTensor {
   llvm::SmallVector<int64_t> shape;
   ElementKind kind = ElementKind::Float;
@@ -61,28 +61,28 @@ struct HostTensor {
 };
 
 /// Calls `f` with a zero of the type in which elements of `kind` are stored:
-/// double for Float, int64_t for Int and Bool. Returns the result of `f`. Only
-/// the type of the zero matters.
+/// double for Float, int64_t for Int and Bool. Returns the result of `f`. `f`
+/// uses only the type of the zero, to select a template.
 template <typename F> auto withStorage(ElementKind kind, F f) {
   return kind == ElementKind::Float ? f(double()) : f(int64_t());
 }
 
 /// Calls `f` with a zero of the type in which arithmetic on elements of
-/// `elementType` is done. The type is double for floats, uint64_t for unsigned
-/// integers and int64_t for all others. Returns the result of `f`; only the
-/// type of the zero matters.
+/// `elementType` is done: double for floats, uint64_t for unsigned integers,
+/// int64_t for all others. Returns the result of `f`. `f` uses only the type of
+/// the zero, to select a template.
 template <typename F> auto withArithmetic(mlir::Type elementType, F f) {
   if (llvm::isa<mlir::FloatType>(elementType))
     return f(double());
   return elementType.isUnsignedInteger() ? f(uint64_t()) : f(int64_t());
 }
 
-/// Returns whether toHost() can read `attr`: whether it is a dense constant of
-/// integers or floats. False if `attr` is null.
+/// Returns whether toHost() can read `attr`. It can if `attr` is a dense
+/// constant of integers or floats. Returns false if `attr` is null.
 bool isReadable(mlir::Attribute attr);
 
-/// Returns a tensor with the elements of the constant `attr`. Requires
-/// isReadable(attr).
+/// Returns a tensor with the elements of the constant `attr`. isReadable(attr)
+/// must be true.
 HostTensor toHost(mlir::DenseElementsAttr attr);
 
 /// Returns a constant of `type` with the elements of `tensor`. Floats are

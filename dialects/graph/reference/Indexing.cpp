@@ -7,15 +7,15 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Adds `size`, the size of the indexed dim, to `index` if it is negative.
-/// Returns whether the result is in [0, size).
+/// Adds `size`, the size of the indexed dim, to `index` if `index` is negative.
+/// Returns whether the new `index` is in [0, size).
 static bool normalise(int64_t &index, int64_t size) {
   index += index < 0 ? size : 0;
   return index >= 0 && index < size;
 }
 
-/// Records the error that `index` is out of range for a dim of `size` elements,
-/// and returns failure.
+/// Stores the error that `index` is out of range for a dim of `size` elements
+/// in `e`, and returns failure.
 static LogicalResult failOutside(Evaluation &e, int64_t index, int64_t size,
                                  int64_t dim) {
   return e.fail("has index " + Twine(index) + " outside [" + Twine(-size) +
@@ -42,10 +42,10 @@ static LogicalResult gather(Evaluation &e) {
   return success();
 }
 
-/// Calls `visit(position, place)` for each index of a gather_elements or
-/// scatter_elements. `position` is the row-major index of that element of
-/// `indices`, and `place` is the row-major index of the element of `data` that
-/// it addresses. Fails at the first index that is out of range.
+/// Calls `visit(position, place)` for each element of the operand `indices` of
+/// a gather_elements or scatter_elements. `position` is the row-major index of
+/// that element in `indices`. `place` is the row-major index of the element of
+/// `data` that it addresses. Fails at the first index that is out of range.
 template <typename Visit>
 static LogicalResult forEachElementIndex(Evaluation &e, const HostTensor &data,
                                          const HostTensor &indices, int64_t dim,
@@ -133,9 +133,9 @@ static LogicalResult gatherNd(Evaluation &e) {
 // Scatters
 //===----------------------------------------------------------------------===//
 
-/// Returns the element that a scatter of `kind` stores: `update` for Set,
-/// otherwise the sum, product, maximum or minimum of `update` and `old`, the
-/// element of the data.
+/// Returns the element that a scatter of `kind` stores. It is `update` for Set.
+/// Otherwise it is the sum, product, maximum or minimum of `update` and `old`,
+/// the element of the data.
 template <typename T> static T combine(ScatterKind kind, T old, T update) {
   switch (kind) {
   case ScatterKind::Set:
@@ -182,8 +182,9 @@ static LogicalResult scatterNd(Evaluation &e) {
   });
 }
 
-/// Evaluates one_hot: for each index, a row of `off` values with `on` at that
-/// index. The row of an index that is out of range has `off` values only.
+/// Evaluates one_hot. The result has a row per index. The row has the value
+/// `on` at the index, and `off` elsewhere. If the index is out of range, all
+/// values of the row are `off`.
 static LogicalResult oneHot(Evaluation &e) {
   const HostTensor &indices = e.in(0);
   HostTensor &out = e.out();

@@ -7,9 +7,9 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Computes the softmax, or its logarithm, of `size` elements at a stride of
-/// `step` elements. The maximum is subtracted first, so that exp cannot
-/// overflow.
+/// Computes the softmax, or the logarithm of the softmax, of `size` elements
+/// that are `step` elements apart. Subtracts the maximum first, so that exp
+/// cannot overflow.
 static void softmaxLine(const double *in, double *out, int64_t size,
                         int64_t step, bool logarithm) {
   double top = -HUGE_VAL, sum = 0;
@@ -23,7 +23,7 @@ static void softmaxLine(const double *in, double *out, int64_t size,
         logarithm ? in[i * step] - top - logSum : out[i * step] / sum;
 }
 
-/// Evaluates softmax (or log_softmax, if `logarithm`) along the dim of the op.
+/// Evaluates softmax along the op's dim, or log_softmax if `logarithm` is true.
 template <typename Op, bool logarithm>
 static LogicalResult softmax(Evaluation &e) {
   DimView view(e.in(0).shape, cast<Op>(e.op).getDim());
@@ -41,8 +41,8 @@ static LogicalResult softmax(Evaluation &e) {
 /// Normalizes each row of operand 0. A row has as many elements as the operand
 /// `scale`:
 ///   out = (in − centre) / sqrt(mean((in − centre)²) + epsilon) · scale
-/// The centre is the mean of the row if `centred` (layer_norm), and 0 otherwise
-/// (rms_norm).
+/// If `centred` (layer_norm), the centre is the mean of the row. Otherwise
+/// (rms_norm) it is 0.
 static void normalise(Evaluation &e, bool centred, double epsilon) {
   const std::vector<double> &in = e.in(0).floats, &scale = e.in(1).floats;
   size_t size = scale.size();

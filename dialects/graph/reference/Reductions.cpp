@@ -12,9 +12,9 @@ using namespace pcc::graph;
 // reduce
 //===----------------------------------------------------------------------===//
 
-/// Returns a stride for each dim of an operand of `shape`: the distance, in
-/// elements of the result, from one index along the dim to the next. The stride
-/// is 0 along the dims in `dims`, which are reduced.
+/// Returns, for each dim of an operand of `shape`, the number of elements of
+/// the result from one index along the dim to the next. It is 0 along the
+/// reduced dims, whose indices are in `dims`.
 static Strides reducedStrides(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
   Strides strides(shape.size(), 0);
   int64_t stride = 1;
@@ -55,8 +55,9 @@ template <typename T> static void sum(Evaluation &e, ArrayRef<int64_t> dims) {
   reduceBy(e, dims, T(0), [](T a, T b) { return wrappingAdd(a, b); });
 }
 
-/// Computes means over `dims`: the sums divided by the attribute `divisor` or,
-/// if the op has none, by the number of elements in each sum.
+/// Computes means over the dims with the indices `dims`. Divides each sum by
+/// the attribute `divisor` or, without that attribute, by the number of
+/// elements in the sum.
 template <typename T> static void mean(Evaluation &e, ArrayRef<int64_t> dims) {
   sum<T>(e, dims);
   int64_t divisor = 1;
@@ -79,7 +80,7 @@ template <typename T> static void prod(Evaluation &e, ArrayRef<int64_t> dims) {
   reduceBy(e, dims, T(1), [](T a, T b) { return wrappingMul(a, b); });
 }
 
-/// Evaluates reduce. The entries of the table are in the order of the
+/// Evaluates reduce. The functions in the table are in the order of the
 /// enumerators of ReduceKind.
 static LogicalResult reduce(Evaluation &e) {
   auto op = cast<ReduceOp>(e.op);
@@ -98,8 +99,8 @@ static LogicalResult reduce(Evaluation &e) {
 //===----------------------------------------------------------------------===//
 
 /// Returns whether `a` is larger than `b` or, if `largest` is false, smaller
-/// than `b`. NaN counts as larger (or smaller) than every number, and as equal
-/// to NaN.
+/// than `b`. NaN counts as larger (smaller if `largest` is false) than every
+/// number. Two NaNs count as equal.
 template <typename T> static bool beats(T a, T b, bool largest) {
   if (a != a || b != b)
     return a != a && b == b;

@@ -6,8 +6,8 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Evaluates constant. Fails if the value is not stored in the module as a
-/// dense attribute.
+/// Evaluates constant. Fails unless the module holds the elements in a dense
+/// attribute.
 static LogicalResult constant(Evaluation &e) {
   Attribute value = cast<ConstantOp>(e.op).getValueAttr();
   if (!isReadable(value))
@@ -35,8 +35,8 @@ static LogicalResult lossGradient(Evaluation &e) {
   return success();
 }
 
-/// Evaluates accumulate as a copy of its operand. The sum over microbatches has
-/// nothing to add, because the evaluator computes the whole batch at once.
+/// Evaluates accumulate (sum over microbatches) as a copy of its operand. The
+/// evaluator computes the whole batch at once, so there is one summand only.
 static LogicalResult accumulate(Evaluation &e) {
   e.out() = e.in(0);
   return success();

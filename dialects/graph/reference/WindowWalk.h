@@ -7,15 +7,16 @@
 
 namespace pcc::graph {
 
-/// Sizes and windows of a convolution or pool over the spatial dims of one
-/// channel. Along each dim, the window element (tap) k of output o reads the
-/// input element
+/// Shape of the windows of a convolution or pool over the spatial dims of one
+/// channel. Along each dim, output o reads, with its window element (tap) k,
+/// the input element with index
 ///   o * stride + k * dilation - low
-/// where `low` is the padding before the input. If there is no such element in
-/// the input, the tap reads padding.
+/// where `low` is the padding before the input. If the input has no such index,
+/// the tap reads padding.
 struct WindowWalk {
-  /// Per spatial dim: size of the input, the output and the window (in taps),
-  /// stride, low padding and dilation.
+  /// Lists with one entry per spatial dim: sizes of the input, of the output
+  /// and of the window; strides; padding before the input; dilations. All are
+  /// in elements.
   llvm::SmallVector<int64_t> input, output, window, strides, low, dilations;
 
   /// Returns the number of input elements of one channel.
@@ -24,11 +25,12 @@ struct WindowWalk {
   int64_t numOutputs() const {
     return mlir::ShapedType::getNumElements(output);
   }
-  /// Returns the number of taps (elements) of a window, over all spatial dims.
+  /// Returns the number of elements (taps) of one window, over all spatial
+  /// dims.
   int64_t numTaps() const { return mlir::ShapedType::getNumElements(window); }
 
-  /// Returns the index along each spatial dim of the tap with the row-major
-  /// index `tap` in the window.
+  /// Returns the index, along each spatial dim, of the window element (tap)
+  /// whose row-major index in the window is `tap`.
   llvm::SmallVector<int64_t> tapIndices(int64_t tap) const {
     llvm::SmallVector<int64_t> indices(window.size());
     for (size_t dim = window.size(); dim-- > 0; tap /= window[dim])
@@ -36,15 +38,16 @@ struct WindowWalk {
     return indices;
   }
 
-  /// Returns the index along `dim` of the input element that output 0 reads
-  /// with tap `tapIndex`. The index is negative if that element is low padding.
+  /// Returns the index, along `dim`, of the input element that output 0 reads
+  /// with the window element (tap) whose index along `dim` is `tapIndex`. A
+  /// negative result means that output 0 reads padding.
   int64_t shift(size_t dim, int64_t tapIndex) const {
     return tapIndex * dilations[dim] - low[dim];
   }
 
-  /// Returns the range [begin, end) of the outputs along `dim` that read an
-  /// input element, rather than padding, with tap `tapIndex`. The range may be
-  /// empty.
+  /// Returns the range [begin, end) of the outputs along `dim` that read the
+  /// input, not padding, with the window element (tap) whose index along `dim`
+  /// is `tapIndex`. The range may be empty.
   std::pair<int64_t, int64_t> inside(size_t dim, int64_t tapIndex) const {
     int64_t first = -shift(dim, tapIndex), stride = strides[dim];
     auto ceilDiv = [&](int64_t x) {
@@ -55,11 +58,11 @@ struct WindowWalk {
   }
 
   /// Calls `visit(out, in, count)` for each row of outputs along the last dim,
-  /// for the tap with row-major index `tap` in the window. Output out + i reads
-  /// input in + i * strides.back() with that tap, for i < count; both are
-  /// row-major indices in one channel. Outputs for which the tap reads padding
-  /// are skipped. Outputs whose index along dim 0 is outside [begin, end) are
-  /// skipped, too.
+  /// for the window element (tap) whose row-major index is `tap`. With that
+  /// tap, output `out` + i reads the input element `in` + i * strides.back(),
+  /// where 0 ≤ i < `count`. `out` and `in` are row-major indices in one
+  /// channel. Skips outputs for which the tap reads padding. Also skips outputs
+  /// whose index along dim 0 is outside [begin, end).
   template <typename Visit>
   void forEachRow(int64_t tap, int64_t begin, int64_t end, Visit visit) const {
     llvm::SmallVector<int64_t> taps = tapIndices(tap), shape;
@@ -88,7 +91,11 @@ struct WindowWalk {
                          });
   }
 
-  /// Calls `visit` as the function above does, for the outputs of all rows.
+  /// Calls `visit(out, in, count)` for each row of outputs along the last dim
+  /// that reads the input, not padding, with the window element (tap) whose
+  /// row-major index is `tap`. `out` and `in` are the row-major indices of the
+  /// first output of the row and of the input element that it reads. `count` is
+  /// the number of outputs of the row.
   template <typename Visit> void forEachRow(int64_t tap, Visit visit) const {
     forEachRow(tap, 0, output.front(), visit);
   }

@@ -15,8 +15,8 @@ static ArrayRef<int64_t> spatial(const HostTensor &tensor) {
   return ArrayRef(tensor.shape).drop_front(2);
 }
 
-/// Returns the WindowWalk (sizes and windows) of a convolution or pool. The
-/// list `pads` has the low padding of all spatial dims before the high padding.
+/// Returns the sizes and windows of a convolution or pool. The list `pads` has
+/// the padding before each spatial dim, then the padding after each.
 static WindowWalk makeWalk(ArrayRef<int64_t> input, ArrayRef<int64_t> output,
                            ArrayRef<int64_t> window, ArrayRef<int64_t> strides,
                            ArrayRef<int64_t> pads,
@@ -33,11 +33,11 @@ static WindowWalk makeWalk(ArrayRef<int64_t> input, ArrayRef<int64_t> output,
 // conv
 //===----------------------------------------------------------------------===//
 
-/// Stores the im2col matrix of the channels at `in` in `columns`. It has one
-/// row per pair of a channel and a tap (window element), and one column per
-/// output whose index along spatial dim 0 is in [begin, end). An entry is the
-/// input element that the output reads with the tap, or 0 if the tap reads
-/// padding.
+/// Stores the im2col matrix of some channels, whose elements begin at `in`, in
+/// `columns`. The matrix has one row per pair of a channel and a window element
+/// (tap). It has one column per output whose index along spatial dim 0 is in
+/// [begin, end). An entry is the input element that the output reads with the
+/// tap, or 0 if the tap reads padding.
 static void im2col(const WindowWalk &walk, const double *in,
                    int64_t numChannels, int64_t begin, int64_t end,
                    std::vector<double> &columns) {
@@ -57,8 +57,9 @@ static void im2col(const WindowWalk &walk, const double *in,
     }
 }
 
-/// Returns the largest number of indices of spatial output dim 0 for which the
-/// im2col matrix takes at most 32 MiB; at least 1.
+/// Returns how many indices along spatial dim 0 of the output one im2col matrix
+/// should have columns for. It is the largest number for which the matrix takes
+/// at most 32 MiB, but at least 1.
 static int64_t blockOf(const WindowWalk &walk, int64_t numChannels) {
   int64_t perOutput = numChannels * walk.numTaps() * walk.numOutputs() /
                       std::max<int64_t>(1, walk.output.front());
@@ -66,8 +67,9 @@ static int64_t blockOf(const WindowWalk &walk, int64_t numChannels) {
 }
 
 /// Adds the convolution of one group of one batch element to `out`. Multiplies
-/// `numFilters` filters by the im2col matrix of `numChannels` channels with
-/// gemm, for a block of indices of spatial output dim 0 at a time.
+/// `numFilters` filters by the im2col matrix of `numChannels` channels. To
+/// limit the size of that matrix, processes a block of indices along spatial
+/// dim 0 of the output at a time.
 static void convolve(const WindowWalk &walk, const double *in,
                      int64_t numChannels, const double *filters,
                      int64_t numFilters, double *out) {
@@ -114,8 +116,9 @@ static LogicalResult conv(Evaluation &e) {
 // conv_transpose
 //===----------------------------------------------------------------------===//
 
-/// Adds each entry of the matrix `columns` to the element of `out` from which
-/// im2col() would have read the entry. This is the adjoint of im2col().
+/// Adds each entry of the matrix `columns` to one element of `out`: the element
+/// that im2col() would copy to that entry. This function is the adjoint of
+/// im2col().
 static void col2im(const WindowWalk &walk, const double *columns,
                    int64_t numChannels, double *out) {
   int64_t step = walk.strides.back();
@@ -130,8 +133,9 @@ static void col2im(const WindowWalk &walk, const double *columns,
   }
 }
 
-/// Evaluates conv_transpose, the adjoint of a convolution: multiplies by the
-/// transposed filters with gemm, then calls col2im().
+/// Evaluates conv_transpose, the adjoint of a convolution. Multiplies the
+/// operand by the transposed filters, then adds the products to the result with
+/// col2im().
 static LogicalResult convTranspose(Evaluation &e) {
   auto op = cast<ConvTransposeOp>(e.op);
   const HostTensor &in = e.in(0), &filter = e.in(1);
@@ -164,9 +168,9 @@ static LogicalResult convTranspose(Evaluation &e) {
 // pool
 //===----------------------------------------------------------------------===//
 
-/// Combines the elements of each window by the binary function `f` and stores
-/// the result in `out`. `out` must hold the neutral element of `f` before.
-/// Padding is skipped.
+/// Combines the elements of each window of every channel by the binary function
+/// `f`, and stores the results in `out`. The caller must fill `out` with the
+/// neutral element of `f`. Padding is skipped.
 template <typename T, typename F>
 static void poolBy(const WindowWalk &walk, const HostTensor &in,
                    HostTensor &out, F f) {
@@ -205,7 +209,7 @@ static void averagePool(Evaluation &e, PoolOp op, const WindowWalk &walk) {
     out[i] = quotient(out[i], static_cast<T>(counts[i % counts.size()]));
 }
 
-/// Evaluates pool for every element type.
+/// Evaluates pool, for floats and for integers.
 static LogicalResult pool(Evaluation &e) {
   auto op = cast<PoolOp>(e.op);
   WindowWalk walk = makeWalk(spatial(e.in(0)), spatial(e.out()), op.getWindow(),

@@ -8,24 +8,25 @@ using namespace pcc::graph;
 using Dims = ShardingRule::DimFactors;
 
 namespace {
-/// Factors (index ranges that can be split over ranks) that attention and its
-/// gradients have in common:
+/// Factors (loop indices that a sharding may split over ranks) of the sharding
+/// rules of attention and its gradients. They make up the dims of the first
+/// three operands:
 ///
 ///   query [batch, shared own, queries, inner]
 ///   key   [batch, shared, keys, inner]
 ///   value [batch, shared, keys, outer]
 ///
 /// `shared` is the number of key heads and `own` the number of query heads per
-/// key head. `keys` and `inner` are Whole, which means that they are not split.
-/// If a causal attention's `queries` are split, each rank must know which
+/// key head. `keys` and `inner` must not be split (kind Whole). If the
+/// attention is causal and `queries` is split, each rank must know which
 /// queries it has.
 struct AttentionFactors {
   ShardingRule rule;
   Dims batch, shared, own, queries, keys, inner, outer;
 
-  /// Adds the factors to the rule, and the dims of the first three operands.
-  /// `perQuery` is the kind of the factors `own` and `queries`; `ofValues` is
-  /// the kind of `outer`.
+  /// Adds the factors and the dims of query, key and value to the rule.
+  /// `perQuery` is the kind of the factors `own` (query heads per key head) and
+  /// `queries`. `ofValues` is the kind of `outer` (the width of the values).
   AttentionFactors(AttentionOpInterface op, FactorKind perQuery,
                    FactorKind ofValues) {
     auto query = tensorType(op.getQuery()).getShape(),
@@ -45,7 +46,8 @@ struct AttentionFactors {
                      {batch, shared, keys, outer}};
   }
 
-  /// Returns the factors of the dim of query heads: `shared` and `own`.
+  /// Returns the factors of the dim of query heads: `shared` (key heads) and
+  /// `own` (query heads per key head).
   Dims heads() const {
     Dims heads = shared;
     heads.append(own);
@@ -58,15 +60,15 @@ struct AttentionFactors {
     return {batch, heads(), queries, outer};
   }
 
-  /// Adds `mask` as the last operand of the rule, unless it is null. The mask
-  /// broadcasts to [batch, heads, queries, keys].
+  /// Adds `mask`, which broadcasts to [batch, query heads, queries, keys], as
+  /// the last operand of the rule. Adds nothing if `mask` is null.
   void addMask(Value mask) {
     if (!mask)
       return;
     auto shape = tensorType(mask).getShape();
-    // Ring attention (Liu et al. 2023) splits `keys` in the same way as
-    // `queries`, but each rank needs whole rows of the mask. The last dim of
-    // the mask is therefore a separate Whole factor.
+    // Ring attention (Liu et al. 2023) splits the keys in the same way as the
+    // queries, but each rank needs whole rows of the mask. The last dim of the
+    // mask therefore has a separate factor of kind Whole (not to be split).
     Dims columns = factor(shape.empty() ? 1 : shape.back(), FactorKind::Whole);
     ShardingRule::TensorFactors all{batch, heads(), queries, columns},
         dims(shape.size());
@@ -77,16 +79,17 @@ struct AttentionFactors {
   }
 
 private:
-  /// Adds a factor of `size` to the rule and returns a list with its id. For a
-  /// size of 1, adds no factor and returns an empty list.
+  /// Adds a factor of `size` to the rule and returns a list with its id. If
+  /// `size` is 1, adds no factor and returns an empty list.
   Dims factor(int64_t size, FactorKind kind = FactorKind::Parallel) {
     return size > 1 ? Dims{rule.add(size, kind)} : Dims{};
   }
 };
 } // namespace
 
-/// Makes all factors Parallel except `keys` and `inner`. Partial sums of the
-/// value operand pass, because attention is linear in the values.
+/// Makes all factors Parallel (ranks can split them without communication)
+/// except keys and the width of queries and keys. Partial sums of the value
+/// operand may pass through the op, because attention is linear in the values.
 ShardingRule AttentionOp::getShardingRule() {
   AttentionFactors all(cast<AttentionOpInterface>(getOperation()),
                        FactorKind::Parallel, FactorKind::Parallel);
@@ -96,8 +99,9 @@ ShardingRule AttentionOp::getShardingRule() {
   return all.rule;
 }
 
-/// Makes batch, heads and queries Parallel. Makes the width of the values
-/// Whole, because the gradient of the probabilities is a sum over it.
+/// Makes batch, heads and queries Parallel factors (split without
+/// communication). Makes the width of the values Whole (not to be split),
+/// because the gradient of the probabilities is a sum over it.
 ShardingRule AttentionQueryGradientOp::getShardingRule() {
   AttentionFactors all(cast<AttentionOpInterface>(getOperation()),
                        FactorKind::Parallel, FactorKind::Whole);
@@ -110,8 +114,9 @@ ShardingRule AttentionQueryGradientOp::getShardingRule() {
   return all.rule;
 }
 
-/// Makes `queries` and `own` (the query heads per key head) Sum factors,
-/// because the gradients of keys and values are sums over them.
+/// Makes the queries and the query heads per key head Sum factors, because the
+/// gradients of keys and values are sums over them. If such a factor is split,
+/// each rank computes partial sums.
 ShardingRule AttentionKeyGradientOp::getShardingRule() {
   AttentionFactors all(cast<AttentionOpInterface>(getOperation()),
                        FactorKind::Sum, FactorKind::Whole);

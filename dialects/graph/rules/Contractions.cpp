@@ -8,15 +8,17 @@ using namespace pcc::graph;
 
 using Dims = ShardingRule::DimFactors;
 
-/// Adds a factor of `size` to `rule` and returns a list with its id. For a size
-/// of 1, adds no factor and returns an empty list.
+/// Adds a factor (loop index that can be split) of `size` to `rule` and returns
+/// a list with its id. If `size` is 1, adds no factor and returns an empty
+/// list.
 static Dims factor(ShardingRule &rule, int64_t size,
                    FactorKind kind = FactorKind::Parallel) {
   return size > 1 ? Dims{rule.add(size, kind)} : Dims{};
 }
 
-/// Makes the row, column and batch dims Parallel factors and the contracted dim
-/// a Sum factor.
+/// Makes the row, column and batch dims Parallel factors (split without
+/// communication). Makes the contracted dim a Sum factor: if it is split, each
+/// rank computes partial sums.
 ShardingRule MatmulOp::getShardingRule() {
   ShardingRule rule;
   auto lhs = tensorType(getLhs()).getShape(),
@@ -45,8 +47,9 @@ ShardingRule MatmulOp::getShardingRule() {
   return rule;
 }
 
-/// Makes each letter of the equation a factor: Parallel if the result has the
-/// letter, Sum otherwise.
+/// Makes each letter of the einsum equation a factor. It is Parallel (split
+/// without communication) if the result has the letter. Otherwise it is Sum: if
+/// it is split, each rank computes partial sums.
 ShardingRule EinsumOp::getShardingRule() {
   ShardingRule rule;
   auto equation = EinsumEquation::parse(getEquation());
@@ -72,27 +75,28 @@ ShardingRule EinsumOp::getShardingRule() {
   return rule;
 }
 
-/// Returns the factors of a tensor of `shape` [N, C, spatial…]: adds a Whole
-/// factor to `rule` for each spatial dim, and none for N and C. Callers may add
-/// windows with slideWindows(), so that the spatial dims of the result can be
-/// split.
+/// Returns the factors (loop indices) of the spatial dims of a tensor of
+/// `shape` [N, C, spatial…]. Adds a factor of kind Whole (not to be split) to
+/// `rule` for each of these dims. Callers may add windows with slideWindows(),
+/// so that the spatial dims of the result can be split.
 static ShardingRule::TensorFactors wholeSpatial(ShardingRule &rule,
                                                 ArrayRef<int64_t> shape) {
   return addDims(rule, shape.drop_front(2), FactorKind::Whole);
 }
 
-/// Adds a Whole factor to `rule` for each spatial dim of `tensor`, and appends
-/// these factors to `dims`.
+/// Adds a factor of kind Whole (not to be split) to `rule` for each spatial dim
+/// of `tensor`, and appends the factors to `dims`.
 static void appendSpatial(ShardingRule::TensorFactors &dims, ShardingRule &rule,
                           Value tensor) {
   llvm::append_range(dims, wholeSpatial(rule, tensorType(tensor).getShape()));
 }
 
-/// Returns the rule of a grouped convolution, whose channels are split into
-/// [group, channels of a group]. The group is a Parallel factor of input,
-/// filter and result. Within a group, input channels are a Sum factor and
-/// output channels a Parallel factor. The dims of the filter are [group out,
-/// in, spatial…] or, if `transposed`, [group in, out, spatial…].
+/// Returns the sharding rule of a grouped convolution, whose channel dims
+/// consist of two factors: the group, and the channels in a group. The group is
+/// a Parallel factor of input, filter and result. The input channels of a group
+/// are a Sum factor: if it is split, each rank computes partial sums. The
+/// output channels of a group are a Parallel factor. The dims of the filter are
+/// [group out, in, spatial…] or, if `transposed`, [group in, out, spatial…].
 static ShardingRule convRule(Operation *op, int64_t group, bool transposed) {
   ShardingRule rule;
   Value input = op->getOperand(0), filter = op->getOperand(1);
@@ -123,8 +127,8 @@ static ShardingRule convRule(Operation *op, int64_t group, bool transposed) {
   return rule;
 }
 
-/// Returns the rule of convRule() with windows (halo exchange), so that the
-/// spatial dims of the result can be split.
+/// Returns the sharding rule of convRule() with a window per spatial dim (halo
+/// exchange), so that the spatial dims of the result can be split.
 ShardingRule ConvOp::getShardingRule() {
   ShardingRule rule = convRule(*this, getGroup(), /*transposed=*/false);
   SmallVector<int64_t> extents;

@@ -67,9 +67,10 @@ bool pcc::graph::isZeros(Value value) {
   return false;
 }
 
-/// Returns broadcastRule(op), with the operands whose indices are listed as
-/// those through which partial sums pass. Without `together`, one of these
-/// operands may be partial; with `together`, all of them must be.
+/// Returns the sharding rule of a broadcasting op through which partial sums
+/// may pass. `operands` are the indices of the operands that may be partial
+/// sums. If `together` is true, either all of them or none are partial.
+/// Otherwise at most one of them is.
 static ShardingRule linearRule(Operation *op,
                                std::initializer_list<int> operands,
                                bool together = false) {
@@ -90,8 +91,8 @@ PCC_RULE(NegOp, linearRule(*this, {0}))
 
 #undef PCC_RULE
 
-/// Lets a partial sum pass through one of the two selected operands if all
-/// elements of the other one are 0.
+/// Returns a sharding rule in which one of the two selected operands may be a
+/// partial sum if all elements of the other one are 0.
 ShardingRule SelectOp::getShardingRule() {
   ShardingRule rule = broadcastRule(*this);
   if (isZeros(getOnFalse()))
@@ -101,8 +102,9 @@ ShardingRule SelectOp::getShardingRule() {
   return rule;
 }
 
-/// Lets a partial sum pass through a cast to a float type that is at least as
-/// wide as the operand's type, because such a cast does not round.
+/// Returns a sharding rule in which the operand of a cast may be a partial sum
+/// if the cast does not round. It does not if it converts to a float type that
+/// is at least as wide as the operand's type.
 ShardingRule CastOp::getShardingRule() {
   auto from = dyn_cast<FloatType>(tensorType(getInput()).getElementType());
   auto to = dyn_cast<FloatType>(tensorType(getResult()).getElementType());

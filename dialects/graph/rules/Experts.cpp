@@ -5,12 +5,14 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Makes all dims Whole (not to be split), because the position of each row in
-/// the result depends on all gates.
+/// Makes all dims Whole factors (not to be split), because the place of each
+/// row in the result depends on the gates of all tokens.
 ShardingRule GroupRowsOp::getShardingRule() { return wholeRule(*this); }
 
-/// Makes the dims of rows and experts Whole (not to be split), the contracted
-/// dim a Sum factor, and the columns of the matrices a Parallel factor.
+/// Makes the dims of rows and experts Whole factors (not to be split). Makes
+/// the contracted dim a Sum factor: if it is split, each rank computes partial
+/// sums. Makes the columns of the matrices a Parallel factor (split without
+/// communication).
 ShardingRule GroupedMatmulOp::getShardingRule() {
   ShardingRule rule;
   rule.operands = {

@@ -8,9 +8,10 @@ using namespace pcc::graph;
 using Dims = ShardingRule::DimFactors;
 using Tensor = ShardingRule::TensorFactors;
 
-/// Returns the rule of a gather with constant indices. The gathered dim is read
-/// through a window (ranks exchange the elements they need), and the other dims
-/// are Parallel factors.
+/// Returns the sharding rule of a gather with constant indices. The gathered
+/// dim is read through a window (each rank fetches the elements that its part
+/// of the result needs). The other dims are Parallel factors (split without
+/// communication).
 static ShardingRule
 constantGatherRule(GatherOp op,
                    ArrayRef<ShardingRule::Window::Stretch> stretches) {
@@ -34,9 +35,10 @@ constantGatherRule(GatherOp op,
   return rule;
 }
 
-/// Makes the gathered dim a Sum factor. Each rank reads the slices that it has,
-/// and uses zeros for the others; the sum over the ranks is the result
-/// (vocabulary-parallel embedding; Megatron-LM, Shoeybi et al. 2019).
+/// Makes the gathered dim of the data a Sum factor. If it is split, each rank
+/// reads the slices that it has, and uses zeros for all others. The sum over
+/// the ranks is the result (vocabulary-parallel embedding; Megatron-LM, Shoeybi
+/// et al. 2019).
 ShardingRule GatherOp::getShardingRule() {
   if (auto stretches = constantStretches(*this); !stretches.empty())
     return constantGatherRule(*this, stretches);
@@ -44,8 +46,8 @@ ShardingRule GatherOp::getShardingRule() {
   size_t dim = getDim();
   Tensor data = addDims(rule, tensorType(getData()).getShape()),
          indices = addDims(rule, tensorType(getIndices()).getShape());
-  // The gathered dim of a boolean tensor is Whole, because booleans cannot be
-  // summed.
+  // The gathered dim of a boolean tensor is Whole (not to be split), because
+  // the sum over the ranks is not defined for booleans.
   bool numbers = !tensorType(getData()).getElementType().isInteger(1);
   for (int factor : data[dim]) {
     rule.factors[factor].kind = numbers ? FactorKind::Sum : FactorKind::Whole;
@@ -62,8 +64,9 @@ ShardingRule GatherOp::getShardingRule() {
 }
 
 /// Adds factors to `rule` for the dims of `data` and `indices`, two shapes of
-/// equal rank. If a dim other than `dim` has the same size in both, both share
-/// one Parallel factor. All other dims are Whole factors.
+/// equal rank. If a dim other than `dim` has the same size in both shapes, both
+/// shapes share one Parallel factor (split without communication). All other
+/// dims are separate Whole factors (not to be split).
 static void tieElements(ShardingRule &rule, ArrayRef<int64_t> data,
                         ArrayRef<int64_t> indices, size_t dim, Tensor &dataDims,
                         Tensor &indexDims) {
@@ -82,8 +85,9 @@ static void tieElements(ShardingRule &rule, ArrayRef<int64_t> data,
   }
 }
 
-/// Makes the gathered dim a Sum factor: each rank uses zeros for the elements
-/// that it does not have, and the results are summed.
+/// Makes the gathered dim of the data a Sum factor. If it is split, each rank
+/// uses zeros for the elements that it does not have, and the sum over the
+/// ranks is the result.
 ShardingRule GatherElementsOp::getShardingRule() {
   ShardingRule rule;
   Tensor data, indices;
@@ -103,15 +107,16 @@ ShardingRule GatherElementsOp::getShardingRule() {
   return rule;
 }
 
-/// Lets partial sums of the updates pass to the result if the scatter adds them
-/// to a tensor of zeros.
+/// Lets the updates of a scatter be partial sums if the scatter adds them to a
+/// tensor of zeros. The result is then a partial sum as well.
 template <typename Op> static void passSums(Op op, ShardingRule &rule) {
   if (op.getKind() == ScatterKind::Add && isZeros(op.getData()))
     rule.partialThrough = {2};
 }
 
-/// Makes the dim along which elements are written a Parallel factor: each rank
-/// writes those of its part of the result.
+/// Makes the dim along which elements are written a Parallel factor (split
+/// without communication). Each rank writes the elements that lie in its part
+/// of the result.
 ShardingRule ScatterElementsOp::getShardingRule() {
   ShardingRule rule;
   Tensor data, indices;
@@ -128,9 +133,10 @@ ShardingRule ScatterElementsOp::getShardingRule() {
   return rule;
 }
 
-/// Makes the dims of the data that index tuples address Whole factors. Makes
-/// the batch dims, the remaining dims of the data, and the dims of the indices
-/// before the tuple Parallel factors.
+/// Makes those dims of the data that index tuples address Whole factors (not to
+/// be split). Makes the batch dims, the remaining dims of the data, and all
+/// dims of the indices but the last Parallel factors (split without
+/// communication).
 ShardingRule GatherNdOp::getShardingRule() {
   ShardingRule rule;
   auto data = tensorType(getData()).getShape(),
@@ -156,8 +162,9 @@ ShardingRule GatherNdOp::getShardingRule() {
 
 /// Makes the dims of the data Parallel factors: each rank writes the elements
 /// of its part. If updates are added, makes the dims of the index tuples Sum
-/// factors. Each rank then adds its share of the updates, one rank to the data
-/// and all others to zeros, and the results are summed.
+/// factors: each rank adds its part of the updates, and the results are summed
+/// over the ranks. To count the data once, one rank adds to the data and all
+/// others to zeros.
 ShardingRule ScatterNdOp::getShardingRule() {
   ShardingRule rule;
   auto data = tensorType(getData()).getShape(),
@@ -183,8 +190,8 @@ ShardingRule ScatterNdOp::getShardingRule() {
   return rule;
 }
 
-/// Makes all dims Parallel factors. If the new dim is split, each rank must
-/// know which indices it has.
+/// Makes all dims of the result Parallel factors (split without communication).
+/// If the new dim is split, each rank must know which of its indices it has.
 ShardingRule OneHotOp::getShardingRule() {
   ShardingRule rule;
   auto result = tensorType(getResult()).getShape();

@@ -15,9 +15,10 @@ using namespace pcc::graph;
 
 using Tensor = ShardingRule::TensorFactors;
 
-/// Makes the factors of the dims [begin, end) of `tensor` Inner and contiguous.
-/// If `result` has no elements, makes them Whole instead, because there is
-/// nothing to exchange.
+/// Makes the factors of the dims [begin, end) of `tensor` Inner: if such a
+/// factor is split, the ranks exchange intermediate results while the op runs.
+/// Each rank then has a contiguous part. If `result` has no elements, makes the
+/// factors Whole (not to be split) instead.
 static void makeInner(ShardingRule &rule, const Tensor &tensor, Value result,
                       int64_t begin, int64_t end) {
   bool empty = tensorType(result).getNumElements() == 0;
@@ -28,38 +29,40 @@ static void makeInner(ShardingRule &rule, const Tensor &tensor, Value result,
     }
 }
 
-/// Returns `tensor` with no factors in the dims [begin, end), which stands for
-/// a tensor with size 1 in these dims.
+/// Returns the factors of `tensor`, except that the dims [begin, end) have
+/// none. They are those of a tensor with size 1 in these dims.
 static Tensor without(Tensor tensor, int64_t begin, int64_t end) {
   for (int64_t dim = begin; dim < end; ++dim)
     tensor[dim].clear();
   return tensor;
 }
 
-/// Returns the bytes of one element of `value`.
+/// Returns the size in bytes of one element of `value`.
 static int64_t bytesOf(Value value) { return elementBytes(tensorType(value)); }
 
-/// Returns the bytes of one element of a sum over elements of `value`. Floats
-/// narrower than f32 are summed in f32.
+/// Returns the size in bytes of a sum over elements of `value`. Floats narrower
+/// than f32 are summed in f32.
 static int64_t bytesOfSum(Value value) {
   return std::max<int64_t>(4, bytesOf(value));
 }
 
-/// Returns the bytes of an index into a dim of `size` elements that ranks
-/// exchange: 4 (i32) if the index fits, else 8.
+/// Returns the size in bytes of an index that ranks exchange, into a dim of
+/// `size` elements: 4 (i32) if the index fits, otherwise 8.
 static int64_t bytesOfIndex(int64_t size) { return size > INT32_MAX ? 8 : 4; }
 
-/// Returns the rule of an op whose operand 0 and result 0 have the same shape
-/// and that combines elements along `dim`: `dim` is Inner, all other dims are
-/// Parallel.
+/// Returns the sharding rule of an op that combines elements along `dim`, and
+/// whose operand 0 and result 0 have the same shape. If `dim` is split, the
+/// ranks exchange intermediate results (kind Inner). All other dims are
+/// Parallel factors (split without communication).
 static ShardingRule alongDim(Operation *op, int64_t dim) {
   ShardingRule rule = sameShapeRule(op);
   makeInner(rule, rule.results[0], op->getResult(0), dim, dim + 1);
   return rule;
 }
 
-/// Returns the rule of a softmax along `dim`. If `dim` is split, the ranks
-/// exchange the maximum and the sum of each row.
+/// Returns the sharding rule of a softmax along `dim`. If `dim` is split, the
+/// ranks exchange the maximum and the sum of each row (all elements along
+/// `dim`).
 static ShardingRule softmaxRule(Operation *op, int64_t dim) {
   ShardingRule rule = alongDim(op, dim);
   Tensor row = without(rule.results[0], dim, dim + 1);
@@ -76,9 +79,9 @@ ShardingRule LogSoftmaxOp::getShardingRule() {
   return softmaxRule(*this, getDim());
 }
 
-/// Returns the rule of a norm over the dims from `from` on. Scale and bias have
-/// the factors of these dims. If these dims are split, the ranks exchange
-/// `numSums` sums per row in one message.
+/// Returns the sharding rule of a norm over all dims with an index of at least
+/// `from`. Scale and bias have the factors of these dims. If these dims are
+/// split, the ranks exchange `numSums` sums per row in one message.
 static ShardingRule normRule(Operation *op, int64_t from, int64_t numSums) {
   ShardingRule rule = sameShapeRule(op);
   int64_t rank = rule.operands[0].size();
@@ -98,8 +101,9 @@ ShardingRule RmsNormOp::getShardingRule() {
   return normRule(*this, getDim(), /*numSums=*/1);
 }
 
-/// Makes the dim of the cumulative sum an Inner factor. If it is split, each
-/// rank gathers the sums over the parts of all ranks.
+/// Makes the dim of the cumulative sum an Inner factor: if it is split, the
+/// ranks exchange intermediate results. Each rank gathers, from all ranks, the
+/// sum over the rank's part.
 ShardingRule CumSumOp::getShardingRule() {
   int64_t dim = getDim();
   ShardingRule rule = alongDim(*this, dim);
@@ -109,8 +113,9 @@ ShardingRule CumSumOp::getShardingRule() {
   return rule;
 }
 
-/// Makes the reduced dim an Inner factor. If it is split, the ranks first find
-/// the extreme value of each row, then the first or last index that has it.
+/// Makes the reduced dim an Inner factor: if it is split, the ranks exchange
+/// intermediate results. First they find the extreme value of each row, then
+/// the first or last index that has this value.
 ShardingRule ArgReduceOp::getShardingRule() {
   ShardingRule rule;
   int64_t dim = getDim();
@@ -129,10 +134,10 @@ ShardingRule ArgReduceOp::getShardingRule() {
   return rule;
 }
 
-/// Makes the dim of the selection an Inner factor. If it is split, the ranks
-/// first gather the k best values of each rank's part. To find the indices of
-/// the k best values of all, they sum global indices, where each rank
-/// contributes 0 for a value that is not in its part.
+/// Makes the dim of the selection an Inner factor: if it is split, the ranks
+/// exchange intermediate results. First they gather the k best values of each
+/// rank's part. Then they sum the global indices of the k best values of all
+/// parts, where a rank contributes 0 for each value that is not in its part.
 ShardingRule TopKOp::getShardingRule() {
   ShardingRule rule;
   int64_t dim = getDim(), k = getK();

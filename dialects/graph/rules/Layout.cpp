@@ -19,16 +19,16 @@ ShardingRule TransposeOp::getShardingRule() {
 }
 
 namespace {
-/// Splits the dims of two shapes with the same number of elements into common
-/// factors, from the left:
+/// Divides the dims of two shapes with the same number of elements into common
+/// factors (loop indices that can be split), from the left:
 ///
 ///   [6, 4] and [2, 12]:  factors 2 | 3 | 4, so {2,3},{4} and {2},{3,4}
 ///
-/// Each step compares what remains of the current dim of each shape. If the
-/// smaller remainder divides the larger one, it becomes a common factor.
-/// Otherwise, as for [6, 4] and [4, 6], the dims of both shapes become separate
-/// Whole factors, up to the next dims before which both shapes have the same
-/// number of elements.
+/// Each step takes the current dim of each shape, and divides its size by the
+/// factors that it already has. If the smaller quotient divides the larger one,
+/// it becomes a common factor. Otherwise, as for [6, 4] and [4, 6], the dims
+/// get separate Whole factors (not to be split). This ends at the next dims
+/// before which both shapes have the same number of elements.
 class FactorWalk {
 public:
   FactorWalk(ShardingRule &rule, ArrayRef<int64_t> from, ArrayRef<int64_t> to)
@@ -50,9 +50,9 @@ public:
   Tensor operand, result;
 
 private:
-  /// Advances `dim` to the first dim that its factors do not cover completely,
-  /// and sets `rest` to the quotient of the dim's size and these factors.
-  /// Returns false if all dims are covered.
+  /// Advances `dim` to the first dim of `shape` whose factors do not yet
+  /// multiply to its size. Sets `rest` to the size divided by these factors.
+  /// Returns false if there is no such dim.
   static bool next(ArrayRef<int64_t> shape, size_t &dim, int64_t &rest) {
     while (rest == 0 || (rest == 1 && dim < shape.size())) {
       if (rest == 1)
@@ -64,7 +64,7 @@ private:
     return dim < shape.size();
   }
 
-  /// Adds a factor of `size` to the current dim of both shapes.
+  /// Adds one factor of `size` that the current dims of both shapes share.
   void share(int64_t size) {
     int factor = rule.add(size);
     operand[i].push_back(factor);
@@ -73,8 +73,9 @@ private:
     right /= size;
   }
 
-  /// Adds separate Whole factors to the dims of both shapes, up to the next
-  /// dims before which both shapes have the same number of elements.
+  /// Adds separate Whole factors (not to be split) to the dims of both shapes,
+  /// up to the next dims before which both shapes have the same number of
+  /// elements.
   void diverge() {
     int64_t leftVolume = left, rightVolume = right;
     operand[i].push_back(rule.add(left, FactorKind::Whole));
@@ -117,12 +118,14 @@ ShardingRule BroadcastOp::getShardingRule() {
   return rule;
 }
 
-/// Makes each dim that is not sliced a Parallel factor. If the size of a slice
-/// divides the dim and the start, the slice is one of n equal blocks, such as q
-/// in a fused q, k, v. The dim of the operand then has the factors n (Whole)
-/// and size, and the dim of the result has the factor size. All slices may also
-/// be read through a window. A slice that is not such a block can be split only
-/// with the window.
+/// Makes each dim that is not sliced a Parallel factor (split without
+/// communication). A slice is a block if its step is 1 and its size divides the
+/// dim and its start, such as q in a fused q, k, v. The dim of the operand then
+/// consists of two factors, the number of blocks (Whole, not to be split) and
+/// the size of a block, and the dim of the result is the second factor. Every
+/// slice may also be read through a window, in which each rank fetches the
+/// elements that it needs. A slice that is no block can be split only with the
+/// window.
 ShardingRule SliceOp::getShardingRule() {
   ShardingRule rule;
   auto input = tensorType(getInput()).getShape();
@@ -152,10 +155,12 @@ ShardingRule SliceOp::getShardingRule() {
   return rule;
 }
 
-/// If all n operands have equal sizes, each is a block of the result: the
-/// operands' dim has the factor size, and the result's dim has the factors n
-/// (Whole) and size. Operands of different sizes are read through windows
-/// instead, each at its offset in the result.
+/// Makes all dims but the concatenated one Parallel factors (split without
+/// communication). If all n operands have equal sizes, each is a block of the
+/// result. The concatenated dim of an operand is then one factor, the size of a
+/// block. The concatenated dim of the result consists of the factor n (Whole,
+/// not to be split) and the size of a block. Operands of different sizes are
+/// read through windows instead: each rank fetches the elements that it needs.
 ShardingRule ConcatOp::getShardingRule() {
   ShardingRule rule;
   size_t dim = getDim();
@@ -189,9 +194,10 @@ ShardingRule ConcatOp::getShardingRule() {
   return rule;
 }
 
-/// Returns the rule of an op that changes some dims of its operand. A dim for
-/// which `untouched` is true is one Parallel factor of operand and result. Any
-/// other dim is a Whole factor of each.
+/// Returns the sharding rule of an op that changes some dims of its operand. A
+/// dim for which `untouched` is true is one Parallel factor (split without
+/// communication) that operand and result share. Any other dim is a separate
+/// Whole factor (not to be split) of each.
 static ShardingRule untouchedRule(Operation *op,
                                   llvm::function_ref<bool(size_t)> untouched) {
   ShardingRule rule;
@@ -213,10 +219,10 @@ static ShardingRule untouchedRule(Operation *op,
   return rule;
 }
 
-/// Returns which element of a dim of `size` elements each element of the padded
-/// dim reads, as stretches (ranges that read at a constant step). With constant
-/// padding, the stretches also read elements outside the dim, which stand for
-/// zeros.
+/// Returns the stretches (ranges that read at a constant step) of a padded dim.
+/// They map each index of the padded dim to the index that it reads in the dim
+/// of `size` elements before padding. With constant padding, some of the
+/// indices that are read lie outside that dim and stand for zeros.
 static SmallVector<ShardingRule::Window::Stretch, 2>
 paddedFrom(PadMode mode, int64_t size, int64_t low, int64_t high) {
   int64_t end = low + size, all = end + high;
@@ -249,8 +255,8 @@ ShardingRule PadOp::getShardingRule() {
   auto shape = tensorType(getInput()).getShape();
   for (auto [i, size] : llvm::enumerate(shape)) {
     int64_t low = getLow()[i], high = getHigh()[i];
-    // In the modes that copy elements, paddedFrom() supports only padding of
-    // less than `size` elements per side, and no cropping.
+    // In the modes that copy elements (reflect, edge, wrap), paddedFrom()
+    // supports only paddings of 0 to `size` - 1 elements per side.
     bool once = low >= 0 && high >= 0 && low < size && high < size;
     if ((low != 0 || high != 0) && !rule.results[0][i].empty() && size > 0 &&
         (getMode() == PadMode::Constant || once))
@@ -264,8 +270,9 @@ ShardingRule PadOp::getShardingRule() {
   return rule;
 }
 
-/// Makes the last dim Whole, because elements of its two halves are rotated
-/// together. All other dims are Parallel.
+/// Makes the last dim Whole (not to be split), because elements of its two
+/// halves are rotated together. All other dims are Parallel factors (split
+/// without communication).
 ShardingRule RotaryOp::getShardingRule() {
   ShardingRule rule = broadcastRule(*this);
   for (int factor : rule.results[0].back())

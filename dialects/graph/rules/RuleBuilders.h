@@ -7,34 +7,35 @@
 
 namespace pcc::graph {
 
-/// Returns a rule in which each dim of operand 0 and result 0, which have the
-/// same shape, is a Parallel factor. Dims whose indices are in `whole` are
-/// Whole factors instead and must not be split. The caller adds the factors of
-/// all other operands and results.
+/// Returns a sharding rule for an op whose operand 0 and result 0 have the same
+/// shape. Each of their dims is a Parallel factor (a loop index that ranks can
+/// split without communication). Dims whose indices are in `whole` are Whole
+/// factors instead, which must not be split. The caller adds the factors of all
+/// other operands and results.
 ShardingRule sameShapeRule(mlir::Operation *op,
                            llvm::ArrayRef<int64_t> whole = {});
 
-/// Returns the rule of an op that cannot be split: every dim of every operand
-/// and result is a separate Whole factor.
+/// Returns the sharding rule of an op that must not be split: every dim of
+/// every operand and result is a separate factor of kind Whole.
 ShardingRule wholeRule(mlir::Operation *op);
 
 /// Adds a factor of `kind` to `rule` for each dim of `shape` with more than one
-/// element. Returns one list per dim of `shape`, which holds the id of the
-/// dim's factor, or nothing for a dim of size 0 or 1.
+/// element. Returns, for each dim of `shape`, a list with the id of its factor.
+/// The list is empty for a dim of size 0 or 1.
 ShardingRule::TensorFactors addDims(ShardingRule &rule,
                                     llvm::ArrayRef<int64_t> shape,
                                     FactorKind kind = FactorKind::Parallel);
 
-/// Returns whether the ops that define `value` show that all its elements are
-/// the float 0: `value` is a splat constant, possibly broadcast or reshaped. An
-/// op that adds a partial sum to such zeros, or selects between the two, has a
-/// partial sum as its result.
+/// Returns whether all elements of `value` are known to be the float 0: `value`
+/// is a splat constant, possibly broadcast or reshaped. Rules use it because
+/// zeros do not change a sum: an op that adds such zeros to a partial sum, or
+/// selects between the two, gives a partial sum.
 bool isZeros(mlir::Value value);
 
-/// Appends `window` to the windows of `rule`, whose result 0 must be set.
-/// Unless `window.optional`, also makes the factors of dim `window.dim` of
-/// result 0 Parallel and contiguous, because the dim can be split only with the
-/// window.
+/// Appends `window`, a windowed read, to the windows of `rule`. The rule must
+/// have the factors of result 0. Unless `window.optional` is true, the function
+/// also makes the factors of dim `window.dim` of result 0 Parallel and
+/// contiguous, because that dim can be split only with the window.
 void addWindow(ShardingRule &rule, ShardingRule::Window window);
 
 /// Returns the stretches (ranges of result indices that read at a constant
@@ -48,10 +49,10 @@ constantStretches(GatherOp gather);
 /// Adds a window to `rule` for each spatial dim of the result of a convolution
 /// or pool, so that the dim can be split. Each rank then reads the input
 /// elements around its part of the result (halo exchange; GSPMD, Xu et al.
-/// 2021). In `rule`, operand 0 and result 0 have the dims N, C, spatial….
-///   extents  per spatial dim, the number of elements that one window spans
+/// 2021). Operand 0 and result 0 of `rule` must have the dims N, C, spatial….
+///   extents  per spatial dim, the number of input elements that one window spans
 ///   strides  per spatial dim, the elements from one window to the next
-///   pads     the low padding of every spatial dim, then the high padding
+///   pads     the padding before each spatial dim, then the padding after each
 void slideWindows(ShardingRule &rule, llvm::ArrayRef<int64_t> extents,
                   llvm::ArrayRef<int64_t> strides,
                   llvm::ArrayRef<int64_t> pads);

@@ -5,9 +5,9 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Returns the rule of an op without operands: every dim of the result is a
-/// Parallel factor. A dim of size 1 also has a factor; if it is split, one rank
-/// has the element.
+/// Returns the sharding rule of an op without operands. Every dim of the result
+/// is a Parallel factor (split without communication). A dim of size 1 has a
+/// factor, too; if it is split, one rank has the element.
 static ShardingRule sourceRule(Operation *op) {
   ShardingRule rule;
   ShardingRule::TensorFactors &dims = rule.results.emplace_back();
@@ -22,8 +22,9 @@ ShardingRule ConstantOp::getShardingRule() { return sourceRule(*this); }
 
 ShardingRule LossGradientOp::getShardingRule() { return sourceRule(*this); }
 
-/// Makes every dim of operand and result a Parallel factor, including dims of
-/// size 1. Lets partial sums pass.
+/// Makes every dim of operand and result a Parallel factor (split without
+/// communication), including dims of size 1. The operand may be a partial sum;
+/// the result is then a partial sum as well.
 ShardingRule AccumulateOp::getShardingRule() {
   ShardingRule rule = sourceRule(*this);
   rule.operands.push_back(rule.results[0]);
@@ -31,8 +32,9 @@ ShardingRule AccumulateOp::getShardingRule() {
   return rule;
 }
 
-/// Makes every dim of the written value a Parallel factor, including dims of
-/// size 1, as in the rule of the parameter.
+/// Makes every dim of the written value a Parallel factor (split without
+/// communication), including dims of size 1. The rule of the parameter has the
+/// same factors.
 ShardingRule SetParameterOp::getShardingRule() {
   ShardingRule rule;
   ShardingRule::TensorFactors &dims = rule.operands.emplace_back();
@@ -42,8 +44,9 @@ ShardingRule SetParameterOp::getShardingRule() {
   return rule;
 }
 
-/// Makes all dims Parallel factors. If the counted dim is split, each rank must
-/// know which indices it has.
+/// Makes all dims Parallel factors (split without communication). If the dim
+/// along which iota counts is split, each rank must know which of its indices
+/// it has.
 ShardingRule IotaOp::getShardingRule() {
   ShardingRule rule = sourceRule(*this);
   for (int factor : rule.results[0][getDim()])

@@ -14,9 +14,10 @@ void pcc::graph::addWindow(ShardingRule &rule, ShardingRule::Window window) {
   rule.windows.push_back(std::move(window));
 }
 
-/// Returns whether `index` continues `stretch`, a range that reads at a
-/// constant step. The second index of a stretch sets the step, and thus always
-/// continues it unless it equals the first index.
+/// Returns whether `stretch`, a range of results that read at a constant step,
+/// can be extended by a result that reads `index`. If `stretch` has one result
+/// only, `index` sets the step, and the function returns true unless `index`
+/// equals the first index.
 static bool continues(ShardingRule::Window::Stretch &stretch, int64_t index) {
   const int64_t count = stretch.hi - stretch.lo;
   if (count == 1 && index != stretch.source)

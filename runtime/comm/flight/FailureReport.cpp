@@ -60,11 +60,13 @@ public:
     return std::nullopt;
   }
 
-  /// Returns the seconds since the rank's last sign of life.
+  /// Returns the seconds since the last sign of life of the rank whose log has
+  /// index `index`.
   double stillFor(size_t index) const { return now - places[index].moved; }
 
-  /// Returns the activity of a rank as text, such as "step 5, action 1F3,
-  /// all_reduce of h with rank 2".
+  /// Returns the activity of the rank whose log has index `index` as text, such
+  /// as "step 5, action 1F3, all_reduce of h with rank 2". Action 1F3 is the
+  /// forward (F) of microbatch 3 on stage 1.
   std::string where(size_t index) const {
     const FlightState &place = places[index];
     const FlightEntry *entry = place.wait ? place.wait : place.action;
@@ -84,8 +86,10 @@ public:
     return text;
   }
 
-  /// Returns the note about a rank for the error, such as "rank 3: step 5,
-  /// action 1F3, for 2.1 s, has not moved for 2.1 s".
+  /// Returns the note that the error gets about the rank whose log has index
+  /// `index`, such as "rank 3: step 5, action 1F3, for 2.1 s, has not moved for
+  /// 2.1 s". Action 1F3 is the forward (F) of microbatch 3 on stage 1. The last
+  /// part appears only if isStill() is true for `patience` seconds.
   std::string line(size_t index, double patience) const {
     const FlightState &place = places[index];
     std::string text = "rank " + std::to_string(flights[index].rank) + ": ";
@@ -101,9 +105,10 @@ public:
     return text;
   }
 
-  /// Returns whether a rank has shown no sign of life for longer than
-  /// `patience` seconds. Always false for a snapshot before the end of the
-  /// logs, because earlier heartbeats are not kept.
+  /// Returns whether the rank whose log has index `index` has shown no sign of
+  /// life for longer than `patience` seconds. Always false for a snapshot
+  /// before the end of the logs, because the logs keep only the latest
+  /// heartbeat.
   bool isStill(size_t index, double patience) const {
     return isOver && stillFor(index) > patience;
   }
@@ -114,8 +119,8 @@ private:
   /// at an earlier time.
   const bool isOver;
   std::vector<FlightState> places;
-  /// Time of the snapshot: the given time, or the last sign of life of any
-  /// rank.
+  /// Time of the snapshot, in seconds of FlightRecorder::now(). It is the
+  /// requested time or, for kAtTheEnd, the last sign of life of any rank.
   double now = 0;
 };
 
@@ -126,10 +131,11 @@ public:
   WaitChain(const JobSnapshot &snapshot, double patience)
       : snapshot(snapshot), patience(patience), seen(snapshot.size()) {}
 
-  /// Returns the index of the first rank, reached from the waiting rank
-  /// `index`, that does not wait or that shows no sign of life. Checks all
-  /// ranks for which a rank waits before it follows their waits. Returns
-  /// std::nullopt if all ranks that are reached wait.
+  /// Searches for the rank that blocks others, from the waiting rank with log
+  /// index `index`. Returns the log index of the first rank that does not wait,
+  /// or that shows no sign of life. Checks all ranks for which a rank waits
+  /// before it follows their waits. Returns std::nullopt if every rank that the
+  /// search reaches waits.
   std::optional<size_t> endFrom(size_t index) {
     seen[index] = true;
     const FlightState &place = snapshot.place(index);
@@ -157,8 +163,8 @@ private:
 } // namespace
 
 /// Returns the number of seconds without a sign of life after which a rank
-/// counts as standing still: a quarter of the time that `waiter` has waited, at
-/// least 0.5 s.
+/// counts as stuck: a quarter of the time that `waiter` has waited, at least
+/// 0.5 s. `waiter` is an index in the list of logs; without one, returns 0.5 s.
 static double patienceOf(const JobSnapshot &snapshot,
                          std::optional<size_t> waiter) {
   constexpr double shortest = 0.5;
@@ -168,8 +174,9 @@ static double patienceOf(const JobSnapshot &snapshot,
   return std::max(shortest, (place.moved - place.wait->begin) / 4);
 }
 
-/// Returns the index, in the list of logs, of the rank that keeps `waiter`
-/// waiting.
+/// Returns the index, in the list of logs, of the rank that blocks rank
+/// `waiter`: the end of a chain of ranks that wait for each other. Returns
+/// std::nullopt if `waiter` does not wait, or if there is no such rank.
 static std::optional<size_t> endOfChain(const JobSnapshot &snapshot,
                                         int waiter) {
   const auto index = snapshot.find(waiter);
@@ -178,8 +185,9 @@ static std::optional<size_t> endOfChain(const JobSnapshot &snapshot,
   return WaitChain(snapshot, patienceOf(snapshot, index)).endFrom(*index);
 }
 
-/// Returns text that is appended to the message about the lost rank `lost`:
-/// where that rank was, and the first rank that waits for it.
+/// Returns text that is appended to the message about the lost rank `lost`: the
+/// last activity of that rank, and a rank that waits for it with its activity.
+/// A part without a log is left out.
 static std::string storyOfLost(const JobSnapshot &snapshot, int lost) {
   std::string text;
   if (const auto index = snapshot.find(lost))
@@ -191,9 +199,9 @@ static std::string storyOfLost(const JobSnapshot &snapshot, int lost) {
   return text;
 }
 
-/// Returns text that is appended to the message about a deadline that `waiter`
-/// missed: the rank that kept it waiting, and where that rank was. Empty if
-/// there is no such rank.
+/// Returns text that is appended to the message about a deadline that rank
+/// `waiter` missed: the rank that blocks `waiter`, and the last activity of
+/// that rank. Empty if there is no such rank.
 static std::string storyOfWaiter(const JobSnapshot &snapshot, int waiter) {
   const auto end = endOfChain(snapshot, waiter);
   if (!end)

@@ -17,21 +17,27 @@ struct LossClues {
   /// The rank that reported a missed deadline, if any. Ignored if `lost` is
   /// set.
   std::optional<int> waiter = {};
-  /// Time of the failure, in seconds of FlightRecorder::now(). The states of
-  /// the ranks at this time are examined. With kAtTheEnd the last states in the
-  /// logs are examined. A rank without a recent sign of life then counts as
-  /// standing still, because waiting ranks send heartbeats.
+  /// Time of the failure, in seconds of FlightRecorder::now(). The report
+  /// describes what the ranks did at this time. kAtTheEnd means the end of the
+  /// flight logs. Only then does a rank without a recent sign of life count as
+  /// stuck, because waiting ranks record heartbeats.
   double time = kAtTheEnd;
 };
 
-/// Returns `status` with a longer message and more notes. For a lost rank the
-/// message adds where that rank was and which rank waits for it. For a missed
-/// deadline the message adds the culprit and where it was. The culprit is found
-/// from the ranks that the waiter waits for, the ranks for which those wait,
-/// and so on: it is the first rank that does not wait or shows no sign of life.
-/// There is none if the ranks wait for each other in a cycle, or if the logs do
-/// not tell. One note per rank, for at most 16 ranks, tells where the rank was.
-/// An example of a message:
+/// Returns `status` with a longer message and more notes.
+///
+/// - Lost rank: the message adds the last activity of that rank, and a rank
+///   that waits for it.
+/// - Missed deadline: the message adds the culprit and its last activity. The
+///   search for the culprit begins at the rank that missed the deadline, and
+///   goes from each rank to the ranks for which it waits. The first rank that
+///   does not wait, or shows no sign of life, is the culprit. There is no
+///   culprit if the ranks wait for each other in a cycle, or if logs are
+///   missing.
+///
+/// Each note states the last activity of one rank, for at most 16 ranks. An
+/// example of a message, in which 1B0 is the backward (B) of microbatch 0 on
+/// stage 1:
 ///
 ///   rank 2 was lost: it was ended by signal 9 (Killed); step 12, action 1B0;
 ///   rank 3 waits for it: step 12, action 1B0, all_reduce of h

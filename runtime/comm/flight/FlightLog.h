@@ -28,8 +28,8 @@ struct FlightLog {
   static FlightLog of(const FlightHeader &header, const FlightEntry *ring);
 };
 
-/// A time that is later than all entries of a log. Functions that take a time
-/// then examine the last state in the log.
+/// A time that is later than all entries of a flight log. A function that takes
+/// a time returns the state at the end of the log for this time.
 inline constexpr double kAtTheEnd = std::numeric_limits<double>::infinity();
 
 /// Activity of a rank at one time, as its flight log shows. The pointers refer
@@ -43,9 +43,9 @@ struct FlightState {
   const FlightEntry *action = nullptr;
   /// Whether `action` was in progress; false if it had ended.
   bool isInAction = false;
-  /// Time of the rank's last sign of life at or before the examined time. The
-  /// log keeps only the latest heartbeat, so heartbeats count only if the
-  /// examined time is kAtTheEnd.
+  /// Time of the rank's last sign of life (begin or end of an entry, or
+  /// heartbeat) at or before the examined time. The log keeps only the latest
+  /// heartbeat, so heartbeats count only if the examined time is kAtTheEnd.
   double moved = 0;
 };
 

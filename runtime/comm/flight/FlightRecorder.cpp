@@ -33,9 +33,9 @@ static int makeFile(const std::string &path, size_t bytes) {
   return file;
 }
 
-/// Uses a mapping of the file `path` as memory; without a file, anonymous
-/// memory; if that fails, the heap. Readers check `capacity`, which is
-/// therefore set last.
+/// The memory of the recorder is a mapping of the file `path`. If there is no
+/// file, it is an anonymous mapping; if mmap() fails, it is heap memory.
+/// Readers check `capacity`, which is therefore set last.
 FlightRecorder::FlightRecorder(int rank, const std::string &path)
     : bytes(sizeof(FlightHeader) + kCapacity * sizeof(FlightEntry)) {
   const int file = makeFile(path, bytes);

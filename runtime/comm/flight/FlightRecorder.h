@@ -11,15 +11,16 @@
 
 namespace pcc::runtime {
 
-/// Records the latest actions, waits and messages of one rank, so that the
-/// error of a failed run can tell where every rank was:
+/// Records the latest actions, waits and messages of one rank. The error
+/// message of a failed run can then state what every rank was doing:
 ///
 ///   action 0F3 ────────────────────────────── begin … end
 ///     wait: all_reduce of h, ranks 1 and 3 ── begin … end
 ///
-/// With a file, the entries are in a shared mapping of that file and therefore
-/// survive even SIGKILL. Only the rank's thread may write. Recording an entry
-/// costs one clock reading and a copy of the texts, and allocates nothing.
+/// Action 0F3 is the forward (F) of microbatch 3 on stage 0. With a file, the
+/// entries are in a shared mapping of that file and therefore survive even
+/// SIGKILL. Only the rank's thread may write. Recording an entry costs one
+/// clock reading and a copy of the texts, and allocates nothing.
 class FlightRecorder {
 public:
   /// Number of latest entries that a recorder keeps. Further entries overwrite
@@ -35,8 +36,8 @@ public:
   FlightRecorder(const FlightRecorder &) = delete;
   FlightRecorder &operator=(const FlightRecorder &) = delete;
 
-  /// Sets the training or inference step, counted from 1, that the following
-  /// entries state.
+  /// Sets the number of the training or inference step, counted from 1. Entries
+  /// that are recorded later contain this number.
   void beginStep(int64_t step);
 
   /// Index of an entry, counted from 0 since the recorder was created. A call
@@ -46,9 +47,9 @@ public:
   /// "all_reduce", and returns the entry's index. The entry is in progress
   /// until end().
   Entry begin(FlightKind kind, std::string_view call, const ActionId &action);
-  /// Begins an entry of kind Action for the schedule action `name`, such as
-  /// "0F3", and returns the entry's index. The entry is in progress until
-  /// end().
+  /// Begins an entry of kind Action for the schedule action `name`, and returns
+  /// the entry's index. An example of a name is "0F3": stage 0, forward (F),
+  /// microbatch 3. The entry is in progress until end().
   Entry beginAction(std::string_view name);
   /// Ends an entry: sets its end time to the current time.
   void end(Entry entry);

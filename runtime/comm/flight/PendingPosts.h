@@ -10,10 +10,10 @@
 
 namespace pcc::runtime {
 
-/// Maps tickets (handles of one group's post() calls) to flight recorder
-/// entries, so that a wait for a ticket can end its entry. Remembers the latest
-/// kMost posts. If more posts are in flight, the entries of the oldest ones are
-/// never ended.
+/// Maps tickets (handles of one group's post() calls) to entries of the flight
+/// recorder (log of a rank's latest activities). A wait for a ticket can thus
+/// end the entry of its post. Remembers the latest kMost posts. If more posts
+/// are in flight, the entries of the oldest ones are never ended.
 class PendingPosts {
 public:
   /// `recorder` must outlive this object.

@@ -193,8 +193,9 @@ Status MpiGroup::describe(const TransferFault &fault, const CallSite &site) {
 // Collectives
 //===----------------------------------------------------------------------===//
 
-/// Returns a message with member `peer`. The pointer loses its const because
-/// PeerBuffer serves both directions; sends do not write through the pointer.
+/// Returns a message to or from member `peer`, an index in the group. The
+/// pointer loses its const because PeerBuffer serves both directions; sends do
+/// not write through the pointer.
 static PeerBuffer pieceOf(int peer, const void *data, size_t bytes) {
   return {peer, const_cast<void *>(data), bytes};
 }
@@ -258,7 +259,7 @@ Status MpiGroup::allGather(const void *in, void *out, size_t bytes,
   return runPieces(siteOf("all_gather", action));
 }
 
-/// Arguments of the all-reduce of one block of elements.
+/// Arguments of an all-reduce: of the whole array, or of one block of it.
 struct MpiGroup::Sum {
   const char *in;
   char *out;
@@ -267,7 +268,8 @@ struct MpiGroup::Sum {
   dist::ReductionKind kind;
 };
 
-/// An all-reduce of more than kSmallReduction bytes is done block by block.
+/// All-reduces at most kSmallReduction bytes at once by reduceSmall(), and a
+/// larger array block by block by reduceShares().
 Status MpiGroup::allReduce(const void *in, void *out, size_t count,
                            ElementType type, dist::ReductionKind kind,
                            const ActionId &action) {
@@ -287,8 +289,8 @@ Status MpiGroup::allReduce(const void *in, void *out, size_t count,
   return Status::success();
 }
 
-/// Every member sends all of its elements of the block to all other members,
-/// and reduces all elements itself.
+/// Every member sends all of its elements to all other members, and reduces the
+/// elements of all members itself.
 Status MpiGroup::reduceSmall(const Sum &sum, const CallSite &site) {
   const size_t bytes = sum.count * sizeOf(sum.type);
   scratch.resize(std::max(scratch.size(), bytes * size()));

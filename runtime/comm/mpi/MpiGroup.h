@@ -22,8 +22,8 @@
 
 namespace pcc::runtime {
 
-/// One rank's view of a group of MPI processes. All groups use MPI_COMM_WORLD,
-/// and are told apart by the tags of their messages.
+/// One rank's view of a group (fixed, ordered set of ranks) of MPI processes.
+/// All groups use MPI_COMM_WORLD; the tag of a message identifies its group.
 class MpiGroup final : public Group {
 public:
   /// Creates the view of one member. `worldRanks` are the members in group
@@ -53,11 +53,12 @@ public:
 private:
   struct Sum;
 
-  /// All-reduces a small array in one round of messages: every member receives
-  /// the elements of all members and reduces them itself.
+  /// All-reduces an array of at most 4096 bytes, or of any size if the group
+  /// has one member. Takes one round of messages: every member receives the
+  /// elements of all members and reduces them itself.
   Status reduceSmall(const Sum &sum, const CallSite &site);
-  /// All-reduces a large array in two rounds of messages: a reduce-scatter,
-  /// then an all-gather.
+  /// All-reduces one block of an array of more than 4096 bytes in two rounds of
+  /// messages: a reduce-scatter, then an all-gather.
   Status reduceShares(const Sum &sum, const CallSite &site);
   /// Begins to send all of `sends` and to receive all of `receives` under a new
   /// ticket. If a message is from this rank to itself, it is copied.
@@ -87,11 +88,12 @@ private:
   bool isUnderWay(size_t index, std::span<const Ticket> tickets) const;
   /// Returns whether all transfers of `tickets` are complete.
   bool isComplete(std::span<const Ticket> tickets) const;
-  /// Ends the run because a transfer failed with `fault`. Returns the error
-  /// that ended the run, which may be an earlier one.
+  /// Ends the run because a transfer failed with `fault`. Returns the error of
+  /// this fault. If the run had ended before, returns the error of that earlier
+  /// end instead.
   Status describe(const TransferFault &fault, const CallSite &site);
-  /// Ends the run on all ranks with error `reason`. Returns the error that
-  /// ended the run: `reason`, or the error of an earlier end.
+  /// Ends the run on all ranks with error `reason`, and returns `reason`. If
+  /// the run had ended before, returns the error of that earlier end instead.
   Status endRun(const Status &reason);
   /// Returns the world ranks, in ascending order, of the peers with which
   /// transfers of `tickets` are incomplete.

@@ -2,8 +2,8 @@
 //
 // Every call into MPI goes through MpiJob, which serializes the calls by a
 // mutex. Between start() and finish() no call blocks. A rank that ends the run
-// sends an abort message to all others; waits look for this message
-// (lookForAbort), because MPI delivers nothing outside of MPI calls.
+// sends an abort message to all other ranks. Waits call lookForAbort() to check
+// for this message, because MPI delivers nothing outside of MPI calls.
 //
 //===----------------------------------------------------------------------===//
 
@@ -91,13 +91,15 @@ public:
   /// `set` counts as pending.
   void cancel(TransferSet &set);
 
-  /// Ends the run on this rank, and sends the reason to all other ranks. Does
-  /// nothing if the run has ended already. Blocks for at most 0.2 s.
+  /// Ends the run on this rank with the error `reason`, and sends the error to
+  /// all other ranks. Does nothing if the run has ended already. Blocks for at
+  /// most 0.2 s.
   void abort(const Status &reason);
-  /// Returns whether the run has ended by an error, as far as this rank knows.
+  /// Returns whether the run has ended by an error: one of this rank, or one
+  /// whose abort message has arrived at this rank.
   bool aborted() const { return over.load(std::memory_order_acquire); }
-  /// Returns the error that ended the run, as far as this rank knows; success
-  /// while the run goes on.
+  /// Returns the error that ended the run: one of this rank, or one whose abort
+  /// message has arrived at this rank. Success while the run goes on.
   Status abortReason() const;
   /// Checks whether an abort message of another rank has arrived, and if so,
   /// ends the run on this rank.
@@ -109,16 +111,18 @@ public:
   static constexpr size_t kLargestMessage = size_t(1) << 30;
 
 private:
-  /// Message by which a rank tells another rank that the run has ended. It is
-  /// small enough for MPI's eager protocol, so MPI sends it at once.
+  /// Message by which a rank sends another rank the error that has ended the
+  /// run. The message is small enough for MPI's eager protocol, so MPI sends it
+  /// at once.
   struct AbortMessage {
     int32_t code; ///< exit code
-    /// The lines of linesOf(); ends with a NUL. Longer texts are cut.
+    /// Message and notes of the error, one per line (linesOf()); ends with a
+    /// NUL. Longer texts are cut.
     char reason[2044];
   };
 
-  /// Converts an MPI result code of a transfer with `peer` to a failure; kind
-  /// None for MPI_SUCCESS.
+  /// Converts `result`, the MPI result code of a transfer with world rank
+  /// `peer`, to a fault. MPI_SUCCESS gives a fault of kind None (no failure).
   TransferFault faultOf(int result, int peer);
   /// Checks that a completed receive got the expected number of bytes.
   TransferFault checkEnded(const MpiTransfer &transfer, MPI_Status &status);

@@ -9,8 +9,8 @@ namespace pcc::runtime {
 
 namespace {
 
-/// The World of one process. The group of all ranks is created first, and
-/// therefore has the first tag on all ranks.
+/// The World (communicator) of one process. The group of all ranks is created
+/// first, and therefore has the first tag on all ranks.
 class MpiWorld final : public HostWorld {
 public:
   MpiWorld(std::shared_ptr<MpiJob> startedJob,
@@ -31,7 +31,8 @@ public:
   void abort(const Status &reason) override { job->abort(reason); }
 
 private:
-  /// A counter gives each group the same tag on all ranks.
+  /// Takes the tag of the group's messages from a counter. Every rank creates
+  /// the groups in the same order, so a group has the same tag on all ranks.
   Status join(const std::vector<int> &members,
               std::unique_ptr<Group> &group) override {
     const int tag = nextTag++;

@@ -66,7 +66,8 @@ static ncclRedOp_t opFor(dist::ReductionKind kind, ElementType type) {
   return ncclSum;
 }
 
-/// Value of `peer` for a call that depends on all members.
+/// Value of a call's parameter `peer` (index of the only member on which the
+/// call depends) for a call that depends on all members.
 static constexpr int everybody = -1;
 
 static Status cannotReduce(ElementType type) {
@@ -200,8 +201,8 @@ static const char *nameOf(std::span<const PeerBuffer> sends,
   return receives.empty() ? "send" : sends.empty() ? "receive" : "exchange";
 }
 
-/// Returns the member with which all messages are exchanged, or `everybody` if
-/// there are several such members.
+/// Returns the index of the only member to which or from which messages go.
+/// Returns `everybody` if messages go to or from several members.
 static int onlyPeerOf(std::span<const PeerBuffer> sends,
                       std::span<const PeerBuffer> receives) {
   int only = everybody;
@@ -235,10 +236,11 @@ Status NcclGroup::post(std::span<const PeerBuffer> sends,
       ticket);
 }
 
-/// The communicator of an edge has two ranks: 0 is the sender, 1 the receiver.
-/// One post() gets one ticket, although each edge has its own stream. Each
-/// message therefore waits for the message before it, and the ticket is that of
-/// the last message. The executor posts single messages.
+/// The communicator of an edge (pair of sender and receiver) has two ranks: 0
+/// is the sender, 1 the receiver. One post() sets one ticket, although each
+/// edge has its own stream. Each message of a post() therefore waits for the
+/// message before it, and the ticket is that of the last message. The executor
+/// avoids this wait: it posts one message per call.
 Status NcclGroup::postAlongEdges(std::span<const PeerBuffer> sends,
                                  std::span<const PeerBuffer> receives,
                                  const ActionId &action, Ticket &ticket) {

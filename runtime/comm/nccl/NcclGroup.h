@@ -55,7 +55,9 @@ public:
                            const ActionId &action, Ticket &ticket) override;
 
 private:
-  /// Operands of a reduction. `count` is what the NCCL call takes.
+  /// Operands of a reduction. `count` is the number of elements that the NCCL
+  /// call takes: the size of `in` for an all-reduce, the size of `out` for a
+  /// reduce-scatter.
   struct Operands {
     const void *in;
     void *out;
@@ -64,27 +66,29 @@ private:
     dist::ReductionKind kind;
   };
 
-  /// Enqueues a reduction on the group's lane, with a ticket. `reduce` is
-  /// ncclAllReduce or ncclReduceScatter, and `name` its name in messages.
+  /// Enqueues a reduction on the group's lane (communicator and stream), and
+  /// sets `ticket`, the handle by which wait() waits for it. `reduce` is
+  /// ncclAllReduce or ncclReduceScatter, and `name` is its name in messages.
   template <typename Function>
   Status postReduction(const char *name, Function reduce,
                        const Operands &operands, const ActionId &action,
                        Ticket &ticket);
-  /// Enqueues an NCCL call on lane `to`, behind the work that the GPU's compute
-  /// stream has been given so far. `call` makes the NCCL call and returns its
-  /// result. `name` is the call's name in messages. `peer` is the index of the
-  /// only member that the call depends on; -1 if it depends on all.
+  /// Enqueues an NCCL call on lane `to` (communicator and stream). The call
+  /// starts after all work that has been enqueued on the GPU's compute stream
+  /// so far. `call` makes the NCCL call and returns its result. `name` is the
+  /// call's name in messages. `peer` is the index of the only member that the
+  /// call depends on; -1 if it depends on all members.
   template <typename Call>
   Status enqueue(const NcclLane &to, const char *name, const ActionId &action,
                  int peer, Call call);
-  /// Enqueues an NCCL call on the group's lane by enqueue(), and sets `ticket`,
-  /// which completes when the GPU has completed the call.
+  /// Enqueues an NCCL call on the group's lane by enqueue(), and sets `ticket`.
+  /// A wait for `ticket` ends when the GPU has completed the call.
   template <typename Call>
   Status enqueueWithTicket(const char *name, const ActionId &action, int peer,
                            Call call, Ticket &ticket);
-  /// Makes work that is enqueued on the compute stream later wait for `ticket`.
-  /// If `given`, the result of the call that issued the ticket, is an error,
-  /// only returns `given`.
+  /// Completes a call that issued `ticket` and returned `given`. If `given` is
+  /// an error, returns it and does nothing else. Otherwise makes work that is
+  /// enqueued later on the compute stream wait for `ticket`.
   Status finish(Status given, Ticket ticket);
 
   /// Implements post() for a group that has edges: every message is enqueued on
@@ -92,8 +96,8 @@ private:
   Status postAlongEdges(std::span<const PeerBuffer> sends,
                         std::span<const PeerBuffer> receives,
                         const ActionId &action, Ticket &ticket);
-  /// Calls ncclSend or ncclRecv on lane `on`. `peer` is the rank of the other
-  /// side in the lane's NCCL communicator.
+  /// Calls ncclSend or ncclRecv on lane `on` (communicator and stream). `peer`
+  /// is the rank of the peer in the lane's NCCL communicator.
   ncclResult_t transfer(const NcclLane &on, const PeerBuffer &piece, int peer,
                         bool isSend) const;
 

@@ -10,9 +10,9 @@
 
 namespace pcc::runtime {
 
-/// Longest time for which end() waits: after an error, and after success. NCCL
-/// may wait forever for a peer that is gone. After success a peer may merely be
-/// late.
+/// Longest times, in seconds, for which end() waits for NCCL: `kPatience` after
+/// an error, when a peer may be gone and NCCL may wait forever for it;
+/// `kPatienceWithPeers` after success, when a peer may merely be late.
 static constexpr std::chrono::seconds kPatience(2), kPatienceWithPeers(10);
 
 static double secondsSince(std::chrono::steady_clock::time_point begin) {
@@ -22,7 +22,8 @@ static double secondsSince(std::chrono::steady_clock::time_point begin) {
 
 /// Finalizes and destroys communicators together with the peers. Finalizing is
 /// collective, so all ranks do it in the order of creation. Destroying is local
-/// and goes in reverse order, because a split needs its parent.
+/// and goes in reverse order, because a communicator that was split from
+/// another must be destroyed before it.
 static void endWithPeers(const NcclLibrary &library,
                          const std::vector<NcclLane> &lanes) {
   for (const NcclLane &lane : lanes) {
@@ -79,7 +80,8 @@ Status NcclJob::openLane(ncclComm_t comm, NcclLane &lane) {
   return Status::success();
 }
 
-/// Rank 0 distributes NCCL's unique id over the rendezvous.
+/// Rank 0 creates NCCL's unique id, and sends it to all ranks over the
+/// rendezvous (socket connections of all ranks).
 Status NcclJob::open() {
   PCC_RETURN_IF_ERROR(openNcclLibrary(library));
   void *counters = nullptr;
@@ -171,9 +173,9 @@ void NcclJob::beginRecording() {
   before = given;
 }
 
-/// The stream will write the numbers of the captured calls again, so the lanes'
-/// counters must first be set below these numbers. No other call is in flight
-/// that could write a counter.
+/// The stream will write the numbers of the captured calls again. The lanes'
+/// counters must therefore first be set below these numbers. No other call is
+/// in flight that could write a counter.
 void NcclJob::beginReplay() {
   closeCalls();
   isRecording = false;
@@ -183,8 +185,8 @@ void NcclJob::beginReplay() {
     done[lane] = before[lane];
 }
 
-/// The counter is written by the stream itself, so that it is captured in a
-/// graph together with the call.
+/// The lane's stream itself writes the counter, so that the write is captured
+/// in a CUDA graph together with the call.
 Status NcclJob::noteEnd(const NcclLane &lane) {
   const auto place = reinterpret_cast<CUdeviceptr>(&done[lane.number]);
   return gpu.check(
@@ -199,8 +201,9 @@ bool NcclJob::isDone(const QueuedCall &call) const {
   return int32_t(done[call.lane] - call.number) >= 0;
 }
 
-/// Calls of different lanes complete in any order; `firstOpen` advances over
-/// those that are complete. A call that the ring has overwritten is forgotten.
+/// Ends the entries of all completed calls. Calls of different lanes complete
+/// in any order, and `firstOpen` advances only over calls that are complete. A
+/// call that the ring buffer has overwritten is skipped.
 void NcclJob::closeCalls() {
   closeRecorded();
   firstOpen = std::max(firstOpen, numCalls - std::min(numCalls, calls.size()));
@@ -215,8 +218,8 @@ void NcclJob::closeCalls() {
   }
 }
 
-/// At each time the flight recorder has one entry in progress, that of the
-/// oldest incomplete call of the replay.
+/// While the graph is replayed, the flight recorder has one entry in progress
+/// at a time: that of the oldest incomplete call of the replay.
 void NcclJob::closeRecorded() {
   while (isReplaying && numReplayed < recorded.size()) {
     QueuedCall &call = recorded[numReplayed];
@@ -229,7 +232,9 @@ void NcclJob::closeRecorded() {
     ++numReplayed;
   }
   if (isReplaying) {
-    // Calls outside the graph continue to count from `given`.
+    // The replay is over. Set the counters to the numbers of the latest calls
+    // that were enqueued, so that later calls outside the graph are tracked
+    // again.
     for (size_t lane = 0; lane < before.size(); ++lane)
       done[lane] = given[lane];
     isReplaying = false;

@@ -98,13 +98,14 @@ public:
   /// has an entry for the call until the GPU has completed it.
   void note(const NcclLane &lane, const char *call, const ActionId &action,
             std::span<const int> members, int peer);
-  /// Enqueues on the lane's stream, after the call that note() announced, the
-  /// write of the call's number to the lane's counter in `done`.
+  /// Enqueues, on the lane's stream, the write of a call's number to the lane's
+  /// counter in `done`. The call is the one of the last note(); it must have
+  /// been enqueued already, so that the write happens after it.
   Status noteEnd(const NcclLane &lane);
 
-  /// Starts to append the calls of note() to `recorded`, the list of calls of
-  /// the CUDA graph that is being captured. The first beginReplay() ends the
-  /// list.
+  /// Must be called when the capture of a CUDA graph begins. Until the first
+  /// beginReplay(), note() then appends its calls to `recorded`, the list of
+  /// calls of that graph.
   void beginRecording() override;
   /// Prepares the tracking of one execution of the captured CUDA graph. Sets
   /// each lane's counter in `done` to the number of the lane's last call before
@@ -116,9 +117,10 @@ public:
   /// rank or of another rank. Also updates the state of the tracked calls, and
   /// records a heartbeat in the flight recorder. Does not block.
   Status poll() override;
-  /// Returns the error (exit code 14) for a wait of `seconds`. The message
-  /// names the oldest incomplete call and the peers that this call depends on.
-  /// If all calls are complete, it names the GPU instead.
+  /// Returns the error (exit code 14) of a wait that missed its deadline after
+  /// `seconds`. The message names the oldest incomplete call and the peers that
+  /// this call depends on. If all calls are complete, the message names the GPU
+  /// instead.
   Status missed(double seconds) override;
   /// Blocks until the GPU's compute stream has completed all of its work, at
   /// most for the deadline.
@@ -162,9 +164,10 @@ private:
   /// Blocks until `stream` has completed all of its work. Returns an error as
   /// soon as poll() does, or if the deadline passes.
   Status waitFor(CUstream stream);
-  /// Ends all communicators. `isSound` is true after a successful run: the
-  /// communicators are then finalized together with the peers. Otherwise they
-  /// are aborted. Stops waiting after a fixed time.
+  /// Ends all NCCL communicators of this rank. If `isSound` (the run was
+  /// successful), they are finalized together with the peers. Otherwise they
+  /// are aborted without the peers. Waits only for a fixed time (some seconds)
+  /// for NCCL.
   void end(bool isSound);
   /// Returns whether the GPU has completed the call.
   bool isDone(const QueuedCall &call) const;
@@ -200,8 +203,9 @@ private:
   /// Ring buffer of the calls that are not part of a CUDA graph; call i is at
   /// index i % kMostCalls.
   std::vector<QueuedCall> calls;
-  /// `numCalls`: number of calls so far. `firstOpen`: number of the oldest call
-  /// that may be incomplete; all earlier calls are complete.
+  /// `numCalls`: number of tracked calls so far that are not part of a CUDA
+  /// graph. `firstOpen`: number, from 0, of the oldest such call that may be
+  /// incomplete; all earlier calls are complete.
   size_t numCalls = 0, firstOpen = 0;
   /// Calls of the captured CUDA graph, in order.
   std::vector<QueuedCall> recorded;

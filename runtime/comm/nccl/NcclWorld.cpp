@@ -17,11 +17,12 @@ namespace pcc::runtime {
 // this GPU. To avoid deadlock, the calls of all communicators of a rank must
 // fit on the GPU together, at one call per communicator. A tenth of the GPU
 // remains for kernels. The functions below divide the blocks among
-// communicators. They return powers of two, because NCCL rounds the number of
-// blocks up to one.
+// communicators. They return powers of two, because NCCL rounds a number of
+// blocks up to a power of two.
 
-/// Number of GPU thread blocks for all edges (connections to other pipeline
-/// positions) of one pipeline position together.
+/// Number of GPU thread blocks for all edges of one pipeline position (virtual
+/// pipeline rank) together. An edge is a connection from one pipeline position
+/// to another.
 static constexpr int blocksOfAllWays = 32;
 
 /// Returns the number of GPU thread blocks per communicator if `count`
@@ -32,8 +33,9 @@ static int share(int blocks, int count, int most) {
 }
 
 /// Returns the number of GPU thread blocks for a message on one edge
-/// (connection of two pipeline positions). The position with the most edges
-/// determines the number.
+/// (connection of two pipeline positions). The number is the same for all
+/// edges. It is determined by the pipeline position that has the most edges,
+/// and whose edges share `blocksOfAllWays` blocks.
 static int blocksOfEdge(std::span<const World::PeerEdge> edges) {
   std::map<int, int> waysOfPosition;
   int most = 1;
@@ -57,8 +59,8 @@ static int blocksOfGroup(const std::vector<std::vector<int>> &groups,
 }
 
 namespace {
-/// The World of one rank. Groups are created by splitting the communicator of
-/// all ranks (ncclCommSplit).
+/// The World (communicator) of one rank. Groups are created by splitting the
+/// NCCL communicator of all ranks (ncclCommSplit).
 class NcclWorld final : public World {
 public:
   explicit NcclWorld(std::shared_ptr<NcclJob> openedJob)
@@ -127,8 +129,8 @@ private:
   }
 
   /// Creates the groups with indices [first, end) by one split of the
-  /// communicator of all ranks. No two of them share a rank. The color of a
-  /// rank in the split is its group's index minus `first`.
+  /// communicator of all ranks. No two of these groups may share a rank. The
+  /// color of a rank in the split is its group's index minus `first`.
   Status join(const std::vector<std::vector<int>> &groups, size_t first,
               size_t end, int blocks,
               std::vector<std::unique_ptr<Group>> &created) {

@@ -18,8 +18,9 @@ static size_t aligned(size_t bytes) {
 Status StagedGroup::reserve(size_t bytes) {
   if (bytes <= reserved)
     return Status::success();
-  // Outgrown buffers are freed only with the GPU's context. Doubling keeps
-  // their total size below that of the current buffer.
+  // Buffers that became too small are freed only with the GPU's context. Each
+  // buffer is at least twice as large as the one before it, so all old buffers
+  // together are smaller than the current one.
   reserved = std::max(bytes, 2 * reserved);
   PCC_RETURN_IF_ERROR(job->gpu.allocatePinned(reserved, pinned));
   return job->gpu.allocate(reserved, staging);

@@ -7,14 +7,15 @@
 
 namespace pcc::runtime {
 
-/// A group of GPUs that communicates host memory. Every call copies its data to
-/// the GPU, runs the NCCL call, copies the result back, and blocks until all of
-/// this is complete. Used for data outside of steps, such as checkpoints and
-/// agreements between ranks.
+/// A group (fixed set of ranks) that communicates host memory by NCCL. Every
+/// call copies its data to the GPU, runs the NCCL call, copies the result back
+/// to host memory, and blocks until all of this is complete. Used for data
+/// outside of steps, such as checkpoints and agreements between ranks.
 class StagedGroup final : public Group {
 public:
-  /// Creates the group of the world ranks `members`, in the order of the lane's
-  /// communicator.
+  /// Creates the group of the world ranks `members` on one lane (NCCL
+  /// communicator and CUDA stream). `members` must be in the order of the
+  /// lane's communicator.
   StagedGroup(std::shared_ptr<NcclJob> job, std::vector<int> members,
               NcclLane lane)
       : job(job), group(std::move(job), std::move(members), lane) {}
@@ -29,9 +30,9 @@ public:
   Status broadcast(void *data, size_t bytes, int root,
                    const ActionId &action) override;
   Status barrier(const ActionId &action) override;
-  /// Sends and receives all pieces, and blocks until they are complete, unlike
-  /// the post() of other groups. All peers must therefore post at the same
-  /// time.
+  /// Sends all pieces of `sends`, receives all pieces of `receives`, and blocks
+  /// until all are complete. The post() of other groups does not block. All
+  /// peers must therefore call post() at the same time.
   Status post(std::span<const PeerBuffer> sends,
               std::span<const PeerBuffer> receives, const ActionId &action,
               Ticket &ticket) override;

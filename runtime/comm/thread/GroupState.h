@@ -50,10 +50,16 @@ struct MemberCall {
 /// Slot that holds at most one message from one member to another. The receiver
 /// copies directly from the sender's memory. States of the slot:
 ///
-///   Empty ──sender offers── Full ──receiver claims── Taken ──copied── Empty
+///   Empty   no message
+///   Full    the sender has stored the address and the size of its message
+///   Taken   the receiver is copying the message
 ///
-/// The sender may also withdraw the message (Full to Empty). While the state is
-/// Taken, the sender must wait, because the receiver is copying.
+///   Empty ── sender stores ──> Full ── receiver begins ──> Taken
+///     ^                                                      │
+///     └───────────────── receiver has copied ────────────────┘
+///
+/// The sender may also withdraw its message (Full to Empty). While the state is
+/// Taken, the sender must wait before it frees the message's memory.
 struct Mailbox {
   enum State : uint32_t { Empty, Full, Taken };
   std::atomic<uint32_t> state{Empty};
@@ -99,15 +105,16 @@ public:
   /// Returns the mailbox for messages from member `from` to member `to`.
   /// Allocates all mailboxes of the group at the first call.
   Mailbox &mailbox(int from, int to);
-  /// Returns the event count on which the thread of member `index` sleeps.
+  /// Returns the event count (counter with sleep and wake-up) on which the
+  /// thread of member `index` sleeps.
   Sleeper &sleeperOf(int index) { return job.sleeper(members[index]); }
 
   /// World ranks of the members, in group order.
   const std::vector<int> members;
 
 private:
-  /// Data that one member publishes to the others. Each slot has its own cache
-  /// line, which avoids false sharing.
+  /// Data that one member of the group publishes to all members. Each slot has
+  /// its own cache line, which avoids false sharing.
   struct alignas(64) Slot {
     MemberCall call;
     /// Latest barrier step that the member has entered.

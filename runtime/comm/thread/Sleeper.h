@@ -21,10 +21,10 @@ using Clock = std::chrono::steady_clock;
 /// Value of a deadline that never passes.
 inline constexpr Clock::time_point kNever = Clock::time_point::max();
 
-/// Event count on which the thread of one rank sleeps; built on a Linux futex.
-/// A thread that changes a condition for which the rank may wait must call
-/// wake() after the change. The waiting thread must take these steps in this
-/// order, so that it misses no wake():
+/// Event count (counter with sleep and wake-up) on which the thread of one rank
+/// sleeps; built on a Linux futex. A thread that changes a condition for which
+/// the rank may wait must call wake() after the change. The waiting thread must
+/// take these steps in this order, so that it misses no wake():
 ///
 ///   ticket() → check the condition → sleep(ticket)
 ///

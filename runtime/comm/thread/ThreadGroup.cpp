@@ -69,7 +69,8 @@ Status ThreadGroup::together(const MemberCall &call, const ActionId &action,
     noteMissing(entry, late);
     return describeMissing(site, late);
   }
-  // All members compare the same calls, so all reach the same conclusion.
+  // Finds the first member whose call differs from that of member 0. Every
+  // member compares the same list of calls, so all members find the same one.
   int odd = 0;
   while (odd < size() && groupState->callOf(odd).matches(groupState->callOf(0)))
     ++odd;

@@ -13,15 +13,17 @@
 
 namespace pcc::runtime {
 
-/// One rank's view of a group whose members are threads of this process.
-/// Collectives work on the buffers of all members directly (GroupState.h). A
-/// message goes through the mailbox of its sender and receiver, which holds one
-/// message; further messages wait in `sends` and `receives`.
+/// One rank's view of a group (fixed, ordered set of ranks) whose members are
+/// threads of this process. Collectives work on the buffers of all members
+/// directly (GroupState.h). A message goes through the mailbox of its sender
+/// and receiver, which holds one message at a time. Further messages of the two
+/// wait in `sends` and `receives`.
 class ThreadGroup final : public Group {
 public:
-  /// Creates the view of one member. `place` is the state that all members
-  /// share, and `ownIndex` is this rank's index in the group. `seconds` is the
-  /// longest time of one wait; all groups of the rank share this number.
+  /// Creates one member's view of a group. `sharedJob` is the state of all
+  /// ranks, `place` the state that the members of the group share, and
+  /// `ownIndex` this rank's index in the group. `seconds` is the longest time
+  /// of one wait; all groups of the rank share this number.
   ThreadGroup(std::shared_ptr<ThreadJob> sharedJob,
               std::shared_ptr<GroupState> place, int ownIndex,
               std::shared_ptr<std::atomic<double>> seconds,
@@ -54,11 +56,12 @@ private:
     bool isOffered = false; ///< whether the piece is in its mailbox
   };
 
-  /// Returns whether no entry of `list` before entry `index` has the same peer.
-  /// Only the first message of a peer may use the mailbox.
+  /// Returns whether no entry before entry `index` of `list` has the same peer
+  /// as that entry. Only the first pending message of each peer may use the
+  /// mailbox.
   static bool isFirstOfPeer(const std::vector<Pending> &list, size_t index);
-  /// Calls `moved` for each message in `list` that is the first one of its
-  /// peer, and removes the message from `list` if `moved` returns true.
+  /// For each peer, calls `moved` for the first message in `list` with that
+  /// peer. Removes the message from `list` if `moved` returns true.
   template <typename Moved>
   static void drop(std::vector<Pending> &list, Moved moved);
   /// Puts a message into the mailbox for its receiver, and wakes the receiver.
@@ -92,8 +95,8 @@ private:
   /// Returns the time at which a wait that begins at the time of the call must
   /// end.
   Clock::time_point deadline() const;
-  /// Ends the run on all ranks with error `reason`. Returns the error that
-  /// ended the run: `reason`, or the error of an earlier end.
+  /// Ends the run on all ranks with error `reason`, and returns `reason`. If
+  /// the run had ended before, returns the error of that earlier end instead.
   Status endRun(Status reason);
   /// Begins an entry in the flight recorder for a wait for the world ranks
   /// `peers`, and returns the number of the entry.

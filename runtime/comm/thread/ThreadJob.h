@@ -18,8 +18,8 @@ namespace pcc::runtime {
 class GroupState;
 
 /// State that all ranks of a job share if they are threads of one process: the
-/// event counts on which their threads sleep, the states of their groups, and
-/// the error of an abort. Thread-safe.
+/// event counts (counters with sleep and wake-up) on which their threads sleep,
+/// the states of their groups, and the error of an abort. Thread-safe.
 class ThreadJob {
 public:
   /// Creates the state of a job of `size` ranks.
@@ -30,7 +30,8 @@ public:
   int size() const { return numRanks; }
   /// Returns whether there are more ranks than cores.
   bool oversubscribed() const { return moreRanksThanCores; }
-  /// Returns the event count on which the thread of `rank` sleeps.
+  /// Returns the event count (counter with sleep and wake-up) on which the
+  /// thread of `rank` sleeps.
   Sleeper &sleeper(int rank) { return sleepers[rank]; }
 
   /// Ends the run on all ranks with error `reason`, and wakes all ranks that

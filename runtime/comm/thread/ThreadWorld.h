@@ -10,17 +10,20 @@
 
 namespace pcc::runtime {
 
-/// Creates one World for each of `size` ranks that are threads of this process.
-/// Entry r is the world of rank r. Only one thread at a time may use an entry,
-/// except that any thread may call abort(). The caller creates the threads. The
-/// worlds may be destroyed in any order when no thread is in a call.
+/// Creates one World (communicator of one rank) for each of `size` ranks that
+/// are threads of this process. Entry r of the result is the world of rank r.
+/// Only one thread at a time may use an entry, except that any thread may call
+/// World::abort(). The caller creates the threads. The worlds may be destroyed
+/// in any order when no thread is in a call.
 ///
-/// If a deadline passes on one rank, the run ends on all ranks, as abort()
-/// does. When a call returns an error, no other rank accesses the buffers of
-/// that call any more.
+/// If a wait misses its deadline on one rank, the run ends with an error on all
+/// ranks, as after World::abort(). When a call returns an error, no other rank
+/// accesses the buffers of that call any more.
 std::vector<std::unique_ptr<World>> createThreadWorlds(int size);
 
-/// Creates the world of a run with a single rank. `recorder` must not be null.
+/// Creates the World (communicator) of a run with a single rank. `recorder` is
+/// the rank's flight recorder (log of its latest activities); it must not be
+/// null.
 std::unique_ptr<World>
 createOnlyWorld(std::shared_ptr<FlightRecorder> recorder);
 

@@ -92,8 +92,8 @@ private:
   /// Returns oneDNN's description of the filter as the parameter stores it.
   /// oneDNN's dims are [groups, out / groups, in / groups, spatial …], without
   /// the first dim if there is one group. The filter of a transposed
-  /// convolution is stored as [in, out / groups, spatial …], so its description
-  /// exchanges two dims.
+  /// convolution is stored as [in, out / groups, spatial …], so two dims of its
+  /// description are exchanged.
   memory::desc weightDesc() const {
     const std::vector<int64_t> &shape = bufferOf(conv.w).shape;
     memory::dims dims = {shape[0] / conv.groups, shape[1]};
@@ -111,9 +111,9 @@ private:
     return {dims, type, strides};
   }
 
-  /// Returns the attributes of the primitive. If there is a residual, they say
-  /// that the result is added to the contents of the output memory; then the
-  /// activation is applied.
+  /// Returns the attributes of the primitive. If there is a residual, the
+  /// result is added to the contents of the output memory before the activation
+  /// is applied.
   dnnl::primitive_attr postOps() const {
     dnnl::post_ops ops;
     if (conv.residual >= 0)
@@ -123,8 +123,8 @@ private:
   }
 
   /// Creates the oneDNN primitives. `Primitive` is the class of a forward or of
-  /// a transposed convolution. For oneDNN, a dilation of 0 means adjacent
-  /// elements; for programs it is 1.
+  /// a transposed convolution. A dilation is converted, because adjacent
+  /// elements have dilation 0 in oneDNN and dilation 1 in programs.
   template <typename Primitive>
   Status createAs(dnnl::algorithm algorithm, bool &created) {
     created = false;
@@ -158,10 +158,10 @@ private:
     return bind<Primitive>(description, bias);
   }
 
-  /// Packs the weights and adds the operands of all calls. `description` has
-  /// the memory formats that oneDNN selected. The shared scratch holds the
-  /// reordered x, the reordered y and, after them, the scratch memory of the
-  /// primitive that is executing.
+  /// Packs the weights into oneDNN's format and adds the operands of all calls.
+  /// `description` has the memory formats that oneDNN selected. The shared
+  /// scratch holds the reordered x, the reordered y and, after them, the
+  /// scratch memory of the primitive that is executing.
   template <typename Primitive>
   Status bind(const typename Primitive::primitive_desc &description,
               const memory::desc &bias) {
@@ -233,8 +233,9 @@ private:
   /// the program's buffers.
   memory::desc x, y, w;
   WeightOperand weight;
-  /// Whether the primitive's format of x, and that of y, differ from the
-  /// formats of the buffers, so that reorders are needed.
+  /// `reordersX`: whether the primitive's format of x differs from that of x's
+  /// buffer, so that a reorder (copy to another format) is needed. `reordersY`:
+  /// whether this holds for y.
   bool reordersX = false, reordersY = false;
 };
 
@@ -242,9 +243,9 @@ private:
 // Plain loops
 //===----------------------------------------------------------------------===//
 
-/// One spatial dim of a convolution. A convolution always has three of them
-/// here; those that it does not have get sizes and window 1. `before` is the
-/// padding at the beginning of the dim.
+/// One spatial dim of a convolution. PlainConv always has three of them. If the
+/// convolution has fewer spatial dims, the remaining ones get sizes and window
+/// 1. `before` is the padding at the beginning of the dim.
 struct ConvDim {
   int64_t in = 1, out = 1, window = 1, stride = 1, dilation = 1, before = 0;
 };
@@ -319,10 +320,11 @@ private:
   int64_t inSize() const { return dims[0].in * dims[1].in * dims[2].in; }
   int64_t outSize() const { return dims[0].out * dims[1].out * dims[2].out; }
 
-  /// Returns the index along one spatial dim of the element of x that tap `w`
-  /// (window element w) reads for index `at` of y. Returns -1 if the tap reads
-  /// padding. In a transposed convolution, also returns -1 if the tap reads one
-  /// of the stride - 1 zeros between two elements of x.
+  /// Returns the index, along one spatial dim, of the element of x that a tap
+  /// reads. A tap is an element of the window: here element `w`, for index `at`
+  /// of y. Returns -1 if the tap reads padding. In a transposed convolution,
+  /// also returns -1 if the tap reads one of the stride - 1 zeros between two
+  /// elements of x.
   int64_t tap(const ConvDim &dim, int64_t at, int64_t w) const {
     int64_t from = 0;
     if (!conv.transposed) {
@@ -337,8 +339,8 @@ private:
   }
 
   /// Returns one element of y without bias: the sum of products over all input
-  /// channels of the group and all taps of the window. `input` is the part of x
-  /// for one batch index.
+  /// channels of the group and all taps (elements) of the window. `input` is
+  /// the part of x for one batch index.
   template <typename T>
   Computed<T> sumAt(const T *input, const T *weights, int64_t channel,
                     const std::array<int64_t, 3> &at) const {

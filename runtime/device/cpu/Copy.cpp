@@ -47,8 +47,8 @@ public:
 
 private:
   /// Returns the address of element `offset` of the buffer with index `buffer`.
-  /// `offset` is an expression, evaluated for the coordinates of the run; null
-  /// stands for 0.
+  /// `offset` is an expression, which is evaluated for the coordinates of the
+  /// run. A null `offset` means 0.
   char *address(int32_t buffer, const program::ScalarT *offset,
                 const RunContext &run) const {
     char *base =

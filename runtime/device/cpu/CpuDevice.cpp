@@ -73,8 +73,8 @@ public:
                                          " bytes for the arena");
     data = static_cast<char *>(allocated);
     memory.emplace_back(data, &std::free);
-    // Memory is zeroed because kernels may read padding that nothing has
-    // written. The results that they compute from it are not used.
+    // Memory is zeroed because kernels may read padding that no instruction has
+    // written. The results that they compute from padding are not used.
     return clear(data, size_t(bytes));
   }
 

@@ -17,10 +17,10 @@ struct stream;
 
 namespace pcc::runtime {
 
-/// Thread team, oneDNN engine and scratch memory of one rank. The operations of
-/// a rank (its prepared instructions) execute one at a time. One scratch
-/// memory, of the largest size that any operation requested, therefore serves
-/// all of them:
+/// Thread team (the threads of one rank), oneDNN engine and scratch memory of
+/// one rank. The operations of a rank (its prepared instructions) execute one
+/// at a time, so they share one scratch memory. Its size is the largest size
+/// that any operation has requested. The order of calls is:
 ///
 ///   reserveScratch() …    while instructions are prepared
 ///   allocateScratch()     once, after the last instruction is prepared
@@ -62,9 +62,9 @@ private:
   void *scratchData = nullptr;
 };
 
-/// Function that creates the operations of one kind of instruction. Each
-/// function is in the source file that is named after its kind. A function may
-/// throw dnnl::error, which CpuDevice::prepare() turns into a Status.
+/// Function that creates the operations of one kind of instruction. For
+/// example, prepareMatmul() is in Matmul.cpp. A function may throw dnnl::error,
+/// which CpuDevice::prepare() converts to a Status.
 using Prepare = Status (*)(CpuResources &, const LoadContext &,
                            const program::InstructionT &,
                            std::unique_ptr<Operation> &);

@@ -23,8 +23,8 @@ std::optional<dnnl::memory::data_type> dnnlTypeOf(ElementType type);
 void appendActivation(dnnl::post_ops &ops, program::Activation activation);
 
 /// Returns the attributes of a primitive with the post-ops `ops`. The
-/// attributes also say that the caller provides the primitive's scratch memory
-/// (scratchpad_mode::user).
+/// attributes also set scratchpad_mode::user: the caller provides the
+/// primitive's scratch memory.
 dnnl::primitive_attr attributes(const dnnl::post_ops &ops);
 
 /// Returns whether `implementation`, the name that oneDNN reports for a
@@ -38,8 +38,8 @@ using AlignedMemory = std::unique_ptr<void, decltype(&std::free)>;
 AlignedMemory allocateAligned(size_t bytes);
 
 /// A weight in the memory format that a primitive prefers. The weight is either
-/// in a buffer of the program, or a packed copy. The packed copy replaces the
-/// dense one, which has been freed.
+/// in a buffer of the program, or in a packed copy (a copy in the preferred
+/// format). If there is a packed copy, the dense weight has been freed.
 struct WeightOperand {
   /// Shape, element type and memory format of the weight.
   dnnl::memory::desc desc;
@@ -98,8 +98,8 @@ public:
   void finish(const dnnl::primitive &created,
               const dnnl::memory::desc &scratchpad, size_t scratchpadOffset);
 
-  /// Executes the primitive on the buffer slots of `microbatch`. Returns exit
-  /// code 1 (Defect) if oneDNN reports an error.
+  /// Executes the primitive on the slots of its buffers that `microbatch` uses.
+  /// Returns exit code 1 (Defect) if oneDNN reports an error.
   Status run(const BufferTable &buffers, int64_t microbatch);
 
 private:

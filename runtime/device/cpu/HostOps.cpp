@@ -21,8 +21,8 @@ public:
     call.numbers = op.numbers;
   }
 
-  /// Checks the instruction. Returns null if it is valid, otherwise a phrase
-  /// that tells what is wrong.
+  /// Checks the instruction. Returns null if it is valid, otherwise a
+  /// description of the fault.
   const char *prepare() { return row.prepare(call); }
 
   Status run(const RunContext &run) override {

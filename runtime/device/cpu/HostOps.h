@@ -43,10 +43,10 @@ struct HostOpCall {
 struct HostOpRow {
   /// Name of the op in HostOp instructions, such as "top_k".
   std::string_view name;
-  /// Checks the types, shapes and attributes of a call, whose operands have no
-  /// addresses yet, and sets the size of the workspace. Returns null if the
-  /// call is valid, otherwise a phrase that tells what is wrong, such as "needs
-  /// one input".
+  /// Checks the types, shapes and attributes of a call, and sets the size of
+  /// the workspace. The operands have no addresses yet. Returns null if the
+  /// call is valid, otherwise a description of the fault, such as "needs one
+  /// input".
   const char *(*prepare)(HostOpCall &call);
   /// Executes a call for which prepare() returned null.
   void (*run)(HostOpCall &call);

@@ -19,8 +19,8 @@ struct Renaming {
 };
 } // namespace
 
-/// The microarchitecture levels of the x86-64 ABI, such as "x86-64-v3", and the
-/// list of names that each stands for.
+/// The microarchitecture levels of the x86-64 ABI, such as "x86-64-v3". Each
+/// row maps a level to the list of the CPU features that the level requires.
 static constexpr std::array<Renaming, 4> levels = {
     {{"x86-64", ""},
      {"x86-64-v2", "sse3,ssse3,sse4.1,sse4.2,popcnt"},

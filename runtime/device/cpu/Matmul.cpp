@@ -65,8 +65,9 @@ static MatmulAddresses addressesOf(const program::MatmulT &matmul,
           at(matmul.c)};
 }
 
-/// Returns the smallest number of rows for which another thread saves time.
-/// `work` is the number of multiplications or additions per row.
+/// Returns the smallest number of rows per thread for which starting another
+/// thread saves time. `work` is the number of multiplications or additions per
+/// row.
 static int64_t grainFor(int64_t work) {
   return std::max<int64_t>(16384 / std::max<int64_t>(work, 1), 1);
 }
@@ -166,9 +167,9 @@ public:
   }
 
 private:
-  /// Returns whether oneDNN supports the strides of the operands. In each
-  /// matrix of a and b, the stride of rows or of columns must be 1. c must be
-  /// row-major, and no stride within a matrix may be 0.
+  /// Returns whether oneDNN supports the strides of the operands. In a and in
+  /// b, either the stride from row to row or the stride from column to column
+  /// must be 1. c must be row-major, and no stride within a matrix may be 0.
   bool isSupported() const {
     for (const MatrixStrides *matrix : {&problem.a, &problem.b})
       if (matrix->row <= 0 || matrix->column <= 0 ||
@@ -208,9 +209,9 @@ private:
   }
 
   /// Returns whether the bias is an operand of the primitive rather than a
-  /// post-op (an operation on the primitive's result). The primitive adds a
-  /// bias operand before alpha, a post-op, multiplies. The bias can therefore
-  /// be an operand only if alpha is 1.
+  /// post-op (an operation on the primitive's result). The multiplication by
+  /// alpha is a post-op, so it happens after a bias operand is added. The bias
+  /// can therefore be an operand only if alpha is 1.
   bool biasIsOperand() const { return problem.hasBias && problem.alpha == 1; }
 
   /// Returns the operations that the primitive applies to the product, in this
@@ -294,10 +295,11 @@ public:
       for (int64_t batch = begin; batch < end; ++batch)
         runBatch(at, batch);
     };
-    // Outside a parallel loop, sgemm divides one product over the threads,
-    // which may change the order of additions. The products are therefore
-    // divided over the threads instead if their bits must not depend on the
-    // batch, or if there are at least as many products as threads.
+    // If sgemm is called outside a parallel loop, it divides one product over
+    // the threads, which may change the order of additions. There are two cases
+    // in which the products are divided over the threads instead: if their bits
+    // must not depend on the batch, or if there are at least as many products
+    // as threads.
     if (problem.oneByOne || problem.numBatches() >= threads.size())
       threads.parallelFor(problem.numBatches(), 1, multiply);
     else
@@ -499,9 +501,10 @@ public:
 };
 } // namespace
 
-/// Sets `operation` to one that uses a oneDNN primitive. The primitive adds the
-/// residual if oneDNN supports that; otherwise a loop adds it. If oneDNN
-/// supports neither, leaves `operation` null.
+/// Sets `operation` to one that uses a oneDNN primitive. If oneDNN supports it,
+/// the primitive also adds the residual. Otherwise a loop adds the residual. If
+/// oneDNN cannot compute the product quickly even without the residual, leaves
+/// `operation` null.
 static Status prepareDnnl(CpuResources &resources, const LoadContext &context,
                           const program::MatmulT &matmul,
                           const MatmulProblem &problem,

@@ -10,9 +10,9 @@
 namespace pcc::runtime {
 
 namespace {
-/// One spatial dim of a pool. A pool always has three of them here; those that
-/// it does not have get sizes and window 1. `before` and `after` are the
-/// padding at both ends of the dim.
+/// One spatial dim of a pool. PoolOperation always has three of them. If the
+/// pool has fewer spatial dims, the remaining ones get sizes and window 1.
+/// `before` and `after` are the padding at both ends of the dim.
 struct PoolDim {
   int64_t in = 1, out = 1, window = 1, stride = 1, dilation = 1, before = 0,
           after = 0;
@@ -87,9 +87,9 @@ private:
                    : average(x, at);
   }
 
-  /// Returns the average of the window of output element `at`. The sum is
-  /// divided by the number of window elements inside x. With AverageWithPadding
-  /// it is divided by the number inside x and its padding.
+  /// Returns the average of the window of output element `at`: the sum divided
+  /// by the number of window elements inside x. With AverageWithPadding, the
+  /// sum is divided by the number of window elements inside x or its padding.
   template <typename T>
   T average(const T *x, const std::array<int64_t, 3> &at) const {
     const auto sum = reduceWindow<SumOf>(x, at);
@@ -114,7 +114,7 @@ private:
   }
   /// Returns the number of elements along one dim of the window of output index
   /// `at` that lie inside x or its padding. A window never begins before the
-  /// padding, but may extend beyond its end.
+  /// padding, but may extend beyond the end of the padding.
   static int64_t countPadded(const PoolDim &dim, int64_t at) {
     int64_t count = 0;
     for (int64_t i = 0; i < dim.window; ++i)

@@ -7,9 +7,9 @@
 
 namespace pcc::runtime {
 
-/// The threads of one rank, between which loops are divided. The threads belong
-/// to libgomp, and oneDNN uses the same threads. A rank therefore never has two
-/// teams that compete for its cores.
+/// The threads of one rank, over which loops are divided. The threads belong to
+/// libgomp. oneDNN uses the same threads, so that a rank never has two sets of
+/// threads that compete for its cores.
 class ThreadTeam {
 public:
   /// Creates a team of `numThreads` threads. The calling thread counts as one
@@ -25,9 +25,9 @@ public:
 
   /// Divides the iterations [0, extent) into contiguous pieces of nearly equal
   /// size. Calls `body(begin, end)` for each piece on a separate thread, and
-  /// blocks until all pieces are done. The number of pieces is at most size()
-  /// and at most max(1, floor(extent / grain)): with extent 100, a grain of 64
-  /// gives one piece, and a grain of 50 gives two.
+  /// blocks until all pieces are complete. The number of pieces is at most
+  /// size() and at most max(1, floor(extent / grain)). For example, extent 100
+  /// with grain 64 gives one piece, and with grain 50 at most two.
   template <typename Body>
   void parallelFor(int64_t extent, int64_t grain, const Body &body) const {
     run(

@@ -30,8 +30,8 @@ static CudnnDims stridesOf(const program::AttentionOperand &operand) {
   return strides;
 }
 
-/// Operands of an attention instruction. Each is paired with the tensor of the
-/// cuDNN graph for which the operand is the memory.
+/// Operands of an attention instruction. Each operand is paired with the tensor
+/// of the cuDNN graph whose elements it holds.
 using OperandList =
     std::vector<std::pair<AttentionTensor, const program::AttentionOperand *>>;
 
@@ -70,8 +70,9 @@ static AttentionShape shapeOf(const program::ProgramT &program,
                           attention.depth,
                           attention.width,
                           attention.causal};
-  // The backward pass recomputes Result in scratch memory, where it is dense.
-  // In the forward pass, the loop below replaces these strides.
+  // The backward pass recomputes Result as a dense tensor in scratch memory. In
+  // the forward pass, Result is an operand, and the following loop sets its
+  // strides.
   shape.setStrides(AttentionTensor::Result,
                    denseCudnnStrides(shape.resultDims()));
   for (const auto &[tensor, operand] : operandsOf(attention))
@@ -213,8 +214,8 @@ private:
 };
 
 /// Executes nothing. Used for the instruction that computes the gradient of the
-/// query, because GradientsOperation, made for another instruction, computes
-/// that gradient as well.
+/// query. GradientsOperation, created for the instruction of the key's
+/// gradient, computes the query's gradient as well.
 class FusedElsewhere : public Operation {
 public:
   Status run(const RunContext &) override { return Status::success(); }

@@ -21,8 +21,9 @@ public:
         transposedKey(transposed(Name::Key, shape.keyDims())),
         scale(graph.number(int64_t(Name::Scale))) {}
 
-  /// Adds the forward pass. The statistics m + log l are stored in memory if
-  /// `withStatistics`; otherwise they are an intermediate tensor.
+  /// Adds the forward pass. If `withStatistics` is true, the statistics
+  /// (log-sum-exp of each query's scores) are stored in memory. Otherwise they
+  /// are an intermediate tensor of the graph.
   void addForward(bool withStatistics) {
     const Tensor value = stored(Name::Value, shape.valueDims());
     const Tensor scores = hidden(scaled(product(query, transposedKey)));
@@ -31,8 +32,8 @@ public:
     const Tensor weights = exponential(difference(scores, top));
     const Tensor total = row();
     graph.reduce(CUDNN_REDUCE_TENSOR_ADD, weights, total);
-    // cuDNN's engines support only graphs that compute the statistics, even if
-    // nothing reads them.
+    // cuDNN's engines require that the graph computes the statistics
+    // (log-sum-exp of each query's scores), even if no operation reads them.
     const Tensor logarithm = row();
     graph.compute(CUDNN_POINTWISE_LOG, total, logarithm);
     graph.compute(CUDNN_POINTWISE_ADD, top, logarithm,
@@ -119,9 +120,9 @@ private:
     return made;
   }
 
-  /// Applies a causal mask: returns `scores` with Lowest in place of the score
-  /// of query i and key j if i < j. If the attention is not causal, returns
-  /// `scores` unchanged.
+  /// Applies a causal mask. The score of query i and key j is replaced by
+  /// Lowest, the score of a masked key, if i < j. If the attention is not
+  /// causal, returns `scores` unchanged.
   Tensor hidden(Tensor scores) {
     if (!shape.isCausal)
       return scores;
@@ -136,9 +137,9 @@ private:
     return made;
   }
 
-  /// Returns D, the sum of dO ∘ O for each query. The engine requires D in
-  /// memory. Only an operation with a stored result puts it there, hence the
-  /// multiplication by 1.
+  /// Returns D, the sum of dO ∘ O for each query. The engine requires D as an
+  /// input in memory. The reduction's result is an intermediate tensor, so a
+  /// multiplication by 1 stores it in memory.
   Tensor sumsOf(Tensor gradient) {
     const Tensor products = graph.between(CUDNN_DATA_FLOAT, shape.resultDims()),
                  sums = row(), made = rows(Name::Sums);
@@ -160,10 +161,10 @@ private:
     return made;
   }
 
-  /// Stores the matrix product of `scores` and `factor` as `name`, the gradient
-  /// of the key or of the value, whose dims are `dims`. In grouped-query
-  /// attention, the products of all query heads that share a key head are
-  /// added.
+  /// Stores the matrix product of `scores` and `factor` as the tensor `name`,
+  /// with the dims `dims`. `name` is the gradient of the key or of the value.
+  /// In grouped-query attention, adds the products of all query heads that
+  /// share a key head.
   void multiplyToKeys(Tensor scores, Tensor factor, Name name, CudnnDims dims) {
     const Tensor result = stored(name, dims);
     if (shape.heads == shape.keyHeads) {

@@ -38,25 +38,26 @@ enum class AttentionTensor : int64_t {
   Key,
   Value,
   Result,
-  /// Gradient of the loss with respect to Result (dO above).
+  /// Gradient of the loss with respect to Result (dO in the formulas at the top
+  /// of this file).
   Gradient,
   QueryGradient,
   KeyGradient,
   ValueGradient,
-  /// Tensors [batch, heads, queries, 1] of f32. Statistics are m + log l, and
-  /// Sums are D in the formulas above.
+  /// Tensors [batch, heads, queries, 1] of f32. Statistics are m + log l (the
+  /// log-sum-exp of each query's scores). Sums are D = Σ dO ∘ O.
   Statistics,
   Sums,
-  // Single f32 numbers in host memory: the factor of the scores, the score of a
-  // masked key, and 1.
+  // Single f32 numbers in host memory. Scale: the factor of the scores. Lowest:
+  // the score of a masked key. One: the number 1.
   Scale,
   Lowest,
   One,
 };
 
-/// Element type, sizes and strides of an attention. A compiled cuDNN plan
-/// depends on nothing else. In grouped-query attention, `keyHeads` is less than
-/// `heads`.
+/// Element type, sizes and strides of the tensors of an attention. A compiled
+/// cuDNN plan depends on nothing else. In grouped-query attention, `keyHeads`
+/// is less than `heads`.
 struct AttentionShape {
   /// Element type (f16 or bf16) of all tensors except Statistics and Sums.
   cudnnDataType_t type;
@@ -78,10 +79,10 @@ struct AttentionShape {
   CudnnDims valueDims() const { return {batch, keyHeads, keys, width}; }
   /// Returns the dims of Result and Gradient.
   CudnnDims resultDims() const { return {batch, heads, queries, width}; }
-  /// Returns the dims of the attention scores (S in the formulas above).
+  /// Returns the dims of the attention scores, S = scale · Q Kᵀ.
   CudnnDims scoreDims() const { return {batch, heads, queries, keys}; }
-  /// Returns the dims of a tensor with one number per query, such as m in the
-  /// formulas above.
+  /// Returns the dims of a tensor with one number per query, such as the
+  /// maximum of the query's scores.
   CudnnDims rowDims() const { return {batch, heads, queries, 1}; }
   /// Sets the strides of `tensor`, one of Query to ValueGradient, to `to`.
   void setStrides(AttentionTensor tensor, const CudnnDims &to) {
@@ -101,7 +102,8 @@ void addAttention(CudnnGraph &graph, const AttentionShape &shape,
                   bool withStatistics);
 /// Adds the operations of the backward pass to `graph`. They compute
 /// QueryGradient, KeyGradient and ValueGradient from Query, Key, Value, Result,
-/// Statistics and Gradient. Sums is scratch memory for D.
+/// Statistics and Gradient. The tensor Sums is scratch memory for D = Σ dO ∘ O,
+/// one number per query.
 void addAttentionGradients(CudnnGraph &graph, const AttentionShape &shape);
 
 } // namespace pcc::runtime

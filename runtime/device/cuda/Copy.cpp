@@ -32,8 +32,8 @@ public:
 
 private:
   /// Returns the address of element `offset` of the buffer with index `buffer`.
-  /// `offset` is an expression, evaluated for the coordinates of the run; null
-  /// stands for 0.
+  /// `offset` is an expression, which is evaluated for the coordinates of the
+  /// run. A null `offset` means 0.
   CUdeviceptr address(int32_t buffer, const program::ScalarT *offset,
                       const RunContext &run) const {
     const int64_t elements =
@@ -49,8 +49,8 @@ private:
   int64_t size;
 };
 
-/// Sets all elements of a buffer slot to one value of 1, 2, 4 or 8 bytes, with
-/// the driver's memset.
+/// Sets all elements of a buffer slot (the memory of one microbatch) to one
+/// value of 1, 2, 4 or 8 bytes, with the driver's memset.
 class FillOperation : public Operation {
 public:
   FillOperation(const CudaContext &gpu, const LoadContext &context,

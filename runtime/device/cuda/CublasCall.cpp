@@ -40,10 +40,10 @@ cublasTypesOf(ElementType factors, ElementType stored, bool mayRoundFactors) {
   return std::nullopt;
 }
 
-/// Returns the cuBLASLt epilogue that adds the bias and applies the activation,
-/// or computes the sums, of `problem`. Returns nothing if cuBLASLt has no such
-/// epilogue. An epilogue applies the activation after the residual is added,
-/// but the problem requires the opposite order. A product with both an
+/// Returns the cuBLASLt epilogue of `problem`. The epilogue adds the bias and
+/// applies the activation, or computes the sums. Returns nothing if cuBLASLt
+/// has no such epilogue. cuBLASLt applies the activation after the residual is
+/// added, but the problem requires the opposite order. A product with both an
 /// activation and a residual is therefore not supported.
 static std::optional<cublasLtEpilogue_t>
 epilogueOf(const MatmulProblem &problem, bool isByRows) {
@@ -71,8 +71,9 @@ epilogueOf(const MatmulProblem &problem, bool isByRows) {
 
 /// Returns the largest power of two, in bytes and at most kAlignment, that
 /// divides the addresses of all matrices of an operand. Buffers are aligned to
-/// kAlignment. The matrix's offset in its buffer, and the strides of the outer
-/// batch dims, over which the caller loops, may reduce the alignment.
+/// kAlignment. Two things may reduce the alignment: the offset of the first
+/// matrix in its buffer, and the strides of the outer batch dims, over which
+/// the caller loops.
 static uint32_t alignmentOf(const MatrixStrides &matrix, ElementType type) {
   const auto size = int64_t(sizeOf(type));
   auto bits = uint64_t(kAlignment) | uint64_t(matrix.offset * size);
@@ -81,9 +82,9 @@ static uint32_t alignmentOf(const MatrixStrides &matrix, ElementType type) {
   return uint32_t(bits & ~(bits - 1));
 }
 
-/// Returns cuBLASLt's description of a matrix of `rows` by `columns` or, if
-/// `isSwapped`, of its transpose. Returns nothing if neither the rows nor the
-/// columns are contiguous.
+/// Returns cuBLASLt's description of a matrix of `rows` by `columns`. If
+/// `isSwapped` is true, describes the transpose of the matrix. Returns nothing
+/// if neither the rows nor the columns are contiguous.
 static std::optional<ColumnMatrix> byColumns(const MatrixStrides &matrix,
                                              ElementType type, int64_t rows,
                                              int64_t columns, bool isSwapped) {
@@ -103,8 +104,8 @@ static std::optional<ColumnMatrix> byColumns(const MatrixStrides &matrix,
 }
 
 /// Returns the strides of `matrix`. If the matrix has only one column, returns
-/// the strides of a row-major matrix instead. One column is row-major and
-/// column-major at once, but a bias requires a row-major matrix.
+/// the strides of a row-major matrix instead. The strides of one column fit
+/// both row-major and column-major order, but a bias requires row-major order.
 static MatrixStrides byRowsIfColumn(MatrixStrides matrix, int64_t columns) {
   if (columns == 1)
     matrix.column = 1;
@@ -160,7 +161,7 @@ Status CublasCall::makeLayout(Matrix &matrix, const ColumnMatrix &shape,
                       shape.batchStride);
 }
 
-/// The address of the bias is set before each run. The heuristics take its
+/// The address of the bias is known only in each run. The heuristics take its
 /// alignment into account, so this function sets a placeholder address with the
 /// right alignment.
 Status CublasCall::makeOperation(const CublasTypes &types, const Shapes &shapes,
@@ -292,8 +293,8 @@ Status CublasCall::setVector(const void *vector) {
   return set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, vector);
 }
 
-/// If `addedData` is `resultData`, uses the layout of the result for it, and
-/// not that of the problem's residual.
+/// Uses the layout of the problem's residual for the matrix at `addedData`. If
+/// `addedData` is `resultData`, uses the layout of the result instead.
 Status CublasCall::run(const void *alpha, const void *aData, const void *bData,
                        const void *beta, const void *addedData,
                        void *resultData) {

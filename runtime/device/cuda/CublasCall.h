@@ -10,8 +10,8 @@
 
 namespace pcc::runtime {
 
-/// Owner of a cuBLASLt object, which its destructor destroys. The function that
-/// creates the object gets the address place().
+/// Owner of a cuBLASLt object, which its destructor destroys. place() returns
+/// the address at which cuBLASLt's create function stores the object.
 template <typename Handle> class OwnedHandle {
 public:
   /// Creates an owner without an object. The destructor calls `destroy` on the
@@ -41,23 +41,24 @@ struct CublasTypes {
   ElementType factors;
   /// Element type of bias, residual and c.
   ElementType stored;
-  /// Type in which products are summed. It also says whether a and b may be
-  /// rounded to tf32.
+  /// Type in which products are summed. It also determines whether a and b may
+  /// be rounded to tf32.
   cublasComputeType_t compute;
   /// Type of alpha and beta.
   cudaDataType_t scale;
 };
 
-/// Returns the types for a matrix product whose factors a and b have the
-/// element type `factors` and whose result has the element type `stored`.
-/// Returns nothing if cuBLASLt has no such products. `mayRoundFactors` says
-/// whether factors of type f32 may be rounded to tf32.
+/// Returns the types for a matrix product. The operands a and b have the
+/// element type `factors`, the result has the element type `stored`. Returns
+/// nothing if cuBLASLt has no such products. If `mayRoundFactors` is true, a
+/// and b of type f32 may be rounded to tf32.
 std::optional<CublasTypes>
 cublasTypesOf(ElementType factors, ElementType stored, bool mayRoundFactors);
 
 /// A matrix in column-major order, the only order that pcc uses with cuBLASLt.
 /// Element (i, j) has index i + j * ld. `rows` and `columns` are the sizes of
-/// the matrix in memory; if `isTransposed`, the product uses its transpose.
+/// the matrix in memory. If `isTransposed` is true, the product uses the
+/// transpose of the matrix in memory.
 struct ColumnMatrix {
   ElementType type;
   /// Number of rows, number of columns, and stride from one column to the next
@@ -79,32 +80,33 @@ struct ColumnMatrix {
 ///
 ///   cᵀ = bᵀ aᵀ
 ///
-/// where b is the first operand, x, and a the second, y. The epilogue of the
-/// same kernel computes bias and activation, or the sums of a's rows or b's
-/// columns (MatmulProblem::Sums).
+/// where b is cuBLASLt's first operand (`x`) and a is its second operand (`y`).
+/// The epilogue of the same kernel computes bias and activation, or the sums of
+/// a's rows or b's columns (MatmulProblem::Sums).
 class CublasCall {
 public:
   /// Creates a call without a product. CudaResources::useCublas() must have
   /// been called.
   explicit CublasCall(CudaResources &resources);
 
-  /// Creates cuBLASLt's descriptors of `problem` and selects an algorithm. If
-  /// the bundle has an algorithm from an earlier run and cuBLASLt accepts it,
-  /// that one is selected; otherwise the first one that cuBLASLt's heuristics
-  /// propose. If they propose none, returns an error or, with `mayLack`,
-  /// success; canRun() then returns false.
+  /// Creates cuBLASLt's descriptors of `problem` and selects an algorithm.
+  /// First tries the algorithm that the bundle stores from an earlier run. If
+  /// there is none, or cuBLASLt rejects it, selects the first algorithm that
+  /// cuBLASLt's heuristics propose. If they propose none and `mayLack` is
+  /// false, returns an error. If they propose none and `mayLack` is true,
+  /// returns success, and canRun() returns false.
   Status open(const MatmulProblem &problem, const CublasTypes &types,
               bool mayLack = false);
   /// Returns whether open() has found an algorithm.
   bool canRun() const { return isChosen; }
-  /// Sets the address `vector` of the bias that the next run() reads. If the
-  /// problem has sums, sets the address to which the next run() writes them
-  /// instead.
+  /// Sets the address of the vector that the next run() uses. If the problem
+  /// has sums, run() writes the sums to `vector`. Otherwise run() reads the
+  /// bias from `vector`.
   Status setVector(const void *vector);
   /// Enqueues result = activation(alpha * a b + beta * added + bias) on the
   /// compute stream. `alpha` and `beta` are addresses in host memory of numbers
-  /// of type CublasTypes::scale. `addedData` is either equal to `resultData`,
-  /// or the address of a matrix with the strides of the problem's residual.
+  /// of type CublasTypes::scale. `addedData` either equals `resultData`, or is
+  /// the address of a matrix with the strides of the problem's residual.
   Status run(const void *alpha, const void *aData, const void *bData,
              const void *beta, const void *addedData, void *resultData);
 
@@ -119,29 +121,32 @@ private:
                           operation.get(), attribute, &value, sizeof value),
                       "cublasLtMatmulDescSetAttribute");
   }
-  /// The matrices of a product in cuBLASLt's order. If `isByRows`, the first
-  /// factor x is b and the second, y, is a; otherwise x is a and y is b.
+  /// The matrices of a product in cuBLASLt's order: `x` is the first factor,
+  /// `y` the second. If `isByRows` is true, x is b and y is a. Otherwise x is a
+  /// and y is b.
   struct Shapes {
     ColumnMatrix x, y, added, result;
   };
-  /// Returns the matrices of `problem` in cuBLASLt's order, and sets
-  /// `isByRows`. Returns nothing if cuBLASLt cannot describe the strides of a
-  /// matrix.
+  /// Returns the matrices of `problem` in cuBLASLt's order, and sets `isByRows`
+  /// to whether c is row-major. Returns nothing if cuBLASLt cannot describe the
+  /// strides of a matrix.
   std::optional<Shapes> shapesOf(const MatmulProblem &problem,
                                  const CublasTypes &types);
   /// Creates the descriptor of the product: types, transpositions and
-  /// `epilogue`.
+  /// `epilogue` (bias, activation or sums).
   Status makeOperation(const CublasTypes &types, const Shapes &shapes,
                        cublasLtEpilogue_t epilogue);
   /// Creates the descriptor of a batch of `batch` matrices and stores it in
   /// `matrix`.
   Status makeLayout(Matrix &matrix, const ColumnMatrix &shape, int64_t batch);
-  /// Sets `algorithm` to the cached algorithm for the key `problem`, or to one
-  /// that the heuristics propose. Adds a proposed one to the cache. `mayLack`
-  /// is as for open().
+  /// Sets `algorithm` to the cached algorithm for the key `problem`, if
+  /// cuBLASLt accepts it. Otherwise sets `algorithm` to one that the heuristics
+  /// propose, and adds it to the cache. If they propose none, returns success
+  /// if `mayLack` is true, otherwise an error.
   Status choose(const std::string &problem, const Shapes &shapes, bool mayLack);
   /// Sets `algorithm` to the first one that cuBLASLt's heuristics propose for
-  /// matrices with the alignments in `shapes`. `mayLack` is as for open().
+  /// matrices with the alignments in `shapes`. If they propose none, returns
+  /// success if `mayLack` is true, otherwise an error.
   Status askForAlgorithm(const Shapes &shapes, bool mayLack);
   /// Returns whether cuBLASLt can compute the product with `known`, an
   /// algorithm from the cache.
@@ -149,8 +154,8 @@ private:
 
   CudaResources &resources;
   const CublasLibrary &blas;
-  /// Whether c is row-major, so that b is the first factor for cuBLASLt and a
-  /// the second.
+  /// Whether c is row-major. The first factor for cuBLASLt is then b, and the
+  /// second one is a.
   bool isByRows = true;
   /// Whether `algorithm` has been set.
   bool isChosen = false;

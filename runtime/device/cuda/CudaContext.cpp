@@ -70,8 +70,8 @@ Status CudaContext::open(int number) {
   PCC_RETURN_IF_ERROR(
       check(functions.cuDeviceGet(&device, number % count), "cuDeviceGet"));
   PCC_RETURN_IF_ERROR(describe());
-  // The primary context is the one that libraries on top of the CUDA runtime
-  // use (cuBLASLt, NCCL).
+  // Uses the GPU's primary context, because cuBLASLt and NCCL, which are based
+  // on the CUDA runtime, use that context.
   PCC_RETURN_IF_ERROR(
       check(functions.cuDevicePrimaryCtxRetain(&context, device),
             "cuDevicePrimaryCtxRetain"));
@@ -98,8 +98,8 @@ Status CudaContext::createEvent(CUevent &event) {
   return status;
 }
 
-/// The wait refers to what `event` has recorded at the time of this call. The
-/// caller may therefore record the event again at once.
+/// The stream `later` waits for the work that `event` has recorded at the time
+/// of this call. The caller may therefore record the event again immediately.
 Status CudaContext::order(CUstream earlier, CUstream later,
                           CUevent event) const {
   PCC_RETURN_IF_ERROR(

@@ -14,12 +14,13 @@
 namespace pcc::runtime {
 
 /// The GPU of one rank, and all memory, streams and events that the rank
-/// creates on the GPU. All functions are called by the rank's thread, except
-/// the function that adopter() returns.
+/// creates on the GPU. All functions are called by the rank's thread. Only the
+/// function that adopter() returns may be called by other threads.
 class CudaContext {
 public:
   CudaContext() = default;
-  /// Frees all memory, streams and events, unless leaveToProcess() was called.
+  /// Frees all memory, streams and events. Frees nothing if leaveToProcess()
+  /// was called.
   ~CudaContext();
   CudaContext(const CudaContext &) = delete;
   CudaContext &operator=(const CudaContext &) = delete;
@@ -28,9 +29,9 @@ public:
   /// of visible GPUs the current one of the calling thread. Exit code 13
   /// (NoDevice) if there is no driver or no GPU.
   Status open(int number);
-  /// Makes the destructor free nothing; the end of the process then frees
-  /// everything. Used if another thread may still be inside a call that needs
-  /// the memory or the streams.
+  /// Makes the destructor free nothing. The operating system then frees
+  /// everything when the process ends. Used if another thread may still be
+  /// inside a call that needs the memory or the streams.
   void leaveToProcess() { isLeft = true; }
 
   /// Sets `data` to `bytes` bytes of new GPU memory, aligned to 256 bytes, or
@@ -50,8 +51,9 @@ public:
   /// measure time.
   Status createEvent(CUevent &event);
   /// Makes all work that is enqueued on the stream `later` after this call wait
-  /// for all work that was enqueued on `earlier` before this call. `event` is
-  /// recorded on `earlier`; the caller may use it again at once.
+  /// for all work that was enqueued on the stream `earlier` before this call.
+  /// `event` is recorded on `earlier`. When order() returns, the caller may use
+  /// `event` for another call.
   Status order(CUstream earlier, CUstream later, CUevent event) const;
   /// Returns a function that makes this GPU the current one of the thread that
   /// calls the function. The function may be called after the destruction of

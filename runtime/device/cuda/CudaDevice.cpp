@@ -70,8 +70,8 @@ public:
     return upload(to, from, bytes, uploads);
   }
 
-  /// The copies wait for all earlier uploads, whose data they read. Later
-  /// uploads wait for the copies, because they overwrite that data.
+  /// The copies wait for all earlier uploads, because they read the uploaded
+  /// data. Later uploads wait for the copies, because they overwrite that data.
   Status copyWithin(std::span<const DeviceCopy> copies) override {
     if (uploads)
       PCC_RETURN_IF_ERROR(gpu.order(uploads, gpu.stream(), order));
@@ -124,8 +124,8 @@ public:
     return prepare(resources, context, instruction, operation);
   }
 
-  /// Also writes the file of selected algorithms: all of them are known after
-  /// the last prepare().
+  /// Also writes the file of selected algorithms, because all algorithms are
+  /// known after the last prepare().
   Status finishLoading() override {
     resources.algorithms().keep();
     return resources.allocateScratch();
@@ -135,8 +135,9 @@ public:
 
   QueuedDevice *queued() override { return this; }
 
-  /// Begins to capture what is enqueued on the compute stream, and on streams
-  /// that events make wait for it. Calls from other threads are not captured.
+  /// Begins to capture the work that is enqueued on the compute stream. Work on
+  /// another stream is also captured if an event makes that stream wait for the
+  /// compute stream. Calls from other threads are not captured.
   Status beginRecording() override {
     return gpu.check(gpu.driver().cuStreamBeginCapture(
                          gpu.stream(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),

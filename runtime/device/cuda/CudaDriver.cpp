@@ -11,8 +11,8 @@ namespace pcc::runtime {
 static constexpr const char *soname = "libcuda.so.1";
 
 /// Expands to the name of a driver function in libcuda, as a string:
-/// "cuMemAlloc_v2" for cuMemAlloc. Many names are macros in cuda.h, so the
-/// argument must be expanded before it is quoted.
+/// "cuMemAlloc_v2" for cuMemAlloc. Many names are macros in cuda.h, so PCC_TEXT
+/// quotes the argument after it is expanded.
 #define PCC_SYMBOL(function) PCC_TEXT(function)
 #define PCC_TEXT(symbol) #symbol
 

@@ -9,7 +9,7 @@
 namespace pcc::runtime {
 
 /// Does not unload the kernels, because they may still be executing. They are
-/// freed with the GPU's context.
+/// freed when the GPU's context is destroyed.
 CudaResources::~CudaResources() {
   if (handle)
     library.cublasLtDestroy(handle);

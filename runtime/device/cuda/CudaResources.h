@@ -30,16 +30,16 @@ public:
   CudaContext &context() { return gpu; }
 
   /// Sets `function` to the kernel with index `kernel` in the program `image`.
-  /// Its code is on the GPU, so that a launch loads nothing. The first call
-  /// loads the code of all kernels. Exit code 13 (NoDevice) if the GPU is too
-  /// old for the code.
+  /// The kernel's code is then on the GPU, so that a launch loads no code. The
+  /// first call loads the code of all kernels. Exit code 13 (NoDevice) if the
+  /// GPU is too old for the code.
   Status findKernel(const ProgramImage &image, int32_t kernel,
                     CUfunction &function);
 
-  /// On the first call, opens cuBLASLt, allocates its workspace and reads the
-  /// cache of algorithms; later calls do nothing. The functions from blas() to
-  /// algorithms() require an earlier call. Exit code 13 (NoDevice) if the
-  /// library is absent.
+  /// Opens cuBLASLt, allocates its workspace and reads the cache of algorithms
+  /// on the first call. Later calls do nothing. blas(), cublasHandle(),
+  /// workspace() and algorithms() require an earlier call. Exit code 13
+  /// (NoDevice) if the library is absent.
   Status useCublas();
   /// Returns the functions of cuBLASLt.
   const CublasLibrary &blas() const { return library; }
@@ -58,7 +58,8 @@ public:
   AlgorithmCache &algorithms() { return algorithmCache; }
 
   /// Opens cuDNN on the first call, if it is installed. Returns the object that
-  /// finds attention plans; if cuDNN is not installed, that object finds none.
+  /// finds plans (compiled cuDNN graphs) for attention. If cuDNN is not
+  /// installed, that object finds no plans.
   CudnnAttention &useCudnn();
   /// Returns the same object as useCudnn(), without opening cuDNN.
   CudnnAttention &attention() { return dnn; }
@@ -98,21 +99,21 @@ private:
 /// Returns whether the buffer with index `buffer` is in the arena, the memory
 /// of intermediate results. Arena buffers hold no data before the first step,
 /// so a warm-up may overwrite them. Buffers of parameters and constants must
-/// keep their contents.
+/// not be overwritten.
 inline bool isInArena(const LoadContext &context, int32_t buffer) {
   return context.program.buffers[size_t(buffer)]->memory ==
          program::Memory::Arena;
 }
 
-/// Function that creates the operations of one kind of instruction. Each
-/// function is in the source file that is named after its kind.
+/// Function that creates the operations of one kind of instruction. For
+/// example, prepareMatmul() is in Matmul.cpp.
 using PrepareCuda = Status (*)(CudaResources &, const LoadContext &,
                                const program::InstructionT &,
                                std::unique_ptr<Operation> &);
 
 /// Creates the operation that launches a kernel that pcc has compiled. If the
-/// kernel computes attention and cuDNN can compute it, the operation calls
-/// cuDNN instead.
+/// kernel computes attention and cuDNN supports that attention, the operation
+/// calls cuDNN instead.
 Status prepareKernel(CudaResources &, const LoadContext &,
                      const program::InstructionT &,
                      std::unique_ptr<Operation> &);

@@ -15,8 +15,8 @@ CudnnAttention::~CudnnAttention() {
     library.cudnnDestroy(handle);
 }
 
-/// Prints a note with the reason `why` cuDNN is not used. The program runs
-/// without cuDNN, but more slowly.
+/// Prints a note that cuDNN is not used, with the reason `why`. The program
+/// still runs, but more slowly.
 static void noteUnused(const std::string &why) {
   std::fprintf(stderr, "note: cuDNN is not used: %s\n", why.c_str());
 }
@@ -43,7 +43,7 @@ void CudnnAttention::open(cudaStream_t stream) {
 }
 
 /// If a graph cannot be compiled, an empty plan is stored in the cache. Each
-/// graph is thus compiled at most once per shape.
+/// kind of graph is thus compiled at most once per shape.
 const CudnnPlan *CudnnAttention::find(Kind kind, const AttentionShape &shape) {
   if (!handle)
     return nullptr;

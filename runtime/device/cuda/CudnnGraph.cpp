@@ -4,16 +4,16 @@
 
 namespace pcc::runtime {
 
-/// Id of the first intermediate tensor of a graph. Ids below are for the
-/// tensors to which callers give ids.
+/// Id of the first intermediate tensor of a graph. Callers use smaller ids for
+/// the tensors that they name.
 static constexpr int64_t firstBetween = 1000;
 
 CudnnDims denseCudnnStrides(const CudnnDims &dims) {
   return {dims[1] * dims[2] * dims[3], dims[2] * dims[3], dims[3], 1};
 }
 
-/// Returns whether `result` says that cuDNN has no implementation of what was
-/// requested.
+/// Returns whether the error `result` means that cuDNN has no implementation of
+/// the request.
 static bool isUnsupported(cudnnStatus_t result) {
   return CUDNN_STATUS_CATEGORY(result) == CUDNN_STATUS_NOT_SUPPORTED;
 }
@@ -180,7 +180,7 @@ Status CudnnGraph::finish(cudnnHandle_t handle, CudnnPlan &plan,
 }
 
 /// Queries the number of proposed engines, then the engines themselves. Tries
-/// them in the proposed order until one supports the graph.
+/// the engines in the proposed order until one supports the graph.
 Status CudnnGraph::choose(cudnnBackendDescriptor_t heuristics,
                           cudnnHandle_t handle,
                           cudnnBackendDescriptor_t properties,
@@ -207,8 +207,8 @@ Status CudnnGraph::choose(cudnnBackendDescriptor_t heuristics,
       setTensor(made, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, properties);
     else
       set(made, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, handle);
-    // cuDNN may report only here, when the plan is finalized, that an engine
-    // does not support the graph. The next engine is then tried.
+    // Some engines report only when the plan is finalized that they do not
+    // support the graph. The next engine is then tried.
     if (status.failed() ||
         library.cudnnBackendFinalize(made) != CUDNN_STATUS_SUCCESS)
       continue;
@@ -225,8 +225,8 @@ Status CudnnGraph::choose(cudnnBackendDescriptor_t heuristics,
   return status;
 }
 
-/// Creates the descriptor with the addresses (cuDNN's variant pack) in each
-/// run, because a finalized one cannot be changed.
+/// Creates a descriptor of the addresses (cuDNN's variant pack) in each run,
+/// because a finalized descriptor cannot be changed.
 Status CudnnPlan::run(const CudnnLibrary &library, cudnnHandle_t handle,
                       const CudnnAddresses &places, void *workspace) const {
   cudnnBackendDescriptor_t made = nullptr;

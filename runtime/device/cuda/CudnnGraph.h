@@ -93,7 +93,8 @@ public:
   Tensor between(cudnnDataType_t type, const CudnnDims &dims) {
     return between(type, dims, denseCudnnStrides(dims));
   }
-  /// Makes an intermediate tensor, as above, with the given strides.
+  /// Makes an intermediate tensor with the given strides. One operation of the
+  /// graph writes the tensor and others read it; it has no address.
   Tensor between(cudnnDataType_t type, const CudnnDims &dims,
                  const CudnnDims &strides);
 
@@ -131,10 +132,11 @@ public:
   /// elements but other strides.
   void reorder(Tensor tensor, Tensor result);
 
-  /// Compiles the graph with the first of the engines that cuDNN proposes that
-  /// supports it. If no engine does, leaves `plan` empty and returns success.
-  /// `properties` may describe a GPU that is not present; `handle` is then
-  /// unused and may be null. After this call, only engines() may be called.
+  /// Compiles the graph. cuDNN proposes a list of engines; the first one that
+  /// supports the graph is used. If none supports it, leaves `plan` empty and
+  /// returns success. `properties` may describe a GPU that is not present;
+  /// `handle` is then unused and may be null. After this call, only engines()
+  /// may be called.
   Status finish(cudnnHandle_t handle, CudnnPlan &plan,
                 cudnnBackendDescriptor_t properties = nullptr);
   /// Returns the number of engines that cuDNN proposed in finish().
@@ -170,8 +172,8 @@ private:
                                       const CudnnDims &dims,
                                       const CudnnDims &strides);
   /// An elementwise operation. `b` and `condition` are null if the operation
-  /// has no such operand. `type` is the type in which it computes. `dim` is the
-  /// dim of CudnnGraph::count(), and -1 for other operations.
+  /// has no such operand. `type` is the element type of the computation. `dim`
+  /// is the dim of CudnnGraph::count(); it is -1 for other operations.
   struct Pointwise {
     cudnnPointwiseMode_t mode;
     Tensor a, b, condition, result; ///< null where there is none
@@ -182,8 +184,9 @@ private:
   void add(const Pointwise &pointwise);
   /// Finalizes the descriptor of an operation and adds it to the graph.
   void add(cudnnBackendDescriptor_t operation);
-  /// Sets `plan` to the plan of the first engine in `heuristics`, those that
-  /// cuDNN proposes, that supports the graph.
+  /// Sets `plan` to the plan of the first proposed engine that supports the
+  /// graph. `heuristics` is the descriptor from which cuDNN's proposals are
+  /// read. Leaves `plan` empty if no proposed engine supports the graph.
   Status choose(cudnnBackendDescriptor_t heuristics, cudnnHandle_t handle,
                 cudnnBackendDescriptor_t properties, CudnnPlan &plan);
 

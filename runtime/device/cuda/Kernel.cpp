@@ -40,8 +40,8 @@ private:
   CUfunction function;
   std::vector<void *> pointers;
   std::vector<int64_t> scalars;
-  /// Addresses of the kernel's parameters: of the elements of `pointers`, then
-  /// of those of `scalars`.
+  /// Addresses of the kernel's parameters: first the addresses of the elements
+  /// of `pointers`, then those of the elements of `scalars`.
   std::vector<void *> arguments;
 };
 } // namespace
@@ -87,9 +87,10 @@ public:
 
 private:
   /// Sets the entries of the table that are the same in every run: the index of
-  /// the first tile and the number of elements of each part. Unused entries get
-  /// the largest integer as their first tile. The kernel's binary search for
-  /// the part of a tile therefore never finds them.
+  /// the first tile (a fixed number of elements) and the number of elements of
+  /// each part. Unused entries get the largest integer as their first tile. The
+  /// kernel's binary search for the part of a tile therefore never finds an
+  /// unused entry.
   void fillSizes() {
     for (int64_t part = 0; part < table.slots(); ++part)
       words[size_t(TensorTable::firstAt(part))] =
@@ -109,10 +110,11 @@ private:
   /// Addresses, in the current run, of the buffers that all parts read.
   std::vector<void *> shared;
   TensorTable table;
-  /// The entries of the TensorTable; `table` gives the index of each.
+  /// The entries of the TensorTable. The member `table` computes the index of
+  /// each entry.
   std::vector<int64_t> words;
-  /// Addresses of the kernel's parameters: of `words`, then of the elements of
-  /// `shared`.
+  /// Addresses of the kernel's parameters: first the address of the array
+  /// `words`, then the addresses of the elements of `shared`.
   std::vector<void *> arguments;
 };
 } // namespace

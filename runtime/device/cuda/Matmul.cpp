@@ -13,7 +13,7 @@ namespace {
 struct CublasScale {
   CublasScale(double value, cudaDataType_t type)
       : isDouble(type == CUDA_R_64F), narrow(float(value)), wide(value) {}
-  /// Returns the address of the number in that type.
+  /// Returns the address of the number in the type that cuBLASLt expects.
   const void *get() const {
     return isDouble ? static_cast<const void *>(&wide) : &narrow;
   }
@@ -78,8 +78,9 @@ private:
     char *a, *b, *c, *residual;
   };
 
-  /// Prepares the second product, which sums a or b over k: a times a column of
-  /// ones, or a row of ones times b.
+  /// Prepares the second product, which sums a or b over k. To sum the rows of
+  /// a, it multiplies a by a column of ones. To sum the columns of b, it
+  /// multiplies a row of ones by b.
   Status openFactorSum() {
     const bool ofA = problem.sums == MatmulProblem::Sums::OfA;
     program::MatmulT sums = matmul;
@@ -108,8 +109,8 @@ private:
     return context.device.upload(factorSum->ones, converted.data(), bytes);
   }
 
-  /// Sets the address of the bias, or of the sums, for this run. If a second
-  /// product computes the sums, runs that product instead.
+  /// Sets the address of the bias or of the sums for this run. If a second
+  /// product computes the sums, runs that second product instead.
   Status setVector() {
     const int32_t sums = std::max(matmul.a_sums, matmul.b_sums);
     if (factorSum) {
@@ -160,9 +161,10 @@ private:
     return data + elements * int64_t(sizeOf(type));
   }
 
-  /// Executes the products for all indices of the batch dims `dim` to the last,
-  /// where `at` has the addresses for the indices of the dims before. One
-  /// CublasCall covers the innermost batch dim.
+  /// Executes the products for all indices of the batch dims from `dim` to the
+  /// last one. `at` has the addresses for the current indices of the batch dims
+  /// before `dim`. One CublasCall computes all products along the innermost
+  /// batch dim.
   Status runFrom(size_t dim, const MatmulAddresses &at) {
     if (dim + 1 >= problem.batch.size())
       return call.run(alpha.get(), at.a, at.b, beta.get(), at.residual, at.c);

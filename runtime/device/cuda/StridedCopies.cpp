@@ -51,10 +51,10 @@ static Status copyLoops(const CudaContext &gpu, std::span<const CopyLoop> loops,
 }
 
 /// If the innermost loop is contiguous in source and target, its elements
-/// become the rows of the rectangle, and the next loop becomes its height. The
-/// loops below are {extent, source stride, target stride}. They copy columns 0
-/// to 3 of the first 16 rows of two 20 x 16 matrices into two dense 16 x 4
-/// matrices:
+/// become the rows of the rectangle, and the next loop becomes the rectangle's
+/// height. The following example copies columns 0 to 3 of the first 16 rows of
+/// two 20 x 16 matrices into two dense 16 x 4 matrices. Each loop is written as
+/// {extent, source stride, target stride}:
 ///
 ///   loops {2, 320, 64}   {16, 16, 4}   {4, 1, 1}
 ///         two calls      height 16     width 4 elements
@@ -72,7 +72,8 @@ Status copyStrided(const CudaContext &gpu, const StridedCopy &given,
     rows.width *= loops.back().extent;
     loops = loops.first(loops.size() - 1);
   }
-  // The driver rejects rows that overlap and pitches above this limit.
+  // The driver rejects overlapping rows, and pitches (distances in bytes from
+  // one row to the next) above this limit.
   constexpr int64_t mostPitch = std::numeric_limits<int32_t>::max();
   if (!loops.empty() && loops.back().sourceStride * size >= rows.width &&
       loops.back().targetStride * size >= rows.width &&

@@ -26,9 +26,10 @@ public:
   }
 };
 
-/// An asynchronous all-reduce on the host. Start: every member receives one
-/// share of the elements from all members. Finish: reduces this share, and
-/// exchanges the results (an all-gather). `in` may be `out`.
+/// An asynchronous all-reduce on the host. The elements are divided into one
+/// share per member. start() sends each share to its member. finish() reduces
+/// this rank's share over all members and exchanges the reduced shares (an
+/// all-gather). `in` may be the same buffer as `out`.
 class SplitAllReduce : public CollectiveOperation, public SplitCollective {
 public:
   SplitAllReduce(const LoadContext &context,
@@ -90,8 +91,8 @@ private:
     receives.clear();
   }
 
-  /// Appends a message with `member` to `pieces`, unless the message has no
-  /// bytes.
+  /// Appends a message to or from `member` to `pieces`. Does nothing if `bytes`
+  /// is 0.
   static void add(std::vector<PeerBuffer> &pieces, int member, char *data,
                   size_t bytes) {
     if (bytes > 0)
@@ -129,7 +130,7 @@ public:
   }
 };
 
-/// Copies this rank's part of a value that the rank has locally; does not
+/// Copies one part of a value that this rank already holds. Does not
 /// communicate.
 class Slice : public PlannedCollective {
 public:
@@ -143,8 +144,9 @@ public:
 };
 
 /// An all-gather in which every member contributes its whole `in`. If `out` is
-/// the contiguous concatenation of the contributions, they are received there.
-/// Otherwise they are received in scratch and then copied to `out`.
+/// the contiguous concatenation of the contributions, they are received
+/// directly in `out`. Otherwise they are received in scratch and then copied to
+/// `out`.
 class Gather : public PlannedSplit {
 public:
   Gather(const LoadContext &context, const program::InstructionT &instruction,
@@ -203,11 +205,11 @@ private:
   }
 };
 
-/// A change of layout by messages between pairs of members: AllToAll, Permute,
-/// Exchange, and an AllGather to which some member does not contribute its
-/// whole `in`. A piece that is contiguous in `in` is sent from there, and one
-/// that is contiguous in `out` is received there; other pieces go through
-/// scratch.
+/// A change of layout by messages between pairs of members. Used for AllToAll,
+/// Permute, Exchange, and an AllGather to which some member does not contribute
+/// its whole `in`. A piece (the elements of one message) is sent directly from
+/// `in` if it is contiguous there, and received directly in `out` if it is
+/// contiguous there. Other pieces are copied through scratch.
 class Redistribution : public PlannedSplit {
 public:
   using PlannedSplit::PlannedSplit;
@@ -233,9 +235,10 @@ public:
   }
 };
 
-/// A reduce-scatter on the host. The pieces of all members arrive in scratch,
-/// together with this rank's own piece, and are then reduced in the fixed order
-/// of TreeReduce.h. The result therefore does not depend on timing.
+/// A reduce-scatter on the host. This rank receives one piece (the elements of
+/// its result) from each member in scratch, and copies its own piece there. It
+/// then reduces all pieces in the fixed order of TreeReduce.h. The result
+/// therefore does not depend on timing.
 class ReduceScatter : public PlannedSplit {
 public:
   ReduceScatter(const LoadContext &context,
@@ -272,8 +275,9 @@ public:
   }
 
 private:
-  /// Copies this rank's own piece to scratch, with its elements in the order in
-  /// which the other members pack theirs.
+  /// Copies this rank's own piece (its contribution to its own result) to
+  /// scratch. The elements get the order in which the other members pack their
+  /// pieces.
   void pack(const std::vector<StridedCopy> &copies, const char *source,
             char *target) const {
     int64_t done = 0;
@@ -284,7 +288,7 @@ private:
   }
 
   /// Appends the elements that a loop nest visits to contiguous memory. `done`
-  /// is the number of elements already there.
+  /// is the number of elements that the memory already has.
   void appendDensely(std::span<const CopyLoop> loops, const char *source,
                      char *target, int64_t &done) const {
     if (loops.empty() || (loops.size() == 1 && loops[0].sourceStride == 1)) {
@@ -318,8 +322,8 @@ private:
 /// value that all microbatches share.
 class PerMicrobatch : public Operation {
 public:
-  /// Appends an operation for the next microbatch, null so far, and returns a
-  /// reference by which the caller sets it.
+  /// Appends an empty entry for the next microbatch. Returns a reference to it,
+  /// through which the caller stores the operation.
   std::unique_ptr<Operation> &add() { return operations.emplace_back(); }
 
   Status run(const RunContext &run) override {
@@ -417,7 +421,8 @@ Status prepareCollective(const LoadContext &context,
   const CollectiveSpec spec =
       collectiveOf(context.program, *instruction.body.AsCollective());
   const program::CollectiveT &collective = *instruction.body.AsCollective();
-  // Layouts with rows describe one microbatch and are the same in all of them.
+  // Layouts of a ragged collective (one with rows) describe one microbatch and
+  // are equal in all microbatches.
   if (collective.row_dims > 0) {
     const auto rowDims = size_t(collective.row_dims);
     PCC_RETURN_IF_ERROR(checkScratch(
@@ -425,8 +430,8 @@ Status prepareCollective(const LoadContext &context,
     return prepareRaggedCollective(context, instruction, spec, group,
                                    operation);
   }
-  // One plan serves all microbatches if the layouts do not depend on the
-  // microbatch, or if both depend on it in the same way.
+  // One plan serves all microbatches in two cases: the layouts of operand and
+  // result are equal, or neither depends on the microbatch.
   if (spec.from == spec.to ||
       (!isCutByMicrobatch(spec.from) && !isCutByMicrobatch(spec.to)))
     return prepareAt(context.at, spec, context, instruction, group, operation);

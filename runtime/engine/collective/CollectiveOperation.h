@@ -33,8 +33,9 @@ protected:
   };
 
   /// Returns the addresses of the instruction's buffers in the microbatch of
-  /// `run`. Also stores the name of the current action, which messages state.
-  /// Every run(), start() or finish() calls this function first.
+  /// `run`. Also stores the name of the current action, which error messages
+  /// contain. run(), start() and finish() of every subclass call this function
+  /// first.
   Addresses begin(const RunContext &run) {
     action.action = run.action;
     const BufferTable &buffers = context.buffers;

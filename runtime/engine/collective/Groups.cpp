@@ -13,9 +13,10 @@ static void addGroups(const SubAxes &axes, const Mesh &mesh,
     groups.emplace_back(members.begin(), members.end());
 }
 
-/// Returns the pairs of pipeline positions (sender, receiver) between which
-/// values are transferred, without duplicates. All programs of a bundle list
-/// the same transfers, so all ranks get the same pairs.
+/// Returns the pairs (sender, receiver) of pipeline positions (virtual pipeline
+/// ranks) between which values are transferred, without duplicates. All
+/// programs of a bundle list the same transfers, so all ranks get the same
+/// pairs.
 static std::vector<World::PeerEdge> edgesOf(const program::ProgramT &program) {
   std::set<std::pair<int, int>> pairs;
   for (const auto &transfer : program.transfers)
@@ -28,8 +29,8 @@ static std::vector<World::PeerEdge> edgesOf(const program::ProgramT &program) {
   return edges;
 }
 
-/// The pipeline is created as a group for messages, with one edge per pair of
-/// positions.
+/// The pipeline is created as a group for messages, with one edge (connection)
+/// per pair of pipeline positions that exchange values.
 Status Groups::create(const program::ProgramT &program, const Mesh &mesh,
                       World &world) {
   std::vector<std::vector<int>> members;
@@ -46,9 +47,10 @@ Status Groups::create(const program::ProgramT &program, const Mesh &mesh,
   return Status::success();
 }
 
-/// The rank is in exactly one of the groups that one entry of the program
-/// stands for, and the entries are in order, so the groups that are not null
-/// are this rank's groups by entry.
+/// Each group spec of the program stands for several groups in `created`. The
+/// rank is a member of exactly one of them, and the entries of all other groups
+/// are null. The entries that are not null are therefore this rank's groups, in
+/// the order of the specs.
 void Groups::takeMine() {
   for (auto &group : created)
     if (group)

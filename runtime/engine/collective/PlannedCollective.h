@@ -19,8 +19,8 @@ public:
         sends(plan.sends.size()), receives(plan.receives.size()) {}
 
 protected:
-  /// Prepares the messages to send. A piece of the plan that is not contiguous
-  /// is packed into scratch. Then every piece is entered into `sends`.
+  /// Fills `sends` with one entry per piece (the elements for one peer) of the
+  /// plan. A piece that is not contiguous in `in` is first packed into scratch.
   Status packSends(const Addresses &at) {
     for (size_t i = 0; i < plan.sends.size(); ++i) {
       const PeerPiece &piece = plan.sends[i];
@@ -34,7 +34,7 @@ protected:
     return Status::success();
   }
 
-  /// Sets `out` to zero if the plan does not write all of its elements.
+  /// Sets `out` to zero if the plan leaves some of its elements unwritten.
   Status clearHoles(const Addresses &at) const {
     return plan.hasHoles
                ? context.device.clear(
@@ -44,8 +44,9 @@ protected:
                : Status::success();
   }
 
-  /// Returns the address at which a received piece arrives. A piece that must
-  /// be unpacked arrives in scratch, any other piece directly in `out`.
+  /// Returns the address at which a piece (the elements from one peer) is
+  /// received. A piece that must be unpacked is received in scratch, any other
+  /// piece directly in `out`.
   char *placeOf(const PeerPiece &piece, const Addresses &at) const {
     return piece.packed ? at.scratch + piece.scratchOffset * int64_t(size)
                         : at.out + piece.offset * int64_t(size);
@@ -57,8 +58,8 @@ protected:
   std::vector<PeerBuffer> sends, receives;
 };
 
-/// A planned collective that can also be executed asynchronously. Subclasses
-/// implement start() and finish(); run() executes both.
+/// A collective that follows a CollectivePlan and can also be executed
+/// asynchronously. Subclasses implement start() and finish(); run() calls both.
 class PlannedSplit : public PlannedCollective, public SplitCollective {
 public:
   using PlannedCollective::PlannedCollective;

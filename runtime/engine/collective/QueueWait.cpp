@@ -10,9 +10,10 @@
 
 namespace pcc::runtime {
 
-/// Pauses between two polls. In the first 20 us of a wait there is no pause, so
-/// that short waits end promptly. After 1 ms the thread sleeps, so that long
-/// waits leave the core to other threads. `waited` is in seconds.
+/// Pauses between two polls of the device. In the first 20 us of a wait there
+/// is no pause, so that short waits end promptly. After 1 ms the thread sleeps,
+/// so that other threads can use the core. `waited` is the duration of the wait
+/// so far, in seconds.
 static void pause(double waited) {
   if (waited > 1e-3)
     std::this_thread::sleep_for(std::chrono::microseconds(50));
@@ -20,9 +21,9 @@ static void pause(double waited) {
     std::this_thread::yield();
 }
 
-/// The deadline limits the time without progress, not the length of a step: it
-/// starts again whenever a call of a group completes. A single rank waits for
-/// no peers, and therefore has no deadline.
+/// The deadline limits the time without progress, not the length of a step. It
+/// starts again whenever a communication call of a group completes. A single
+/// rank waits for no other rank, and therefore has no deadline.
 Status waitForQueue(Device &device, World &world) {
   const StopWatch watch;
   QueuedWorld *const calls = world.queued();
@@ -30,8 +31,8 @@ Status waitForQueue(Device &device, World &world) {
   double heard = 0;
   for (bool isDone = false;;) {
     PCC_RETURN_IF_ERROR(device.poll(isDone));
-    // A queue also becomes idle by an error, so check for errors before the
-    // result is used.
+    // A queue also becomes idle after an error. Errors are therefore checked
+    // before the function returns success.
     if (calls)
       PCC_RETURN_IF_ERROR(calls->poll());
     if (isDone)

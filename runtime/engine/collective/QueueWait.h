@@ -9,9 +9,9 @@
 namespace pcc::runtime {
 
 /// Blocks until the device has completed all work that was enqueued on it.
-/// Returns an error early if the device fails, or if the world reports one
-/// (another rank failed). With several ranks, also fails with exit code 14 if
-/// no communication of this rank completes for as long as the world's deadline.
+/// Returns an error early if the device fails or if another rank has failed.
+/// With several ranks there is also a deadline: exit code 14 if no
+/// communication of this rank completes for World::deadline() seconds.
 Status waitForQueue(Device &device, World &world);
 
 } // namespace pcc::runtime

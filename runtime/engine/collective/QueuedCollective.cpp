@@ -8,8 +8,8 @@
 
 namespace pcc::runtime {
 
-/// Converts `group` to a QueuedGroup; every group of a device with a queue is
-/// one.
+/// Converts `group` to a QueuedGroup. On a device with a queue, every group is
+/// a QueuedGroup.
 static QueuedGroup &queued(Group *group) {
   return static_cast<QueuedGroup &>(*group);
 }
@@ -68,8 +68,8 @@ public:
   }
 
 private:
-  /// Returns the address at which the members' contributions arrive, in member
-  /// order.
+  /// Returns the address at which the members' contributions are received, in
+  /// member order.
   char *allOf(const Addresses &at) const {
     return plan.gathersDirectly ? at.out : at.scratch;
   }
@@ -78,10 +78,10 @@ private:
 };
 
 /// A reduce-scatter that the group's library executes. The library needs equal
-/// blocks for all members. The pieces for the members are therefore packed to
-/// scratch, each into a block of the size of the largest piece. The result
-/// replaces this rank's block. An example with 3 members; digits name the
-/// member that gets an element, and `-` is padding:
+/// blocks for all members. A piece (the elements of one member's result) is
+/// therefore packed to scratch, into a block of the size of the largest piece.
+/// The result replaces this rank's block. In this example with 3 members, each
+/// digit is an element and names the member that gets it, and `-` is padding:
 ///
 ///   in       [ 0 0 0 1 1 1 2 2 ]
 ///   scratch  [ 0 0 0 | 1 1 1 | 2 2 - ]

@@ -9,9 +9,10 @@
 namespace pcc::runtime {
 
 namespace {
-/// Base class of the ragged all-gather and reduce-scatter: the rows, the
-/// selection masks, and the messages. A message for a member has the rows
-/// selected for it, contiguous and in the order of the row plan.
+/// Base class of the ragged all-gather and reduce-scatter, which move only
+/// selected rows. Holds the row indices, the selection masks, and the messages.
+/// A message for a member has the rows that are selected for the member,
+/// contiguous and in the order of the row plan.
 class RaggedCollective : public CollectiveOperation {
 public:
   RaggedCollective(const LoadContext &context,
@@ -26,7 +27,10 @@ public:
   }
 
 protected:
-  /// Selection masks of one execution, one byte per row (Program.fbs):
+  /// Selection masks of one execution (Program.fbs). On the divided side, the
+  /// rows are split over the members. On the whole side, every member has space
+  /// for all rows. A mask has one byte per entry; an entry that is not 0
+  /// selects a row:
   ///
   ///   divided  [rows of the divided side, members]  selects for each member
   ///   whole    [rows of the whole side]             selects for this rank
@@ -44,25 +48,25 @@ protected:
 
   bool isMe(int member) const { return member == group->index(); }
 
-  /// Returns whether this rank's i-th row on the divided side is selected for
-  /// `member`.
+  /// Returns whether the mask selects row number `i` of this rank's divided
+  /// side (the side whose rows are split over the members) for `member`.
   bool counts(const RaggedMasks &masks, size_t i, int member) const {
     return masks.divided[plan.divided[i] * members + member] != 0;
   }
 
-  /// Sends `sends` and receives `receives`. Two members of which neither has
-  /// selected rows for the other exchange no message, which both know from
-  /// their masks.
+  /// Sends the messages `sends` and receives the messages `receives`. If
+  /// neither of two members has rows for the other one, they exchange no
+  /// message. Both members have equal masks, so both agree on that.
   Status exchange() {
     return sends.empty() && receives.empty()
                ? Status::success()
                : group->exchange(sends, receives, action);
   }
 
-  /// Packs the messages of this rank to scratch, and fills `sends`. The message
-  /// for a member has the rows `rowsFor(member)` of `in`, restricted to those
-  /// for whose index `travels(index, member)` is true. Returns the end of the
-  /// used part of scratch.
+  /// Packs the messages of this rank to scratch, and sets `sends`. The rows for
+  /// a member are the rows `rowsFor(member)` of `in`. Entry i of that list is
+  /// packed only if `travels(i, member)` is true. Returns the end of the used
+  /// part of scratch.
   template <typename Rows, typename Travels>
   char *pack(const Addresses &at, Rows rowsFor, Travels travels) {
     sends.clear();
@@ -95,17 +99,20 @@ protected:
   size_t bytes;     ///< bytes per row
   int members;      ///< number of members of the group
   std::vector<PeerBuffer> sends, receives;
-  /// For each member: address of the next row received from it.
+  /// For each member: address in the rows received from the member. The
+  /// all-gather moves these rows from the last to the first, and the address is
+  /// the end of the rows that remain. The reduce-scatter adds them from the
+  /// first to the last, and the address is that of the next row.
   std::vector<char *> arrived;
   /// Addresses of the rows that are added for one result row, in member order.
   std::vector<const char *> addends;
 };
 
-/// Every rank gets the rows of all members that are selected for the rank, and
-/// all of its own rows. If the rows of a member are contiguous in `out`, a
-/// message is received at the beginning of their place there, and the rows are
-/// then moved apart. An example, where member 1 sends rows 1 and 3 of its rows
-/// 0..3:
+/// A ragged all-gather. Every rank gets its own rows and the rows that all
+/// members send to it. If the rows of each member are contiguous in `out`, a
+/// message is received at the beginning of the member's rows in `out`. The
+/// received rows are then moved apart. In this example, member 1 has rows 0..3
+/// and sends rows 1 and 3:
 ///
 ///   received  [ 1 3 . . ]
 ///   spread    [ . 1 . 3 ]
@@ -143,9 +150,9 @@ public:
   }
 
 private:
-  /// Moves the received rows to their places in `out`. A received row never
-  /// lies behind its place, so moving the last row first overwrites no row that
-  /// is still needed.
+  /// Moves the received rows to their places in `out`. A received row is never
+  /// stored after its place. The last row is therefore moved first, so that no
+  /// row that has not been moved is overwritten.
   void spread(const Addresses &at, const RaggedMasks &masks) {
     for (int member = 0; member < members; ++member) {
       const std::vector<int64_t> &rows = plan.whole[size_t(member)];
@@ -162,9 +169,10 @@ private:
   bool isInPlace;
 };
 
-/// Every rank gets the sums of its rows. The sum of a row consists of this
-/// rank's own value and the values of all members for which the row is
-/// selected, added in member order. Rows that are not selected count as 0.
+/// A ragged reduce-scatter. Every rank gets the sums of its rows. The sum of a
+/// row has this rank's own value and the values of all members for which the
+/// row is selected, added in member order. Rows that are not selected count as
+/// 0.
 class RaggedReduceScatter : public RaggedCollective {
 public:
   using RaggedCollective::RaggedCollective;

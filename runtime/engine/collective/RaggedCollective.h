@@ -10,12 +10,12 @@ namespace pcc::runtime {
 /// Prepares a ragged AllGather or ReduceScatter: an instruction with
 /// `row_dims`, as dropless mixture-of-experts layers use it (MegaBlocks, Gale
 /// et al. 2023). Masks select the rows to move and are known only at run time.
-/// The masks of sender and receiver agree, so the sizes of messages need not be
+/// Sender and receiver have equal masks, so the sizes of messages need not be
 /// sent.
 ///
 /// The caller has checked that scratch is large enough (rowScratchElements).
-/// The device must share the host's memory. Exit code 11 if the layouts have no
-/// RowPlan.
+/// The device must share the host's memory. Exit code 11 if planRows() finds no
+/// RowPlan (row indices) for the layouts.
 Status prepareRaggedCollective(const LoadContext &context,
                                const program::InstructionT &instruction,
                                const CollectiveSpec &spec, Group *group,

@@ -17,8 +17,8 @@ Status HostBuffers::allocate(int32_t buffer, BufferTable &table,
   return status;
 }
 
-/// Inputs whose buffer is -1 are skipped: they are read by ranks of other
-/// pipeline positions.
+/// Inputs whose buffer is -1 are skipped, because only ranks of other pipeline
+/// positions (virtual pipeline ranks) read them.
 Status HostBuffers::open() {
   if (!queue)
     return Status::success();
@@ -45,8 +45,8 @@ std::vector<DeviceCopy> HostBuffers::inputsFrom(const BufferTable &from,
   return copies;
 }
 
-/// The upload goes to a staging buffer: the device may still read the input
-/// buffers of the current step.
+/// The upload goes to a staging buffer, because the device may still read the
+/// input buffers of the current step.
 Status HostBuffers::send() {
   if (!queue)
     return Status::success();
@@ -55,8 +55,8 @@ Status HostBuffers::send() {
   return Status::success();
 }
 
-/// The device-side copy is ordered after the upload and after the previous
-/// step, so the host does not wait here.
+/// The host does not wait here. The device executes the copy after the upload
+/// and after the previous step.
 Status HostBuffers::beginStep() {
   if (!queue)
     return Status::success();

@@ -40,29 +40,31 @@ public:
   /// next step.
   const BufferTable &nextInputs() const { return queue ? spare : buffers; }
   /// Returns whether the caller may write to nextInputs() while the current
-  /// step runs. False if the device shares the host's memory, since there is
-  /// only one copy then.
+  /// step runs. If the device shares the host's memory, there is only one copy
+  /// of the inputs, and the function returns false.
   bool canWriteAhead() const { return queue; }
-  /// Begins to upload nextInputs() to the device's staging buffers, and
-  /// returns. The host must not write to nextInputs() before the following
-  /// beginStep().
+  /// Begins to upload nextInputs() to the device's staging buffers. Returns
+  /// before the upload is complete. The host must not write to nextInputs()
+  /// before the following beginStep().
   Status send();
-  /// Makes the inputs that send() uploaded the inputs of the current step:
-  /// copies them from the staging buffers to the device's input buffers.
+  /// Begins the step whose inputs send() uploaded: copies them from the staging
+  /// buffers to the device's input buffers. inputs() then returns their host
+  /// addresses.
   Status beginStep();
 
-  /// Sets `data` to the host address of the elements that `buffer`, an output,
-  /// has in one microbatch. Waits until the device has completed all enqueued
-  /// work. `data` is valid until the next call for the same buffer.
+  /// Sets `data` to the host address of the elements of the output buffer
+  /// `buffer` in one microbatch. Blocks until the device has completed all
+  /// enqueued work. `data` is valid until the next call for the same buffer.
   Status read(int32_t buffer, int64_t microbatch, const void *&data);
 
 private:
-  /// Allocates memory for all microbatch slots of a buffer by a member function
-  /// of Device, and sets the buffer's base address in `table`.
+  /// Allocates memory for all slots of a buffer (one slot per microbatch) by a
+  /// member function of Device. Sets the buffer's base address in `table`.
   Status allocate(int32_t buffer, BufferTable &table,
                   Status (Device::*allocate)(int64_t, char *&));
-  /// Returns the device copies that copy every slot of every input from the
-  /// addresses in table `from` to those in the other table.
+  /// Returns the copies within device memory for every slot of every input. The
+  /// addresses in the table `from` are the sources, those in the second table
+  /// are the targets.
   std::vector<DeviceCopy> inputsFrom(const BufferTable &from,
                                      const BufferTable &to) const;
   /// Returns the size in bytes of one microbatch slot of a buffer.

@@ -23,9 +23,9 @@ Status Inputs::checkName(const std::string &name) const {
 }
 
 /// Checks that an array has the element type and the shape of an input. If
-/// `isOfSteps`, the array has an additional leading dim that counts steps. The
-/// element type may also be the one that .npy files have for it, since they
-/// lack bf16.
+/// `isOfSteps` is true, the array has an additional leading dim that counts
+/// steps. For a bf16 input, an array of the type that .npy files use instead
+/// (f32) is valid, too.
 static Status checkArray(const program::InputT &input, ElementType type,
                          const std::vector<int64_t> &shape, bool isOfSteps) {
   const ElementType wanted = npyTypeOf(typeOf(input.type));
@@ -58,8 +58,8 @@ public:
   explicit InputSource(const RandomTensor &random) : random(random) {}
 
   /// Executes the loop nest `loops`, and converts the elements to type
-  /// `wanted`. `from` and `to` are the first elements in the source and in the
-  /// target.
+  /// `wanted`. `from` is the index of the first element in the source, `to` the
+  /// index of the first element in the target.
   void copy(std::span<const CopyLoop> loops, int64_t from, int64_t to,
             ElementType wanted, char *target) const {
     if (!loops.empty() && (loops.size() > 1 || loops[0].sourceStride != 1 ||
@@ -79,9 +79,9 @@ public:
   }
 
 private:
-  /// Copies `extent` contiguous elements. The range may pass the end of the
-  /// data at `count` and continue at its beginning, because the last sample of
-  /// a file may be followed by the first.
+  /// Copies `extent` contiguous elements, beginning with element `from`. After
+  /// the last of the `count` elements of the data, continues with the first
+  /// one, because a step may contain the last sample of a file and the first.
   void copyRun(int64_t from, int64_t extent, ElementType wanted,
                char *place) const {
     while (extent > 0) {
@@ -102,8 +102,8 @@ private:
 };
 } // namespace
 
-/// Fills one input's buffer in every microbatch slot with the elements that
-/// this rank's layout selects. Padding is set to zero by the memset.
+/// Fills one input's buffer, in all slots (one per microbatch), with the
+/// elements that this rank's layout selects. The memset sets padding to zero.
 static void fillBuffer(const program::ProgramT &program,
                        const program::InputT &input, const Mesh &mesh,
                        Coordinates at, const InputSource &source,
@@ -123,8 +123,9 @@ static void fillBuffer(const program::ProgramT &program,
   }
 }
 
-/// A file of --input holds one step. With --data DIR, and without --tokens, all
-/// other inputs come from DIR, and have a leading step dim.
+/// A file that --input names holds one step. If --data DIR is given without
+/// --tokens, each input that no --input names has a file in DIR. The leading
+/// dim of a file in DIR counts steps.
 std::string Inputs::pathOf(const program::InputT &input,
                            bool &isOfSteps) const {
   const auto given = options.inputs.find(input.name);
@@ -135,8 +136,8 @@ std::string Inputs::pathOf(const program::InputT &input,
   return given == options.inputs.end() ? "" : given->second;
 }
 
-/// The source is the token stream, otherwise a file, otherwise the random
-/// generator: the first that the options name for this input.
+/// Opens the first of these sources that the options name for this input: the
+/// token stream, a file, the random generator.
 Status Inputs::open(const program::InputT &input, Source &source) const {
   bool isOfSteps = false;
   source.shift = tokens.shiftOf(input);
@@ -190,8 +191,9 @@ Status Inputs::open(const InputArrays &given) {
   return Status::success();
 }
 
-/// Samples of a step are contiguous only if the batch is the outermost dim and
-/// holds all samples of the step.
+/// The samples of a step are contiguous in a file only if the batch is the
+/// outermost dim of the input and the dim's size is the number of samples of a
+/// step.
 bool Inputs::isCutInSamples(const program::InputT &input) const {
   return input.batch_dim == 0 && input.shape[0] == program.samples;
 }
@@ -211,8 +213,9 @@ Status Inputs::checkPosition(int64_t sample) const {
   return Status::success();
 }
 
-/// Determines the step's first element in the source: by the sample number if
-/// samples are contiguous there, otherwise by the number of whole steps.
+/// Determines the index in the source of the step's first element. If samples
+/// are contiguous in the source, the index is computed from the sample number,
+/// otherwise from the number of whole steps before the sample.
 void Inputs::fill(const program::InputT &input, const Source &source,
                   int64_t sample) const {
   const int64_t ofStep = numElements(input.shape);
@@ -263,8 +266,8 @@ Status Inputs::readAhead(int64_t sample) {
 }
 
 Status Inputs::read(int64_t sample) {
-  // The inputs written ahead are of another sample. Complete their upload
-  // before their memory is written again.
+  // The inputs that readAhead() has written are of another sample. Their upload
+  // is completed before their memory is written again.
   if (ahead && ahead != sample)
     PCC_RETURN_IF_ERROR(buffers.beginStep());
   if (ahead != sample)

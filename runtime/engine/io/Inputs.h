@@ -30,7 +30,7 @@ using InputArrays = std::map<std::string, InputArray>;
 /// an array of the caller, a file (--input, --data), a token stream (--tokens),
 /// or a counter-based random generator (--random-inputs). The elements of a
 /// step depend only on the index of the step's first sample. They do not depend
-/// on the mesh, so a run may resume under another plan.
+/// on the mesh, so a run may be resumed on another mesh.
 class Inputs {
 public:
   /// Stores references to all arguments, which must outlive this object.
@@ -40,11 +40,11 @@ public:
         buffers(buffers) {}
 
   /// Opens the source of every input, and checks the source's name, shape and
-  /// type (exit code 10). All inputs of the model are checked, also those that
-  /// this rank does not read, so that all ranks get the same result. Arrays of
-  /// `given` take precedence over sources that the options name, and are
-  /// borrowed as long as steps are read. A second call replaces the arrays;
-  /// sources that the options named stay open.
+  /// type (exit code 10). Checks even the inputs that this rank does not read,
+  /// so that all ranks get the same result. Arrays of `given` take precedence
+  /// over sources that the options name. They are borrowed as long as steps are
+  /// read. A second call replaces the arrays; sources that the options named
+  /// stay open.
   Status open(const InputArrays &given = {});
 
   /// Checks whether a run can continue with sample number `sample`; returns
@@ -98,8 +98,8 @@ private:
   /// Fills all inputs that this rank reads, for the step that begins with
   /// sample number `sample`.
   void fill(int64_t sample) const;
-  /// Returns exit code 7 if a file of inputs could not be read to its end, so
-  /// that inputs that were filled are wrong.
+  /// Returns exit code 7 if a file of inputs could not be read completely.
+  /// Inputs that were filled from the file are wrong in that case.
   Status checkFiles() const;
   /// Fills one input in all microbatches, for the step that begins with sample
   /// number `sample`.

@@ -37,8 +37,8 @@ struct OutputFile {
   int descriptor = -1;
 };
 
-/// Writes elements of outputs to the output files. pwrite() takes an explicit
-/// offset, so several ranks can write to one file at the same time.
+/// Writes elements of outputs to the output files. Several ranks can write to
+/// one file at the same time, because pwrite() takes an explicit offset.
 class FileSink : public OutputSink {
 public:
   explicit FileSink(std::vector<OutputFile> &files) : files(files) {}
@@ -91,7 +91,7 @@ private:
 
 /// Writes the outputs together with the OutputWriters of all other ranks. After
 /// each phase the ranks agree on whether to continue, so that no rank waits for
-/// one that has failed.
+/// a rank that has failed.
 class OutputWriter {
 public:
   OutputWriter(const program::ProgramT &program, const Mesh &mesh,
@@ -135,8 +135,8 @@ public:
 private:
   bool isRoot() const { return world.rank() == 0; }
 
-  /// Returns success if `mine` is a success on all ranks, otherwise an error on
-  /// every rank.
+  /// Makes all ranks agree on an error. Returns success if `mine` is a success
+  /// on all ranks, otherwise returns an error on every rank.
   Status agree(const Status &mine) {
     return runtime::agree(world, mine, action,
                           "another rank cannot write its part of the outputs");
@@ -152,8 +152,8 @@ private:
     return status;
   }
 
-  /// Creates the files on rank 0 and writes their headers. Reserves their
-  /// bytes, so that a full disk is noticed before any rank writes.
+  /// Creates the files on rank 0 and writes their headers. Reserves the bytes
+  /// of all elements, so that a full disk is detected before any rank writes.
   Status createFiles() {
     std::error_code error;
     madeDirectory = std::filesystem::create_directories(directory, error);
@@ -181,8 +181,9 @@ private:
     return Status::success();
   }
 
-  /// Opens the files that rank 0 has created. Returns false if this rank does
-  /// not find them, or finds files of another size.
+  /// Opens the files that rank 0 has created. Returns false if a file is
+  /// missing or has another size, as on a rank without access to rank 0's file
+  /// system.
   bool openFiles() {
     for (OutputFile &file : files) {
       file.descriptor = open(file.temporary.c_str(), O_RDWR | O_CLOEXEC);
@@ -220,15 +221,15 @@ private:
       if (status.failed() && madeDirectory)
         rmdir(directory.c_str());
     }
-    // A rank that leaves with an error ends the run, so it waits until rank 0
-    // has cleaned up.
+    // A rank that returns an error ends the whole run. Every rank therefore
+    // waits until rank 0 has renamed or deleted the files.
     Status left = world.all().barrier(action);
     return status.failed() ? status : left;
   }
 
-  /// Sends every rank's elements to rank 0, one rank after the other, which
-  /// bounds the memory that rank 0 needs. After a failed write, rank 0 still
-  /// receives the remaining messages, so that no sender blocks.
+  /// Sends every rank's elements to rank 0. The ranks send one after the other,
+  /// which bounds the memory that rank 0 needs. After a failed write, rank 0
+  /// still receives the remaining messages, so that no sender blocks.
   Status writeThroughRoot() {
     MessageSink sink;
     PCC_RETURN_IF_ERROR(parts.write(sink));

@@ -31,8 +31,8 @@ Status OutputParts::write(OutputSink &sink) {
   return Status::success();
 }
 
-/// The layout at the coordinates of `microbatch` determines the elements of the
-/// global output that the buffer holds.
+/// The layout, evaluated at this rank's coordinates and `microbatch`,
+/// determines which elements of the whole output the buffer holds.
 Status OutputParts::writePart(OutputSink &sink, size_t index,
                               const Layout &layout, int32_t microbatch) {
   const program::OutputT &output = *program.outputs[index];
@@ -50,7 +50,8 @@ Status OutputParts::writePart(OutputSink &sink, size_t index,
 }
 
 /// Executes the loops, outermost first, until the remaining loops are
-/// contiguous in both source and target; these elements are written at once.
+/// contiguous in both source and target. Writes the elements of the remaining
+/// loops at once.
 Status OutputParts::writeLoops(OutputSink &sink, size_t index,
                                std::span<const CopyLoop> loops, int64_t from,
                                int64_t to, const char *data) {

@@ -49,13 +49,13 @@ public:
   Status write(OutputSink &sink);
 
 private:
-  /// Writes to `sink` the elements of output `index` that `layout` describes,
-  /// those of one microbatch.
+  /// Writes to `sink` the elements of output number `index` in one microbatch.
+  /// `layout` determines which elements the buffer holds.
   Status writePart(OutputSink &sink, size_t index, const Layout &layout,
                    int32_t microbatch);
   /// Executes a loop nest, outermost loop first, and writes its contiguous
-  /// ranges to `sink`. `from` and `to` are the offsets of the first element in
-  /// the source and in the whole output, in elements.
+  /// ranges to `sink`. `from` is the offset of the first element in the source,
+  /// `to` its offset in the whole output. Both are in elements.
   Status writeLoops(OutputSink &sink, size_t index,
                     std::span<const CopyLoop> loops, int64_t from, int64_t to,
                     const char *data);

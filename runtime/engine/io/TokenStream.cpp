@@ -53,8 +53,9 @@ Status checkData(const RunOptions &options) {
   return Status::success();
 }
 
-/// Considers only inputs that no --input names; exactly one of these must have
-/// the properties of the labels.
+/// The labels are the input that the program marks as such. Exactly one other
+/// input that no --input names must exist; it has the token ids and must have
+/// the shape of the labels.
 Status TokenStream::findInputs(const RunOptions &options,
                                const program::ProgramT &program) {
   for (const auto &input : program.inputs)
@@ -81,8 +82,9 @@ Status TokenStream::findInputs(const RunOptions &options,
              : refuse(program, "it has no input for the tokens");
 }
 
-/// The labels of the last sample need one token after its input tokens, hence
-/// the `tokens - 1`.
+/// The labels of the last sample need one token after the sample's input
+/// tokens. The last token of the file is therefore never an input token
+/// (`tokens - 1`).
 Status TokenStream::open(const RunOptions &options,
                          const program::ProgramT &program) {
   PCC_RETURN_IF_ERROR(findInputs(options, program));

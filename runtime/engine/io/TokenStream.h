@@ -32,12 +32,13 @@ public:
 
   /// Returns the address of the first token in the mapped file.
   const std::byte *data() const { return file.bytes().data(); }
-  /// Returns exit code 7 if tokens that were read are not those of the file,
-  /// because it was cut or its disk failed.
+  /// Returns exit code 7 if tokens that were read differ from those of the
+  /// file, because the file was truncated or its disk failed.
   Status checkRead() const { return file.checkRead(InputOutput); }
   /// Returns the type of a token in the file: U16 or U32.
   ElementType type() const { return elementType; }
-  /// Returns the number of tokens that are input tokens of some whole sample.
+  /// Returns the number of tokens in the file that are input tokens of some
+  /// sample. Tokens after the last whole sample are not counted.
   int64_t numElements() const { return elements; }
 
 private:
@@ -48,7 +49,7 @@ private:
 
   MappedFile file;
   ElementType elementType = ElementType::U16;
-  /// Number of tokens that are input tokens of some whole sample.
+  /// Number of tokens in the file that are input tokens of some sample.
   int64_t elements = 0;
   /// The input that has the token ids. Borrowed from the program.
   const program::InputT *ids = nullptr;

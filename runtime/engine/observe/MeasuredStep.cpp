@@ -36,9 +36,9 @@ static ActionKind kindOf(program::ActionKind kind) {
   return ActionKind::Communication;
 }
 
-/// Returns the kernel's boot id as the name of this host. It is equal on all
-/// ranks of a machine, even in containers with different host names, and
-/// changes at each boot.
+/// Returns the kernel's boot id, which serves as the name of this host. It is
+/// equal on all ranks of a machine, even in containers with different host
+/// names, and changes at each boot.
 static std::string hostName() {
   std::string name;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), name);
@@ -54,7 +54,7 @@ public:
       : program(program), log(log) {}
 
   /// Returns this rank's row as JSON. `clock` is the time of this rank's steady
-  /// clock, in seconds, at a moment that all ranks share.
+  /// clock, in seconds, right after a barrier of all ranks.
   Json write(double clock) {
     Json events = Json::array(), stages = Json::array();
     numberUpdates();
@@ -72,8 +72,8 @@ public:
 
 private:
   /// Numbers the update actions of each stage, from 0, in the order in which
-  /// they run. An update has no microbatch, so a timeline shows this number in
-  /// its place.
+  /// they run. An update has no microbatch, so a timeline shows this number
+  /// instead of the microbatch.
   void numberUpdates() {
     std::map<int32_t, int32_t> next;
     partOfUpdate.assign(program.actions.size(), 0);
@@ -82,8 +82,9 @@ private:
         partOfUpdate[i] = next[program.actions[i]->stage]++;
   }
 
-  /// Returns the number that a timeline shows as the microbatch of action
-  /// `index`: for an update its number among the updates of its stage.
+  /// Returns the number that a timeline shows as the microbatch of the action
+  /// with index `index`. For an update it is the update's number within its
+  /// stage; for an unshard it is -1.
   int32_t microbatchOf(int32_t index) const {
     const program::ActionT &action = *program.actions[size_t(index)];
     switch (action.kind) {
@@ -110,8 +111,9 @@ private:
             event.coreSeconds};
   }
 
-  /// Returns the name of a communication event: "0F3 all_reduce h" for a
-  /// collective within action 0F3, "1X2 h" for messages between stages.
+  /// Returns the name of a communication event. The name is "0F3 AllReduce h"
+  /// for a collective of the tensor h within action 0F3 (stage 0, forward,
+  /// microbatch 3). It is "1X2 h" for messages with h between stages.
   std::string nameOf(const StepLog::Event &event,
                      const program::ActionT &action) const {
     const std::string name = runtime::nameOf(action);
@@ -157,7 +159,7 @@ public:
 
 private:
   /// Converts a time from the clock of the row's host to the clock of rank 0's
-  /// host. Rows of rank 0's host need no conversion.
+  /// host. Returns times of rank 0's host unchanged.
   double secondsOf(const Json &row, const Json &time) const {
     const bool isOwnClock = row.at("host") == rows[0].at("host");
     return time.get<double>() - (isOwnClock
@@ -166,8 +168,8 @@ private:
                                            rows[0].at("clock").get<double>());
   }
 
-  /// Adds the events of one rank: actions to `positions`, communication to
-  /// `messages`.
+  /// Adds the events of one rank to the timeline. Actions go to
+  /// `timeline.positions`, communication goes to `timeline.messages`.
   void addRow(const Json &row) {
     timeline.positions.emplace_back();
     timeline.messages.emplace_back();
@@ -229,9 +231,9 @@ static Status gather(World &world, const std::vector<uint8_t> &mine,
                           : world.all().exchange(sends, receives, action);
 }
 
-/// The clock is read right after a barrier, at nearly the same moment on all
-/// ranks; the difference of two readings is the offset between two hosts'
-/// clocks.
+/// The steady clock is read right after a barrier, at nearly the same moment on
+/// all ranks. The difference between two ranks' readings is therefore the
+/// offset between their hosts' clocks.
 Status writeMeasuredStep(const program::ProgramT &program, const StepLog &log,
                          World &world, std::string_view title,
                          const TimelineFiles &files) {

@@ -12,9 +12,8 @@ namespace pcc::runtime {
 /// Gathers on rank 0 the logs of all ranks' last step, and writes them to
 /// `files` as a timeline with one row per rank. All ranks must call. Times are
 /// measured. Memory is computed from the bytes per stage that each rank's
-/// program records. Ranks on one host share the steady clock; the clocks of
-/// other hosts are aligned at a barrier. `title` becomes the heading of the
-/// picture.
+/// program records. Times of different hosts come from different clocks, which
+/// are aligned at a barrier. `title` becomes the heading of the picture.
 Status writeMeasuredStep(const program::ProgramT &program, const StepLog &log,
                          World &world, std::string_view title,
                          const TimelineFiles &files);

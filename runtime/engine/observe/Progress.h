@@ -16,15 +16,15 @@ public:
   Progress(const RunOptions &options, int rank)
       : options(options), isHeard(rank == 0 && options.onProgress) {}
 
-  /// Passes the text `what` to RunOptions::onProgress; does nothing on other
-  /// ranks than rank 0.
+  /// Passes the text `what` to RunOptions::onProgress. Does nothing on ranks
+  /// other than rank 0.
   void say(const std::string &what) {
     if (isHeard)
       options.onProgress(what);
   }
 
-  /// Reports that step number `step`, counted from 0, begins, unless a step was
-  /// reported in the last 0.1 s.
+  /// Reports that step number `step`, counted from 0, begins. Does nothing if a
+  /// step was reported less than 0.1 s ago.
   void beginStep(int step) {
     if (!isHeard || (step > 0 && sinceStep.seconds() < 0.1))
       return;

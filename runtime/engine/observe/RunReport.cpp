@@ -54,9 +54,9 @@ static std::vector<double> pack(const RankReport &report) {
   return numbers;
 }
 
-/// Returns the counts of live forward passes as a JSON object by stage. Stages
-/// with count 0 are left out: the rank does not run them, or they keep nothing
-/// alive.
+/// Returns the largest numbers of live forward passes as a JSON object by
+/// stage. Stages with number 0 are left out, because the rank does not run them
+/// or they keep no activations.
 static nlohmann::ordered_json liveJson(const double *counts, size_t numStages) {
   nlohmann::ordered_json stages = nlohmann::ordered_json::object();
   for (size_t stage = 0; stage < numStages; ++stage)
@@ -85,8 +85,8 @@ static nlohmann::ordered_json orNull(const std::optional<double> &number) {
   return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json();
 }
 
-/// Returns the JSON object of one step. Its metrics are those that rank 0
-/// knows.
+/// Returns the JSON object of one step, with the metrics of `report`, the
+/// report of rank 0.
 static nlohmann::ordered_json stepJson(const RankReport &report, size_t step,
                                        double seconds) {
   const StepMetrics metrics = step < report.metrics.size()
@@ -98,7 +98,8 @@ static nlohmann::ordered_json stepJson(const RankReport &report, size_t step,
           {"grad_norm", orNull(metrics.gradNorm)}};
 }
 
-/// Gathers the packed reports. A step's duration is that of its slowest rank.
+/// Gathers the packed reports. The duration of a step in the report is that of
+/// the slowest rank.
 Status writeReport(const std::string &path, const RankReport &mine,
                    World &world) {
   const std::vector<double> numbers = pack(mine);

@@ -9,16 +9,16 @@ namespace pcc::runtime {
 
 using program::ActionKind;
 
-/// Returns whether the activations of a forward pass are no longer needed after
-/// `action`. The last action to use them is B, or W if the backward pass is
-/// split (zero bubble).
+/// Returns whether the activations of a forward pass are unused after `action`.
+/// The last action that uses them is B (backward). If the backward pass is
+/// split (zero bubble), it is W (weight gradient).
 static bool endsForward(const program::ActionT &action) {
   return action.kind == ActionKind::Backward ||
          action.kind == ActionKind::WeightGradient;
 }
 
-/// Returns an upper bound of the number of events in one step: for each action
-/// one for itself, one for its messages, and one per collective of its
+/// Returns an upper bound of the number of events in one step. Each action has
+/// one event for itself, one for its messages, and one per collective of its
 /// function.
 static size_t countEvents(const program::ProgramT &program) {
   size_t count = 0;

@@ -11,29 +11,32 @@
 namespace pcc::runtime {
 
 /// Log of the actions that ScheduleExecutor executes. The log always counts the
-/// forward passes whose activations are alive: from the start of F to the end
-/// of B, or to the end of W if the backward pass is split into I and W. If
-/// asked for, the log also keeps the times of all events of the last step. Only
-/// the constructor allocates memory.
+/// forward passes whose activations are alive. A forward pass (F) is alive from
+/// its start to the end of its backward pass (B). If the backward pass is split
+/// into input gradient (I) and weight gradient (W), it is alive to the end of
+/// W. If `keepsTimes` is set, the log also keeps the times of all events of the
+/// last step. Only the constructor allocates memory.
 class StepLog {
 public:
-  /// One event of the log: an action, the wait for the messages of an action,
-  /// or a collective within an action. Times are in seconds of the steady
-  /// clock.
+  /// One event of the log. An event is an action, the wait for the messages of
+  /// an action, or a collective within an action. Times are in seconds of the
+  /// steady clock.
   struct Event {
     /// Index of the action in the program's action table.
     int32_t action;
-    /// Index of the collective among the instructions of the action's function;
-    /// `wholeAction` or `messages` for events that are no collective.
+    /// Index of the collective among the instructions of the action's function.
+    /// For other events, `wholeAction` (an action) or `messages` (the wait for
+    /// the messages of an action).
     int32_t instruction;
     double start;
     double end;
-    /// CPU time of this thread during the event, in seconds; -1 if unknown, as
-    /// for all events other than whole actions.
+    /// CPU time of this thread during the event, in seconds. It is -1 if
+    /// unknown, and for all events that are not an action.
     double coreSeconds = -1;
   };
-  /// Values of Event::instruction for events that are no collective: a whole
-  /// action, or the messages of an action.
+  /// Values of Event::instruction for events other than collectives.
+  /// `wholeAction`: the event is an action. `messages`: the event is the wait
+  /// for the messages of an action.
   static constexpr int32_t wholeAction = -1, messages = -2;
 
   /// Borrows `program`, which must outlive this object. Times of events are
@@ -46,8 +49,9 @@ public:
   /// Records that the action with index `action` in the action table begins.
   void beginAction(size_t action);
   void endAction(size_t action);
-  /// Records an event of communication in action `action`. It began at `start`,
-  /// a value of now(), and ends at the time of the call.
+  /// Records that the action with index `action` communicated. The event began
+  /// at `start`, a value of now(), and ends at the time of the call.
+  /// `instruction` is the value of Event::instruction.
   void addCommunication(size_t action, int32_t instruction, double start) {
     if (keepsTimes)
       add({int32_t(action), instruction, start, now()});
@@ -64,9 +68,9 @@ public:
   }
 
   /// Returns, per pipeline stage of the model, the largest number of forward
-  /// passes that were alive at once. 0 for stages that this rank does not run,
-  /// and for all stages of a program without backward passes, which keeps no
-  /// activations.
+  /// passes whose activations were alive at once. The number is 0 for stages
+  /// that this rank does not run. In a program without backward passes it is 0
+  /// for all stages, because no activations are kept.
   const std::vector<int32_t> &peakLive() const { return peak; }
   /// Returns the events of the last step in the order in which they ended;
   /// empty if times are not kept.
@@ -84,8 +88,8 @@ private:
   const bool keepsTimes;
   /// Whether the program has backward passes.
   bool hasBackward = false;
-  /// Per pipeline stage: `live` is the number of forward passes that are alive,
-  /// `peak` the largest such number so far.
+  /// Per pipeline stage: `live` is the number of forward passes whose
+  /// activations are alive, `peak` the largest such number so far.
   std::vector<int32_t> live, peak;
   /// Start of the current action in seconds: `began` by the steady clock,
   /// `coreBegan` by the thread's CPU clock.

@@ -7,8 +7,8 @@
 
 namespace pcc::runtime {
 
-/// Labels that are integers and have more dims than the batch dim are token
-/// ids.
+/// Labels are taken for token ids if they are integers and have more dims than
+/// the batch dim.
 Throughput::Throughput(const program::ProgramT &program)
     : samples(double(program.samples)), peakFlops(program.peak_flops) {
   for (const auto &input : program.inputs)

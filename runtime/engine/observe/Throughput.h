@@ -14,8 +14,8 @@ namespace pcc::runtime {
 
 /// Converts the duration of a training step to samples, tokens and operations
 /// per second. mfu() is the model FLOPs utilization of PaLM (Chowdhery et al.
-/// 2022), except that it counts all operations that the programs execute, those
-/// of recomputed activations included.
+/// 2022) with one difference: it also counts the operations of recomputed
+/// activations.
 class Throughput {
 public:
   /// Reads from `program`, the program of this rank, the numbers of samples and

@@ -84,8 +84,8 @@ static void addTraining(CLI::App &app, RunOptions &options) {
       ->check(CLI::PositiveNumber);
 }
 
-/// Adds the flags about data and training through the functions above, and all
-/// others here.
+/// Adds all flags of a run: those about data by addData(), those about training
+/// by addTraining(), and all others directly.
 void addRunOptions(CLI::App &app, RunOptions &options) {
   addData(app, options);
   addTraining(app, options);

@@ -8,8 +8,8 @@
 
 namespace pcc::runtime {
 
-/// Throws for a word such as "--save=". The library would take the next word as
-/// the value. Words after "--" are no options.
+/// Throws for a word such as "--save=". CLI11 would take the next word as the
+/// value of the option. Words after "--" are not options.
 static void rejectMissingValues(int argc, const char *const *argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];

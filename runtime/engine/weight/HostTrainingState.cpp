@@ -7,7 +7,8 @@
 namespace pcc::runtime {
 
 /// A parameter with several buffers is fetched once, but stored into each of
-/// them. Distinct tensors therefore come first in `pieces`.
+/// its buffers. The first buffers of all tensors therefore come first in
+/// `pieces`.
 HostTrainingState::HostTrainingState(const program::ProgramT &program,
                                      Device &device, const BufferTable &buffers)
     : device(device) {

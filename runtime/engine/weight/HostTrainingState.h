@@ -11,11 +11,12 @@
 
 namespace pcc::runtime {
 
-/// Gives the host access to a rank's shards of the trained weights and of the
-/// optimizer state, for checkpoints. If the device shares the host's memory,
-/// the shards are the device's own buffers, and transfers do nothing. Otherwise
-/// they are copies in pinned host memory: fetch() copies from the device to
-/// these, store() copies back.
+/// Gives the host access to a rank's shards (local pieces) of the trained
+/// weights and of the optimizer state, for checkpoints. If the device shares
+/// the host's memory, the shards are the device's own buffers, and fetch() and
+/// store() do nothing. Otherwise there are copies of the shards in pinned host
+/// memory. fetch() copies from the device to these copies, and store() copies
+/// them back.
 class HostTrainingState {
 public:
   /// Stores references to `device` and to the buffers of `buffers`, which must
@@ -27,11 +28,11 @@ public:
   /// store(); further calls do nothing.
   Status open();
 
-  /// Returns every tensor of the training state once, with `data` in host
-  /// memory.
+  /// Returns the tensors of the training state, with `data` in host memory. A
+  /// tensor for which the program has several buffers is listed once.
   std::span<const StateTensor> tensors() const { return {pieces.data(), once}; }
-  /// Returns tensors(), followed by duplicates: further buffers of tensors that
-  /// the program stores more than once.
+  /// Returns tensors(), followed by one more entry for each further buffer of a
+  /// tensor that has several buffers.
   std::span<const StateTensor> all() const { return pieces; }
 
   /// Copies tensors() from the device to the host, after the device has
@@ -48,8 +49,8 @@ private:
   std::vector<int64_t> bytes;
   /// Device address of each entry of `pieces`.
   std::vector<void *> onDevice;
-  /// Number of entries of `pieces` before the duplicates; these have distinct
-  /// names.
+  /// Number of entries that tensors() returns: the first entries of `pieces`,
+  /// which have distinct names.
   size_t once = 0;
   bool isOpen = false;
 };

@@ -20,8 +20,8 @@ Parameters::Parameters(const program::ProgramT &program, const Mesh &mesh,
   countUses();
 }
 
-/// Outputs and transfers between stages count as uses, too, because their
-/// buffers may be parameters.
+/// Program outputs and transfers between stages count as uses, because the
+/// buffer of an output or transfer may be a parameter.
 void Parameters::countUses() {
   const auto count = [&](int32_t index) {
     if (index < 0)
@@ -57,8 +57,8 @@ static void noteUnhashed(const std::string &path) {
                path.c_str());
 }
 
-/// Checks every file of the program by size, time and sampled pages before it
-/// maps the file. Only rank 0 prints notes.
+/// Checks each weight file of the program by its size, its modification time
+/// and sampled pages, and then maps the file. Only rank 0 prints notes.
 Status Parameters::openFiles(const RunOptions &options) {
   const bool isFirst =
       std::all_of(at.begin(), at.end(), [](int64_t c) { return c == 0; });
@@ -67,8 +67,9 @@ Status Parameters::openFiles(const RunOptions &options) {
   for (const auto &file : program.files) {
     const std::string path =
         join(file->in_bundle ? options.bundle : root, file->path);
-    // Files under another root are copies, so their modification times differ.
-    // `in_bundle` makes the check ignore times.
+    // Files under a root that the options name are copies, so their
+    // modification times differ. Setting `in_bundle` makes the check ignore the
+    // times.
     program::WeightFileT expected = *file;
     expected.in_bundle |= !options.weights.empty();
     PCC_RETURN_IF_ERROR(checkWeightFile(path, expected, options.checkWeights));
@@ -84,7 +85,9 @@ Status Parameters::openFiles(const RunOptions &options) {
   return Status::success();
 }
 
-/// A file from which everything has been copied may change after loading.
+/// After loading, checks only the files in whose mapped pages instructions read
+/// weights. Other files may change then, because their weights have been
+/// copied.
 Status Parameters::checkFiles() const {
   for (size_t i = 0; i < files.size(); ++i)
     if (!isLoaded || isReadInPlace[i])
@@ -110,8 +113,8 @@ Status Parameters::allocate(const program::ParameterT &parameter,
                                      " bytes for \"" + parameter.name + "\"");
 }
 
-/// Trainable parameters are always copied: steps write them, and the mapping is
-/// read-only.
+/// Trainable parameters are always copied, because training steps write them
+/// and the mapped file is read-only.
 Status Parameters::readFile(const program::ParameterT &parameter,
                             LocalPiece &piece) {
   const MappedFile &file = files[size_t(parameter.file)];
@@ -195,17 +198,17 @@ Status Parameters::fillBasesOfHost(BufferTable &buffers) {
       continue;
     const void *data = nullptr;
     PCC_RETURN_IF_ERROR(acquire(buffer.index, data));
-    // The const_cast is safe: instructions only write buffers of trainable
-    // parameters, and those are copies.
+    // The const_cast is safe: instructions write only buffers of trainable
+    // parameters, and trainable parameters are copies.
     buffers.setBase(int32_t(i), static_cast<char *>(const_cast<void *>(data)) +
                                     buffer.offset);
   }
   return Status::success();
 }
 
-/// The shards of all parameters share one allocation of the device. Several
-/// buffers of one parameter refer to the same shard, each at its own offset
-/// within it.
+/// The shards of all parameters share one allocation of device memory. If a
+/// parameter has several buffers, they share the parameter's shard, each at its
+/// own offset within the shard.
 Status Parameters::copyTo(Device &device, BufferTable &buffers,
                           const ProgramImage &image) {
   std::vector<int64_t> offsets(pieces.size(), -1);
@@ -230,8 +233,9 @@ Status Parameters::copyTo(Device &device, BufferTable &buffers,
   return Status::success();
 }
 
-/// Avoids transfers: device memory is zeroed already, and a generator kernel
-/// makes random weights in place.
+/// Avoids transfers from the host where possible. Zeros need none, because
+/// device memory is zeroed already. Random weights are generated on the device
+/// by a kernel. All other shards are uploaded.
 Status Parameters::writePiece(int32_t index, Device &device,
                               const ProgramImage &image, void *to) {
   const program::ParameterT &parameter = *program.parameters[size_t(index)];

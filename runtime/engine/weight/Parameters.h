@@ -12,13 +12,13 @@
 
 namespace pcc::runtime {
 
-/// Loads this rank's shards of the parameters (weights and optimizer state) on
-/// first use. Memory of a shard is one of:
+/// Loads this rank's shards (local pieces) of the parameters (weights and
+/// optimizer state) on first use. A shard is in one of these places:
 ///
 /// - pages of the mapped weight file, if the file holds the shard exactly as
 ///   the buffer needs it
 /// - a copy in host memory; the file's pages are then released
-/// - none, after a device has taken the parameter in its own format (drop())
+/// - only in the device's memory format, after the device has called drop()
 class Parameters : public ParameterSource {
 public:
   /// Stores references to all arguments, which must outlive this object. Opens
@@ -31,27 +31,27 @@ public:
   Status openFiles(const RunOptions &options);
 
   /// Returns whether exactly one operand of one instruction reads the
-  /// parameter, and no instruction writes it. A device may then keep it in its
-  /// own format.
+  /// parameter, and no instruction writes the parameter. Only then may a device
+  /// keep the parameter in another memory format.
   bool isExclusive(int32_t parameter) const override;
   /// Sets `data` to this rank's dense shard of parameter number `parameter`.
   /// The first call for a parameter reads or generates the shard. The memory is
   /// owned by this object, and valid until drop().
   Status acquire(int32_t parameter, const void *&data) override;
-  /// Frees the host memory of this rank's shard, because the device has its own
-  /// copy of it.
+  /// Frees the host memory of this rank's shard. The device must have made a
+  /// copy of the shard before.
   void drop(int32_t parameter) override;
 
   /// Sets the base address of the buffers of every parameter that was not
-  /// dropped. On a device with its own memory, all shards are uploaded into one
-  /// device allocation, or generated there.
+  /// dropped. On a device with separate memory, allocates device memory for all
+  /// shards together, and uploads or generates the shards there.
   Status fillBases(BufferTable &buffers, Device &device,
                    const ProgramImage &image);
 
-  /// Returns exit code 11 if a weight file changed while it was mapped, so that
-  /// what has been read of it is wrong. Call this after reading: once all
-  /// weights are loaded, and after each step, because instructions may read
-  /// weights in the mapped pages.
+  /// Returns exit code 11 if a weight file changed while it was mapped; weights
+  /// that were read from the file may be wrong in that case. Call this function
+  /// once all weights are loaded, and after each step, because instructions may
+  /// read weights in the mapped pages.
   Status checkFiles() const;
 
 private:
@@ -66,7 +66,8 @@ private:
     /// Number of uses of the parameter: instruction operands, program outputs
     /// and transfers between stages.
     int uses = 0;
-    /// Whether drop() has been called: the device has its own copy.
+    /// Whether drop() has been called. The device then has a copy in another
+    /// memory format.
     bool dropped = false;
   };
 
@@ -75,9 +76,8 @@ private:
   /// Sets the base addresses of the parameter buffers to the shards in host
   /// memory, for a device that shares the host's memory.
   Status fillBasesOfHost(BufferTable &buffers);
-  /// Places all shards whose buffers isNeeded() in one allocation of the
-  /// device's memory, by upload or by generation there, and sets the buffers'
-  /// base addresses.
+  /// Allocates device memory for all shards whose buffers isNeeded(). Uploads
+  /// or generates the shards there, and sets the buffers' base addresses.
   Status copyTo(Device &device, BufferTable &buffers,
                 const ProgramImage &image);
   /// Uploads or generates the shard of one parameter at device address `to`.
@@ -86,8 +86,9 @@ private:
   /// Returns whether `buffer` belongs to a parameter that has uses and was not
   /// dropped.
   bool isNeeded(const program::BufferT &buffer) const;
-  /// Reads a shard from the parameter's weight file: points to the mapped pages
-  /// if they hold the shard exactly as needed, otherwise copies.
+  /// Reads the shard of a parameter from its weight file. If the mapped pages
+  /// hold the shard exactly as needed, `piece` points to these pages. Otherwise
+  /// `piece` owns a copy.
   Status readFile(const program::ParameterT &parameter, LocalPiece &piece);
   /// Allocates host memory for a shard. Exit code 13 if there is not enough
   /// memory.

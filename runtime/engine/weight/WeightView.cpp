@@ -81,7 +81,7 @@ bool WeightView::reshapeStrides(const std::vector<int64_t> &wanted) {
     strides = result;
     return true;
   }
-  // Dims of size 1 fit any group; their strides are meaningless.
+  // Dims of size 1 fit into any group. Their strides have no effect.
   std::vector<int64_t> sizes, steps;
   for (size_t dim = 0; dim < shape.size(); ++dim)
     if (shape[dim] != 1) {
@@ -111,8 +111,8 @@ bool WeightView::reshapeStrides(const std::vector<int64_t> &wanted) {
   return true;
 }
 
-/// Copies the view as if a single rank held it all. Later transforms then start
-/// from a dense tensor.
+/// Copies all elements of the view, as for a single rank that holds the whole
+/// tensor. Later transforms then start from a dense tensor.
 void WeightView::materialize() {
   const Mesh mesh;
   const Coordinates at;
@@ -169,8 +169,8 @@ WeightView::findGenerated(const Layout &layout, const Mesh &mesh,
   return copies(layout, mesh, at);
 }
 
-/// If there are no casts, elements are copied directly. With casts, or if the
-/// elements are generated, they pass through row buffers.
+/// Elements of a stored tensor without casts are copied directly. Generated
+/// elements, and elements with casts, are copied row by row through buffers.
 void WeightView::read(const Layout &layout, const Mesh &mesh,
                       const Coordinates &at, void *target) const {
   const size_t size = sizeOf(types.back());

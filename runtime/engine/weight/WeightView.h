@@ -10,10 +10,11 @@
 
 namespace pcc::runtime {
 
-/// A view of a stored weight as the parameter that is derived from it.
-/// Transposes, slices and reshapes only change offset and strides; casts are
-/// applied when elements are read. A reshape that strides cannot express copies
-/// the tensor first. Example, with offset and strides in elements:
+/// A view of a stored weight that shows it as a parameter of the program, after
+/// the parameter's transforms. Transposes, slices and reshapes only change
+/// offset and strides; casts are applied when elements are read. A reshape that
+/// strides cannot express copies the tensor first. Example, with offset and
+/// strides in elements:
 ///
 ///   stored [768, 2304]   offset 0     strides [2304, 1]
 ///   slice dim 1 at 768   offset 768   strides [2304, 1]   shape [768, 768]
@@ -33,10 +34,11 @@ public:
   const void *findInPlace(const Layout &layout, const Mesh &mesh,
                           const Coordinates &at) const;
 
-  /// Returns copies that place generated elements: their source is an element
-  /// index of the random generator, their target the element in this rank's
-  /// dense shard. Returns std::nullopt if the elements do not come from the
-  /// generator, for instance after a reshape that copied the tensor.
+  /// Returns copies that describe where generated elements belong. The source
+  /// of a copy is an element index of the random generator; its target is the
+  /// element's place in this rank's dense shard. Returns std::nullopt if the
+  /// elements do not come from the generator, for instance after a reshape that
+  /// copied the tensor.
   std::optional<std::vector<StridedCopy>>
   findGenerated(const Layout &layout, const Mesh &mesh,
                 const Coordinates &at) const;
@@ -47,8 +49,8 @@ public:
             void *target) const;
 
 private:
-  /// Changes offset, shape and strides of the view by the parameter's
-  /// transforms, in order.
+  /// Applies the parameter's transforms in order. They change offset, shape and
+  /// strides of the view.
   void applyTransforms(const program::ParameterT &parameter);
   void transpose(const program::TransposeT &step);
   void slice(const program::SliceT &step);

@@ -14,22 +14,23 @@
 
 namespace pcc::runtime {
 
-/// Returns the file name of a rank's executable in a bundle, with at least
-/// three digits, such as "rank-000".
+/// Returns the file name of a rank's executable in a bundle (directory that pcc
+/// writes). The number has at least three digits, such as "rank-000".
 std::string rankFileName(int rank);
 
-/// Returns the number of rank executables in directory `bundle`: rank-000,
-/// rank-001, … up to the first number that is missing. 0 if the directory is no
-/// bundle.
+/// Returns the number of rank executables in the bundle directory `bundle`:
+/// rank-000, rank-001, … up to the first number that is missing. Returns 0 if
+/// the directory has none.
 int countRanks(const std::string &bundle);
 
-/// Returns whether the bundle's programs were compiled for GPUs, as its
-/// bundle.json records.
+/// Returns whether the programs in directory `bundle` (output of pcc) were
+/// compiled for GPUs, as its bundle.json records.
 bool isForGpus(const std::string &bundle);
 
-/// Checks that `bundle` has as many rank executables as its bundle.json
-/// records; exit code 11 if there are fewer. A bundle without any rank
-/// executable, or whose bundle.json records no number, passes.
+/// Checks that directory `bundle` (output of pcc) has as many rank executables
+/// as its bundle.json records; exit code 11 if there are fewer. A bundle that
+/// has no rank executable, or whose bundle.json records no number, passes the
+/// check.
 Status checkComplete(const std::string &bundle);
 
 } // namespace pcc::runtime

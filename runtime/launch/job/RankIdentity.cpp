@@ -28,7 +28,8 @@ struct Variable {
   std::string text() const { return name + "=" + value; }
 };
 
-/// The rank and world size that one launcher's variables give to this process.
+/// The rank and world size that the environment variables of one launcher give
+/// to this process.
 struct Claim {
   RankIdentity identity;
   /// The variables with their values, for messages, such as "RANK=1,
@@ -169,8 +170,8 @@ static Status readSlurm(const Environment &environment,
 }
 
 /// Returns whether `claim` comes from the Hydra variables that srun sets for
-/// MPI programs. Slurm's own variables say more (local ranks), so they are
-/// preferred.
+/// MPI programs. Slurm's own variables are preferred in this case, because they
+/// also contain the local ranks.
 static bool isOfSlurm(const Environment &environment, const Claim &claim) {
   std::optional<Claim> slurms;
   return claim.identity.launcher == kHydra &&

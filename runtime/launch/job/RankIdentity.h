@@ -29,10 +29,10 @@ struct RankIdentity {
   /// Number of ranks in the world.
   int worldSize = 1;
   /// Index of this process among the ranks of its host; equal to `rank` if the
-  /// launcher does not tell.
+  /// launcher sets no variable for it.
   int localRank = 0;
-  /// Number of ranks on this host; equal to `worldSize` if the launcher does
-  /// not tell.
+  /// Number of ranks on this host; equal to `worldSize` if the launcher sets no
+  /// variable for it.
   int localSize = 1;
   /// Name of the launcher, such as "Open MPI"; empty if no launcher started
   /// this process.
@@ -40,10 +40,10 @@ struct RankIdentity {
 };
 
 /// Sets `identity` (rank, world size and more) from the environment variables
-/// that launchers set. Uses the first of these launchers whose variables tell
-/// both rank and world size: PCC_* (set by pcc or by the user), torchrun, Open
-/// MPI, Hydra (MPICH, Intel MPI, Cray), Slurm's srun. If there is none,
-/// `identity` becomes empty.
+/// that launchers set. The launchers, in order of precedence: PCC_* (set by pcc
+/// or by the user), torchrun, Open MPI, Hydra (MPICH, Intel MPI, Cray), Slurm's
+/// srun. Uses the first launcher for which both the rank and the world size are
+/// set. If there is none, `identity` becomes empty.
 ///
 /// Exit code 12 if a value is no valid number, or if two launchers disagree.
 /// Slurm's variables are ignored if another launcher is found, because mpirun
@@ -51,12 +51,11 @@ struct RankIdentity {
 Status findIdentity(const Environment &environment,
                     std::optional<RankIdentity> &identity);
 
-/// Returns the names of those variables of `environment` by which a launcher
-/// gives a process its rank, or a way to the other ranks: those that
-/// findIdentity() reads, those of MPI and PMIx, and pcc's own. A process that
-/// starts ranks itself removes them from the ranks' environment, because they
-/// belong to another job. Slurm's variables stay, since mpirun reads from them
-/// which hosts are allocated.
+/// Returns the names of the variables in `environment` that tie a process to
+/// its job: those that findIdentity() reads, those of MPI and PMIx, and pcc's
+/// own. A process that starts ranks itself removes these variables from the
+/// ranks' environment, because they belong to another job. Slurm's variables
+/// are not returned, since mpirun reads from them which hosts are allocated.
 std::vector<std::string> launcherVariables(const Environment &environment);
 
 /// Checks that the launcher started as many ranks as the bundle has. Otherwise

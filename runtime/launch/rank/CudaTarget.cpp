@@ -45,7 +45,8 @@ static Status meet(const RankStart &start,
 }
 
 /// Gathers GPU and library versions on rank 0, which checks that all ranks can
-/// run together. Other ranks learn of an error through the rendezvous.
+/// run together. If they cannot, rank 0 returns an error, which the other ranks
+/// then receive through the rendezvous.
 static Status compareGpus(const RankStart &start, const CudaContext &gpu,
                           Rendezvous &rendezvous) {
   std::string nccl, bus;

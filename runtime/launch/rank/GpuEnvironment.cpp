@@ -16,9 +16,9 @@ struct Variable {
 
 /// Variables that prevent deadlocks. A receive that is posted early occupies
 /// the GPU until the peer sends. Meanwhile, work on which the peer depends must
-/// be able to proceed. It must not be in the same hardware queue, or behind a
-/// host that waits for each launch, or in a communicator that waits for the
-/// receive's communicator.
+/// be able to run. The variables therefore prevent three cases: the work is in
+/// the same hardware queue as the receive; the host waits for each launch to
+/// complete; or the work's communicator waits for the receive's communicator.
 static constexpr Variable always[] = {{"CUDA_DEVICE_MAX_CONNECTIONS", "32"},
                                       {"CUDA_LAUNCH_BLOCKING", "0"},
                                       {"NCCL_LAUNCH_ORDER_IMPLICIT", "0"},

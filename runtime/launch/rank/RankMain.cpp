@@ -64,8 +64,8 @@ static Status findRank(const Environment &environment,
 
 namespace {
 /// Ends the process of a rank that fails, with one error message. Normally the
-/// rank's own thread reports; if it hangs in a call, the monitor thread of the
-/// rendezvous does.
+/// rank's own thread reports the error. If that thread hangs in a call, the
+/// monitor thread of the rendezvous reports the error instead.
 class RankExit {
 public:
   RankExit(const RunOptions &options, const Environment &environment,
@@ -88,17 +88,18 @@ public:
                : status;
   }
 
-  /// Reports the error once, even if the rank's thread and the monitor's thread
-  /// both call this. Returns the exit code. `lost` is the rank whose process
-  /// was lost, if one was. `onAllRanks` tells whether all ranks have this
-  /// error.
+  /// Reports the error `status`, and returns its exit code. The error is
+  /// reported once, even if the rank's thread and the monitor's thread both
+  /// call this. `lost` is the rank whose process was lost, if one was.
+  /// `onAllRanks` is true if all ranks have this error.
   int report(const Status &status, std::optional<int> lost, bool onAllRanks) {
-    // `pcc run` itself sees how the lost rank has ended, and reports that.
+    // `pcc run` detects itself how the lost rank has ended, and reports that.
     if (lost && environment.contains(kStatusFolderVariable)) {
       announceLoss(folder, *lost);
       return status.code();
     }
-    // If the other thread is reporting, give it a second to print.
+    // If another thread of this process is reporting, wait a second so that it
+    // can print.
     if (isReporting.exchange(true)) {
       std::this_thread::sleep_for(std::chrono::seconds(1));
       return status.code();
@@ -183,8 +184,8 @@ private:
     Status status = rank->run();
     if (status.failed()) {
       status = findReason(status);
-      // Work queued on a GPU may never finish: leak the rank rather than wait
-      // for that work in its destructor.
+      // Work queued on a GPU may never finish, and the rank's destructor would
+      // wait for it. Therefore leak the rank.
       if (!place.device->sharesHostMemory())
         (void)rank.release();
       return status;
@@ -193,8 +194,10 @@ private:
     return place.rendezvous ? place.rendezvous->leave() : status;
   }
 
-  /// Returns the error with which the run has failed. If no other rank has sent
-  /// it to this rank, it is `mine`, which is then sent to the other ranks.
+  /// Returns the error with which the run has failed. If another rank has sent
+  /// its error to this rank, returns that error. Otherwise returns this rank's
+  /// own error `mine`, or the loss of a rank that the rendezvous has detected,
+  /// and sends it to the other ranks.
   Status findReason(const Status &mine) {
     if (!place.rendezvous) {
       const Status told = end.explain(mine, {});

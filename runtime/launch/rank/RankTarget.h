@@ -34,8 +34,9 @@ struct RankStart {
 /// The device and the communicator of a rank. A member may refer to members
 /// declared before it, so destruction in reverse order is safe.
 struct RankBackend {
-  /// Connection through which ranks watch each other. Null if the communicator
-  /// ends all ranks itself (MPI), or if the world has one rank.
+  /// Connection through which each rank detects the failure of other ranks.
+  /// Null if the communicator ends all ranks itself (MPI), or if the world has
+  /// one rank.
   std::shared_ptr<Rendezvous> rendezvous = {};
   /// The device of this process.
   std::unique_ptr<Device> device = {};
@@ -45,8 +46,9 @@ struct RankBackend {
 
 /// Opens the device and the communicator of this rank, and sets the members of
 /// `place`. After an error, `place` has the members that could be opened.
-/// Blocks until all ranks have started. If a rank waits longer than
-/// `options.loadTimeout`, its process may be ended through `start.giveUp`.
+/// Blocks until all ranks have started. A rank that waits longer than
+/// `options.loadTimeout` for the others returns an error, or calls
+/// `start.giveUp`, which ends its process.
 Status openTarget(const RankStart &start, RankBackend &place);
 
 } // namespace pcc::runtime

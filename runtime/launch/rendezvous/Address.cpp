@@ -100,7 +100,8 @@ static Address nameOf(const std::string &launcher, const std::string &job) {
 }
 
 namespace {
-/// Finds the meeting address in the variables of launchers.
+/// Derives the address at which rank 0 listens from the environment variables
+/// of launchers.
 class AddressFinder {
 public:
   AddressFinder(const Environment &environment, const RankIdentity &identity)
@@ -138,9 +139,9 @@ private:
     return value ? *value : otherwise;
   }
 
-  /// Returns whether the launcher's variable `localSize` tells that all ranks
-  /// are on one host. Returns false if the variable is not set, since
-  /// RankIdentity then merely assumes one host.
+  /// Returns whether all ranks are on one host according to the launcher's
+  /// variable `localSize` (number of ranks on this host). Returns false if the
+  /// variable is not set, since RankIdentity then merely assumes one host.
   bool saysOneHost(const char *localSize) const {
     return get(localSize) && identity.localSize == identity.worldSize;
   }
@@ -159,9 +160,10 @@ private:
 
   /// Derives the address from MASTER_ADDR and MASTER_PORT. Under torchrun,
   /// MASTER_PORT may be in use: since PyTorch 2 the agent listens there, and a
-  /// process group of the user may do so later. A port that follows from it is
-  /// used instead. Without torchrun (no TORCHELASTIC_RUN_ID), MASTER_PORT
-  /// itself is meant.
+  /// process group of the user may listen there later. portOfJob() therefore
+  /// derives another port from MASTER_PORT. Without torchrun (no
+  /// TORCHELASTIC_RUN_ID), rank 0 listens at MASTER_PORT itself. If all ranks
+  /// are on one host, the address is an abstract Unix name instead.
   Status ofMaster(Address &address) const {
     const std::string port = getOr("MASTER_PORT", "29500");
     const auto number = portIn(port);
@@ -182,10 +184,10 @@ private:
                : wrong("MASTER_ADDR");
   }
 
-  /// Derives the address from mpirun's URI,
+  /// Derives the address from mpirun's URI, such as
   /// "1234.0;tcp://10.0.0.1,192.168.0.1:41000;tcp6://…": the job number and the
-  /// addresses of mpirun's host. Rank 0 runs on that host unless a host file
-  /// says otherwise.
+  /// addresses of mpirun's host. Rank 0 runs on that host, unless a host file
+  /// places it on another host.
   Status ofOpenMpi(Address &address) const {
     static constexpr const char *uriName = "OMPI_MCA_orte_hnp_uri";
     const std::string *job = get("PMIX_NAMESPACE");
@@ -215,8 +217,8 @@ private:
     return Status::success();
   }
 
-  /// Derives the address from the first host of the step's node list; Slurm
-  /// starts rank 0 there.
+  /// Derives the address from the first host in the node list of the Slurm job
+  /// step. Slurm starts rank 0 on that host.
   Status ofSlurm(Address &address) const {
     const char *name =
         get("SLURM_STEP_NODELIST") ? "SLURM_STEP_NODELIST" : "SLURM_NODELIST";

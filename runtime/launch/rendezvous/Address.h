@@ -9,8 +9,8 @@
 
 namespace pcc::runtime {
 
-/// Environment variable with the address at which the ranks meet, in the form
-/// that readAddress() parses.
+/// Environment variable with the address at which rank 0 listens and to which
+/// all other ranks connect, in the form that readAddress() parses.
 inline constexpr const char *kRendezvousVariable = "PCC_RENDEZVOUS";
 
 /// The address at which rank 0 listens and to which all other ranks connect at
@@ -54,11 +54,11 @@ Status readAddress(const std::string &text, Address &address);
 ///   Open MPI's own address        mpirun's host; port 61440 + job % 4096
 ///   Slurm's node list             its first host; port 61440 + job % 4096
 ///
-/// If all ranks are on one host, an abstract Unix name replaces the TCP
-/// address, except for PCC_RENDEZVOUS; it needs neither a free port nor a
-/// token. All ranks are on one host if the launcher says so, or if MASTER_ADDR
-/// is a loopback address. Exit code 12 if there is no source, or if it cannot
-/// be parsed.
+/// If all ranks are on one host, the TCP address of any source except
+/// PCC_RENDEZVOUS is replaced by an abstract Unix name. An abstract name needs
+/// neither a free port nor a job token. All ranks are on one host if the
+/// launcher's variables show this, or if MASTER_ADDR is a loopback address.
+/// Exit code 12 if there is no source, or if it cannot be parsed.
 Status findAddress(const Environment &environment, const RankIdentity &identity,
                    Address &address);
 

@@ -38,8 +38,9 @@ std::string encodeFrame(const Frame &frame) {
   return bytes + frame.payload;
 }
 
-/// Garbage is detected from the first byte that differs, before a header is
-/// complete, so that foreign protocols are rejected at once.
+/// Returns Garbage as soon as one byte differs from the magic bytes of a frame,
+/// even before a whole header has arrived. Other protocols are thus rejected at
+/// once.
 Parsed takeFrame(std::string &arrived, Frame &frame) {
   const size_t known = std::min(arrived.size(), sizeof kMagic);
   if (std::memcmp(arrived.data(), kMagic, known) != 0)

@@ -89,8 +89,9 @@ std::string encodeFields(const Fields &fields);
 /// Parses a payload of lines "name=value" into fields; other lines are ignored.
 Fields decodeFields(const std::string &payload);
 
-/// Converts bytes to hexadecimal digits and back: three bytes are "00ff10".
-/// fromHex() returns an empty string for malformed text.
+/// Converts bytes to hexadecimal digits, two per byte, and back. For example,
+/// the bytes 0, 255 and 16 are "00ff10". fromHex() returns an empty string for
+/// malformed text.
 std::string toHex(const std::string &bytes);
 std::string fromHex(const std::string &text);
 

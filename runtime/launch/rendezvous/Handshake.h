@@ -23,20 +23,22 @@
 
 namespace pcc::runtime {
 
-/// The random bytes of both ends of a connection: of rank 0 (server), and of
-/// the other rank (client).
+/// The random bytes that the two ends of a connection send in the handshake.
+/// `server`: those of rank 0. `client`: those of the other rank.
 struct Challenges {
   std::string server, client;
 };
 
-/// Returns the frame with which rank 0 begins: its random bytes.
+/// Returns the Challenge frame, by which rank 0 begins the handshake. `server`
+/// are the random bytes of rank 0, which the frame contains.
 Frame makeChallenge(const std::string &server);
 /// Returns the random bytes in a Challenge frame; std::nullopt if the frame has
 /// no challenge of the right length.
 std::optional<std::string> challengeIn(const Frame &frame);
 
-/// Returns the reply to a challenge: the client's random bytes, its facts, and
-/// its proof.
+/// Returns the Hello frame, the client's reply to rank 0's Challenge. The frame
+/// contains the client's random bytes, its facts (rank, host, …), and its proof
+/// (HMAC) that it knows the job token.
 Frame makeHello(const JobToken &token, const Challenges &challenges,
                 const RankFacts &facts);
 /// Contents of a Hello frame.
@@ -44,17 +46,20 @@ struct Hello {
   /// Random bytes of the client.
   std::string challenge;
   RankFacts facts;
-  /// Whether the client knows the token.
+  /// Whether the client has proved that it knows the job token.
   bool isProven = false;
 };
-/// Reads the reply to the challenge `server`. Returns std::nullopt if the frame
-/// is no Hello, or lacks facts or random bytes.
+/// Parses `frame`, a client's reply to the challenge `server` of rank 0, and
+/// checks its proof. Returns std::nullopt if the frame is no Hello, or lacks
+/// facts or random bytes.
 std::optional<Hello> readHello(const Frame &frame, const JobToken &token,
                                const std::string &server);
 
-/// Returns the reply to a proven Hello: the proof of rank 0.
+/// Returns the Welcome frame, rank 0's reply to a Hello whose proof is right.
+/// The frame contains rank 0's own proof that it knows the job token.
 Frame makeWelcome(const JobToken &token, const Challenges &challenges);
-/// Returns whether a Welcome frame proves that rank 0 knows the token.
+/// Returns whether the frame `welcome` contains a right proof (HMAC) of rank 0
+/// that it knows the job token.
 bool isProven(const Frame &welcome, const JobToken &token,
               const Challenges &challenges);
 

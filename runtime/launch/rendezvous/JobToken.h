@@ -15,9 +15,9 @@ inline constexpr const char *kTokenVariable = "PCC_JOB_TOKEN";
 
 /// The secret that the ranks of a job share. Both ends of a connection prove by
 /// challenge and response that they know the secret, without sending it
-/// (Handshake.h): each end sends random bytes, and the other returns an
-/// HMAC-SHA-256 over the random bytes of both. A recorded handshake therefore
-/// cannot be replayed.
+/// (Handshake.h). Each end sends random bytes. Each end then sends an
+/// HMAC-SHA-256 over the random bytes of both ends, with the secret as key. A
+/// recorded handshake therefore cannot be replayed.
 class JobToken {
 public:
   /// Number of random bytes that one end sends.
@@ -26,13 +26,14 @@ public:
   static std::string challenge();
 
   /// The end of a connection that computes a proof: Server is rank 0, Client is
-  /// any other rank. The role is part of the proof, so that a received proof
-  /// cannot be sent back as one's own.
+  /// any other rank. The role is part of the proof. An attacker that receives a
+  /// proof from one end can therefore not send it back to that end as its own
+  /// proof.
   enum class Role : char { Server = 'h', Client = 'g' };
 
   /// Returns the proof that `role` sends: 32 bytes, an HMAC with the token as
-  /// key over the role, both challenges and `said`, the other content of the
-  /// message.
+  /// key. It covers the role, both challenges, and `said`, the rest of the
+  /// message that contains the proof.
   std::string proof(Role role, const std::string &serverChallenge,
                     const std::string &clientChallenge,
                     const std::string &said) const;

@@ -1,14 +1,14 @@
 //===- Peers.h - one end of the connections between ranks -----------------===//
 //
-// Every other rank has one connection, to rank 0, which relays what a rank
-// reports:
+// Rank 0 has one connection to every other rank. Other ranks have no
+// connections between each other, so rank 0 relays what they send:
 //
 //      rank 1 ──┐
 //      rank 2 ──┼── rank 0      RendezvousServer: the end of rank 0
 //      rank 3 ──┘               RendezvousClient: the end of any other rank
 //
-// No function here blocks, except for name resolution in open(). The owner
-// polls the files that watch() names, then calls advance().
+// No function here blocks, except for name resolution in open(). The owner of a
+// Peers object polls the files that watch() returns, then calls advance().
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,8 +29,9 @@
 
 namespace pcc::runtime {
 
-/// Data with which a rank joins its job: the meeting address, the token that
-/// proves that it belongs to the job, and facts about itself.
+/// Data with which a rank joins its job: the address at which rank 0 listens,
+/// the token that proves that the rank belongs to the job, and facts about the
+/// rank.
 struct JoinTerms {
   Address address;
   JobToken token;
@@ -45,9 +46,10 @@ class Peers {
 public:
   using Clock = std::chrono::steady_clock;
 
-  /// Creates the object for rank `terms.self.rank`. Rank 0 starts to listen;
-  /// other ranks resolve the address, and connect later, in advance(). Exit
-  /// code 12 if rank 0 cannot listen, or if the host does not exist.
+  /// Creates the object for rank `terms.self.rank`. Rank 0 starts to listen for
+  /// connections. Other ranks only resolve the address of rank 0; they connect
+  /// later, in advance(). Exit code 12 if rank 0 cannot listen, or if the host
+  /// does not exist.
   static Status open(const JoinTerms &terms, std::unique_ptr<Peers> &made);
 
   virtual ~Peers() = default;
@@ -81,24 +83,25 @@ public:
   /// Sends `frame` to every rank on the other side.
   virtual void tell(const Frame &frame) = 0;
 
-  /// Makes the error `why` the verdict of the run and sends it to the other
-  /// side. Does nothing if the run has a verdict already. `lost` is the rank
-  /// whose process ended without a message, if `why` is such a loss.
+  /// Makes the error `why` the verdict (first error) of the run, and sends it
+  /// to the other side. Does nothing if the run has a verdict already. If `why`
+  /// reports a rank whose process ended without a message, `lost` is that rank.
   void end(const Status &why, std::optional<int> lost = {});
 
   /// Returns the error with which the run has failed; success while it has not.
   const Status &verdict() const { return ended; }
-  /// Returns the rank whose process ended without a message, if the run has
-  /// failed for this reason; otherwise std::nullopt.
+  /// If the run has failed because a rank's process ended without a message,
+  /// returns that rank. Otherwise returns std::nullopt.
   std::optional<int> lost() const { return lostRank; }
 
 protected:
   /// Copies `terms`.
   explicit Peers(const JoinTerms &terms) : terms(terms) {}
 
-  /// Makes `why` the verdict of the run, without sending it.
+  /// Makes `why` the verdict (first error) of the run, without sending it.
+  /// `lost` is the rank whose process was lost, if one was.
   void conclude(const Status &why, std::optional<int> lost);
-  /// Returns the Abort frame that carries the verdict of the run.
+  /// Returns the Abort frame that carries the verdict (first error) of the run.
   Frame farewell() const;
   /// Returns the error that the payload of an Abort or Refusal frame describes.
   /// Sets `lost` if the frame names a rank whose process was lost.

@@ -28,7 +28,7 @@ void RendezvousClient::connect() {
 }
 
 /// The process at the address may be another program, or rank 0 may not listen
-/// yet, so the connection is closed and tried again later.
+/// yet. This rank therefore closes the connection and connects again later.
 void RendezvousClient::retryLater(const std::string &why) {
   connection = Connection();
   state = ClientState::Apart;
@@ -84,8 +84,9 @@ void RendezvousClient::loseServer() {
            0);
 }
 
-/// A Refusal is trusted only after this rank has sent its proof; a frame that
-/// does not fit the state means that the peer is not pcc.
+/// A Refusal is trusted only after this rank has sent its proof (HMAC of the
+/// job token). A frame that does not fit the state means that the peer is not
+/// pcc.
 void RendezvousClient::hear(const Frame &frame) {
   std::optional<int> lost;
   const bool mayBeRefused = state == ClientState::Proving ||

@@ -10,9 +10,10 @@
 
 namespace pcc::runtime {
 
-/// The end of the connection on a rank other than 0. Connects to rank 0, and
-/// tries again until the handshake succeeds, because rank 0 may start later and
-/// another process may listen at the address:
+/// The connection of a rank other than 0 to rank 0. Connects to rank 0, and
+/// repeats the attempt until the handshake succeeds. Repetition is needed
+/// because rank 0 may start later, and because another process may listen at
+/// the address. The states:
 ///
 ///   Apart ──> Connecting ──> Greeting ──> Proving ──> Welcome
 ///     ^            │             │            │
@@ -58,12 +59,12 @@ private:
   void connect();
   /// Processes one received frame, according to the state of the handshake.
   void hear(const Frame &frame);
-  /// Sends a Hello frame, with this rank's proof, in reply to a Challenge
-  /// frame.
+  /// Sends a Hello frame in reply to rank 0's frame `challenge`. The Hello
+  /// contains this rank's proof (HMAC) that it knows the job token.
   void answer(const Frame &challenge);
-  /// Verifies the proof in the Welcome frame of rank 0, and completes the
-  /// handshake. If the proof is wrong, the connection is closed and tried
-  /// again.
+  /// Verifies rank 0's proof (HMAC) of the job token in the frame `welcome`,
+  /// and completes the handshake. If the proof is wrong, closes the connection,
+  /// and connects again later.
   void checkWelcome(const Frame &welcome);
   /// Closes the connection, and schedules another attempt. `why` is the reason
   /// of the failure, for messages.
@@ -76,9 +77,9 @@ private:
   std::vector<SocketAddress> places;
   size_t numTries = 0;
   Clock::time_point nextTry = Clock::now();
-  /// Time at which the current attempt started.
+  /// Time at which the current attempt to connect to rank 0 started.
   Clock::time_point since;
-  /// Reason why the last attempt failed.
+  /// Reason why the last attempt to connect to rank 0 failed.
   std::string trouble = "no process listens there";
   ClientState state = ClientState::Apart;
   Connection connection;

@@ -68,8 +68,8 @@ void RendezvousServer::advance(std::span<const pollfd> watched) {
 }
 
 /// Accepts waiting connections. If the process's limit on open files is
-/// reached, the job has too many ranks for it; the run then ends with an error
-/// that tells a remedy.
+/// reached, the job has too many ranks for this limit. The run then ends with
+/// an error that names a remedy.
 void RendezvousServer::accept() {
   while (unknownPeers.size() < kMostUnknownPeers) {
     OpenFile socket(
@@ -121,8 +121,8 @@ void RendezvousServer::greet(UnknownPeer &stranger, bool isReadable) {
     reject(stranger, "it did not identify itself");
 }
 
-/// Closes the connection of a peer that is of another job or build, after
-/// sending it the reason. This job continues without the peer.
+/// Closes the connection of a peer whose job or build differs, after sending it
+/// the reason `why`. This job continues without the peer.
 void RendezvousServer::refuse(UnknownPeer &stranger, const Status &why) {
   stranger.connection.send(
       {FrameKind::Refusal,
@@ -146,10 +146,11 @@ void RendezvousServer::answer(UnknownPeer &stranger, const Frame &frame) {
   admit(stranger, hello->facts);
 }
 
-/// Before all ranks are connected, a rank that does not fit ends the run: its
-/// token shows that it belongs to this job. Afterwards it can only be a stray
-/// process, and is refused. A rank that connects after the run has failed gets
-/// the verdict.
+/// The peer has proved that it knows the job's token. If its facts do not fit
+/// before all ranks are connected, a rank of this job is wrong, and the run
+/// ends. If they do not fit later, the peer is a stray process, and is refused.
+/// If the run has failed already, the peer gets the verdict (first error) and
+/// is disconnected.
 void RendezvousServer::admit(UnknownPeer &stranger, const RankFacts &facts) {
   Status status = checkFacts(terms.self, facts);
   const bool isOfWorld = facts.rank > 0 && size_t(facts.rank) < peers.size();

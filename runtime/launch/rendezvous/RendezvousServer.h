@@ -9,8 +9,8 @@
 
 namespace pcc::runtime {
 
-/// The end of the connections on rank 0. Accepts connections, and admits a rank
-/// if it proves that it belongs to the job:
+/// Rank 0's connections to all other ranks. Accepts connections, and admits a
+/// rank if the rank proves that it belongs to the job:
 ///
 ///   rank 0   Challenge ─>            Welcome ─>   Ready ─> (all admitted)
 ///   rank r                 <─ Hello
@@ -59,29 +59,32 @@ private:
   /// kernel's queue, which bounds memory.
   static constexpr size_t kMostUnknownPeers = 256;
 
-  /// Accepts waiting connections, and sends each a Challenge.
+  /// Accepts the connections that wait at the listening socket, and sends a
+  /// Challenge frame to each.
   void accept();
   /// Continues one handshake.
   void greet(UnknownPeer &stranger, bool isReadable);
-  /// Verifies the proof in a Hello frame. If it is right, sends the server's
-  /// proof; otherwise closes the connection.
+  /// Verifies the proof (HMAC of the job token) in the Hello frame `frame`. If
+  /// the proof is right, sends rank 0's own proof; otherwise closes the
+  /// connection.
   void answer(UnknownPeer &stranger, const Frame &frame);
-  /// Makes an authenticated connection the connection of its rank. If `facts`
-  /// do not fit the job, ends the run. After the last rank was admitted, sends
-  /// Ready to all ranks.
+  /// Stores a connection that has proved its job token as the connection of
+  /// rank `facts.rank`. If `facts` do not fit the job, ends the run. After the
+  /// last rank was admitted, sends a Ready frame to all ranks.
   void admit(UnknownPeer &stranger, const RankFacts &facts);
   /// Sends the error `why` to a connection in a Refusal frame, then closes the
   /// connection.
   void refuse(UnknownPeer &stranger, const Status &why);
-  /// Closes a connection without an answer. Counts it, and stores `why`, for
-  /// the message of missing().
+  /// Closes a connection without an answer. Increments `numRejected`, and
+  /// stores the reason `why`; missing() puts both into its message.
   void reject(UnknownPeer &stranger, const std::string &why);
   /// Reads all frames that an admitted rank has sent, and processes them.
   void readFrom(Peer &peer);
   /// Processes one frame of an admitted rank.
   void hear(Peer &peer, const Frame &frame);
-  /// Processes the closed connection of a rank: if the rank has not left, ends
-  /// the run because the rank was lost.
+  /// Processes the end of a rank's connection. If the rank has not sent Leave
+  /// or Abort, ends the run because the rank was lost; `how` describes the end
+  /// for the message.
   void lose(Peer &peer, const std::string &how);
   /// Deletes the file of the Unix socket, if there is one.
   void removeFile();
@@ -100,7 +103,8 @@ private:
   /// Number of connections that were closed because they did not belong to the
   /// job; missing() reports it.
   int numRejected = 0;
-  /// Reason why the last rejected connection was rejected, for missing().
+  /// Reason why the last rejected connection was closed; missing() puts it into
+  /// its message.
   std::string lastRejection;
 };
 

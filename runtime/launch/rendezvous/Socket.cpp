@@ -242,8 +242,8 @@ bool Connection::send(const Frame &frame) {
 
 bool Connection::receive() {
   char buffer[4096];
-  // The limit bounds the memory that a peer can fill before it has been
-  // authenticated.
+  // The limit bounds the memory that a peer can fill before its handshake is
+  // complete.
   while (arrived.size() <= 2 * kLongestPayload) {
     const ssize_t size = recv(socket.fd(), buffer, sizeof buffer, MSG_DONTWAIT);
     if (size < 0 && errno == EINTR)

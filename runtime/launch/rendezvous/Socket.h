@@ -51,16 +51,16 @@ struct SocketAddress {
 /// while name servers are asked. Exit code 12 if the host does not exist.
 Status resolve(const Address &address, std::vector<SocketAddress> &found);
 
-/// Opens `listener`, a socket that listens at `address`. With TCP, it accepts
-/// connections only on the network interface of `address`. If the host's name
-/// resolves to the loopback interface, as in Debian's /etc/hosts, it accepts
-/// connections on all interfaces. Exit code 12 if another job listens there, or
-/// if the address is not one of this host.
+/// Opens `listener`, a socket that listens at `address`. With TCP, the socket
+/// accepts connections only on the network interface of `address`. If the
+/// host's name resolves to the loopback interface, as in Debian's /etc/hosts,
+/// the socket accepts connections on all interfaces. Exit code 12 if another
+/// job listens at `address`, or if `address` is not one of this host.
 Status listenAt(const Address &address, OpenFile &listener);
 
 /// Begins to connect to `address`, and returns the socket without blocking.
-/// When the socket is writable, isConnected() tells whether the connection
-/// succeeded. Returns a closed file if nobody listens.
+/// When the socket is writable, isConnected() returns whether the connection
+/// succeeded. If the attempt fails at once, returns an OpenFile without a file.
 OpenFile connectTo(const SocketAddress &address);
 /// Returns whether the connection attempt of socket `fd`, which has become
 /// writable, succeeded.
@@ -86,8 +86,8 @@ public:
   int fd() const { return socket.fd(); }
   void close() { socket.reset(); }
 
-  /// Sends a frame. Returns false if the kernel cannot take all of its bytes at
-  /// once: the peer is gone, or has not read for a long time.
+  /// Sends a frame. Returns false if the kernel's buffer does not have space
+  /// for all of its bytes: the peer is gone, or has not read for a long time.
   bool send(const Frame &frame);
 
   /// Reads all bytes that have arrived. Returns false if the peer has closed

@@ -14,7 +14,8 @@ namespace pcc::runtime {
 using Clock = Peers::Clock;
 
 /// Additional seconds for which ranks other than 0 wait at start-up. Rank 0
-/// should report first, because it knows which rank is missing.
+/// then misses its deadline first, and reports the error, because rank 0 knows
+/// which rank is missing.
 static constexpr double kHeadStart = 2;
 /// Seconds for which rank 0 continues after a failure, to send the error of the
 /// run to ranks that connect late.
@@ -78,7 +79,8 @@ Status SocketRendezvous::await(double seconds,
   return peers->verdict();
 }
 
-/// Other ranks only send. Rank 0 blocks until every rank's message has arrived.
+/// Ranks other than 0 send their data and do not block. Rank 0 blocks until the
+/// data of every rank has arrived.
 Status SocketRendezvous::gather(const std::string &mine, double seconds,
                                 std::vector<std::string> &all) {
   all.clear();
@@ -93,7 +95,8 @@ Status SocketRendezvous::gather(const std::string &mine, double seconds,
       [] { return "not every rank has reported its GPU"; });
 }
 
-/// Rank 0 only sends. Other ranks block until its message has arrived.
+/// Rank 0 sends its data and does not block. Every other rank blocks until the
+/// data of rank 0 has arrived.
 Status SocketRendezvous::broadcast(std::span<std::byte> data, double seconds) {
   if (rank == 0) {
     const std::lock_guard lock(mutex);
@@ -134,7 +137,8 @@ void SocketRendezvous::abort(const Status &why) {
   peers->end(why, {});
 }
 
-/// Rank 0 stays until all others have left, because it relays their failures.
+/// Rank 0 blocks until all other ranks have left, because it relays errors
+/// between them.
 Status SocketRendezvous::leave() {
   if (rank != 0) {
     const std::lock_guard lock(mutex);

@@ -15,13 +15,14 @@
 namespace pcc::runtime {
 
 /// A rendezvous over sockets that stay open while the ranks run, so that every
-/// rank notices when another one fails. The monitor, a thread of this object,
+/// rank detects when another one fails. The monitor, a thread of this object,
 /// serves the sockets. The monitor calls neither CUDA nor NCCL nor MPI, so it
-/// keeps working if the rank's own thread hangs in one of them:
+/// keeps working if the rank's own thread hangs in one of them. Each kind of
+/// failure, how rank 0 learns of it, and the result:
 ///
-///   a peer's process ends      rank 0 sees its socket close ── tells all
-///   a rank fails               abort() ── rank 0 ── tells all
-///   a call does not return     the monitor sees it ── rank 0 ── tells all
+///   a peer's process ends   its socket to rank 0 closes ─┐
+///   a rank calls abort()    its monitor tells rank 0 ────┼─ rank 0 sends the
+///   a call does not return  its monitor tells rank 0 ────┘  error to all ranks
 ///
 ///   all ranks:  poll() fails, so waits end, and the rank leaves by itself;
 ///               if it does not leave within kGrace, the monitor calls `giveUp`
@@ -36,9 +37,10 @@ public:
   using GiveUp = std::function<void(const Status &, std::optional<int>)>;
 
   /// Connects to all ranks, and blocks until all have connected, for at most
-  /// `seconds`. `seconds` is also the first deadline of calls (setDeadline).
-  /// All ranks return the error of the rank that found it: exit code 11 or 12
-  /// if ranks do not belong together, 14 if a rank does not connect.
+  /// `seconds`. `seconds` is also the first deadline of calls (setDeadline). If
+  /// one rank finds an error, all ranks return it: exit code 11 if ranks have
+  /// different bundles, 12 if they have different world sizes or an invalid
+  /// rank, 14 if a rank does not connect.
   static Status join(const JoinTerms &terms, double seconds, GiveUp giveUp,
                      std::shared_ptr<SocketRendezvous> &joined);
   /// Stops and joins the monitor's thread.
@@ -59,7 +61,7 @@ private:
                    GiveUp giveUp);
 
   /// Blocks until all ranks are connected, at most for `seconds`. After an
-  /// error, waits until the other ranks have been told.
+  /// error, waits until the error has been sent to the other ranks.
   Status waitForAll(double seconds);
   /// Blocks until `isTrue` returns true (then returns success), until the run
   /// fails (then returns its error), or until `seconds` have passed. In the

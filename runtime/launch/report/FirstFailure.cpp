@@ -39,8 +39,8 @@ bool leaveReport(const std::string &folder, int rank, const Status &status) {
     std::ofstream file(draft);
     file << int(status.code()) << "\n" << linesOf(status);
     if (!file.flush())
-      // If the folder cannot be written, no rank can leave a report, so all
-      // ranks print their errors.
+      // If the folder cannot be written, no rank can write a report into it, so
+      // all ranks print their errors.
       return true;
   }
   const bool first = link(draft.c_str(), (folder + "/report").c_str()) == 0;

@@ -8,11 +8,12 @@
 //   BUNDLE/run, on GPUs     PCC_SESSION_DIR
 //   mpirun                  the session folder of Open MPI
 //
-// The rank that first links its report there speaks for the job (link(2) is
-// atomic):
+// Each rank that fails writes its own file, and tries to link it to the name
+// `report` by link(2), which is atomic. Only the first rank succeeds, and only
+// its error is printed. An example:
 //
 //   rank 2: report.2 ── link ──> report        prints, or `pcc run` does
-//   rank 0: report.0 ── link ──> exists        stays silent
+//   rank 0: report.0 ── link ──> exists        prints nothing
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,28 +28,32 @@
 
 namespace pcc::runtime {
 
-/// Environment variable with the path of the status folder that `pcc run`
-/// creates, in which a rank that fails leaves its error. `pcc run` then prints
-/// that error.
+/// Environment variable with the path of the status folder, which `pcc run`
+/// creates. A rank that fails writes its error into this folder, and `pcc run`
+/// prints the error.
 inline constexpr const char *kStatusFolderVariable = "PCC_STATUS_DIR";
-/// Environment variable with the path of the folder that BUNDLE/run creates for
-/// the ranks that it starts. The ranks share it to report errors.
+/// Environment variable with the path of the folder that BUNDLE/run, a bundle's
+/// executable, creates for the ranks that it starts. A rank that fails writes
+/// its error into this folder, so that only one rank prints an error.
 inline constexpr const char *kSessionFolderVariable = "PCC_SESSION_DIR";
 /// Environment variable that `pcc run` sets if it displays progress: rank 0
 /// then writes progress lines to stderr (see progressLine()).
 inline constexpr const char *kProgressVariable = "PCC_PROGRESS";
 
-/// Reports to the user that this rank fails with `status`, unless another rank
-/// has reported an error already. Returns the exit code of `status`. Without a
-/// shared folder, every rank reports its error, except that an error that all
-/// ranks have in common (`onAllRanks`) is reported by rank 0 only. If this rank
-/// prints the error, it first calls `beforePrinting`, which may add notes.
+/// Reports the error `status` of this rank, unless another rank has reported an
+/// error already. Returns the exit code of `status`. Under `pcc run`, a report
+/// is a file in the status folder, which `pcc run` prints; otherwise this rank
+/// prints the error. Without a shared folder, every rank prints its error,
+/// except for an error that all ranks have in common (`onAllRanks`), which only
+/// rank 0 prints. If this rank prints the error, it first calls
+/// `beforePrinting`, which may add notes.
 int reportFailure(const Status &status, const Environment &environment,
                   int rank, bool onAllRanks,
                   const std::function<void(Status &)> &beforePrinting = {});
 
-/// Returns the path of the folder that the ranks of this host share, as the
-/// environment variables name it; empty if there is none.
+/// Returns the path of the folder in which the ranks of this host report
+/// errors, from the environment variables of `environment`; empty if they name
+/// no folder.
 std::string sharedFolder(const Environment &environment);
 
 /// Returns the error and its notes as lines for stderr, such as "pcc: error:

@@ -18,9 +18,9 @@ namespace pcc::runtime {
 std::string flightFileOf(const RunOptions &options);
 
 /// Writes the flight recorders (latest activities) of the ranks to `path` as
-/// JSON. Adds a note to `failure` that names `path`, or that tells why the file
-/// cannot be written. Does nothing if `path` or `flights` is empty, or if the
-/// folder of `path` does not exist.
+/// JSON. Adds a note to `failure` that names `path`; if the file cannot be
+/// written, the note gives the reason. Does nothing if `path` or `flights` is
+/// empty, or if the folder of `path` does not exist.
 void writeFlights(const std::vector<FlightLog> &flights,
                   const std::string &path, Status &failure);
 

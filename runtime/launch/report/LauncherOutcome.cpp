@@ -18,8 +18,8 @@ static bool isOfInterface(int code) {
          (code >= BadInput && code <= ValuesDiffer);
 }
 
-/// Appends the last eight lines of the launcher's other output as notes to
-/// `status`, and returns it.
+/// Appends the last eight of the lines `noise` (output of the launcher that was
+/// not for the user) as notes to `status`, and returns `status`.
 static Status withNoise(Status status, const std::deque<std::string> &noise) {
   constexpr size_t shown = 8;
   const size_t first = noise.size() > shown ? noise.size() - shown : 0;
@@ -30,7 +30,7 @@ static Status withNoise(Status status, const std::deque<std::string> &noise) {
 }
 
 /// Returns the error for a rank that a signal has killed, or that ended without
-/// a report.
+/// an error report.
 static Status describeLost(const LostRank &lost) {
   const std::string rank = "rank " + std::to_string(lost.rank);
   if (lost.signal)
@@ -55,10 +55,12 @@ static std::optional<LostRank> lostDirectly(const LauncherOutcome &outcome) {
   return lost;
 }
 
-/// Returns the rank that ended first, as a guess of the cause; used if the
-/// launcher does not name a lost rank. Its result is derived from the
-/// launcher's exit code, which is that of the rank as shells report it (128 +
-/// signal).
+/// Returns the rank whose process ended first, as a guess of the rank that
+/// caused the failure. Used if the launcher does not name a lost rank. The
+/// rank's exit code or signal is taken from the launcher's exit code, which is
+/// 128 plus the signal for a rank that was killed. Returns std::nullopt if no
+/// rank's end is known, if all ranks finished their work, or if the launcher
+/// itself was killed.
 static std::optional<LostRank> lostFirst(const LauncherOutcome &outcome) {
   if (!outcome.firstEnded || outcome.allLeft || !WIFEXITED(outcome.waitStatus))
     return std::nullopt;
@@ -96,9 +98,9 @@ static bool endedWell(const LauncherOutcome &outcome) {
   return WIFEXITED(outcome.waitStatus) && WEXITSTATUS(outcome.waitStatus) == 0;
 }
 
-/// Returns the lost rank that is known for sure: from the status of a rank that
-/// was started directly, or from the launcher's output. std::nullopt if neither
-/// names one.
+/// Returns the lost rank if it is known without a guess: from the exit status
+/// of a rank that was started directly, or from the launcher's output. Returns
+/// std::nullopt if neither identifies a rank.
 static std::optional<LostRank> lostForSure(const LauncherOutcome &outcome) {
   const auto lost = lostDirectly(outcome);
   return lost ? lost : findLostRank(outcome.noise);
@@ -112,7 +114,7 @@ std::optional<LostRank> lostRank(const LauncherOutcome &outcome) {
   return lost ? lost : lostFirst(outcome);
 }
 
-/// The tests are in the order of the list in the header.
+/// The tests are in the order of the cases that LauncherOutcome.h lists.
 Status translateOutcome(const LauncherOutcome &outcome) {
   if (outcome.reported)
     return *outcome.reported;

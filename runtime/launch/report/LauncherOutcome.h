@@ -12,7 +12,7 @@
 
 namespace pcc::runtime {
 
-/// The facts about a run that `pcc run` knows when the launcher process
+/// The facts that `pcc run` has collected about a run when the launcher process
 /// (mpirun, or BUNDLE/run) has ended.
 struct LauncherOutcome {
   /// Name of the launcher for messages; "rank 0" if the only rank was started
@@ -20,18 +20,18 @@ struct LauncherOutcome {
   std::string launcher = "mpirun";
   /// Exit status of the launcher's process, as waitpid() returns it.
   int waitStatus = 0;
-  /// Whether any rank process has started and announced itself in the status
-  /// folder.
+  /// Whether any rank process has started, and has written its process id into
+  /// the status folder (shared by `pcc run` and the ranks).
   bool started = false;
   /// The rank whose process ended first, if known.
   std::optional<int> firstEnded = {};
   /// Whether every rank has recorded that it finished its work.
   bool allLeft = false;
   /// Number of the signal to `pcc run` for which it ended the launcher; 0 if
-  /// none.
+  /// there was none.
   int interruptedBy = 0;
-  /// Number of the signal to `pcc run` that was passed on to the ranks, so that
-  /// they end in an orderly way; 0 if none.
+  /// Number of the signal to `pcc run` that it passed on to the ranks, so that
+  /// they save and end by themselves; 0 if there was none.
   int askedBy = 0;
   /// The error that a rank wrote into the status folder, if any.
   std::optional<Status> reported = {};
@@ -40,9 +40,10 @@ struct LauncherOutcome {
   std::deque<std::string> noise = {};
 };
 
-/// Returns the rank whose process ended without a report, as far as it can be
-/// determined. Returns std::nullopt if the run succeeded, was ended by a signal
-/// to `pcc run`, or has a report.
+/// Returns the rank whose process ended without writing an error report, as far
+/// as it can be determined. Returns std::nullopt if no such rank is known, or
+/// if the run succeeded, was ended by a signal to `pcc run`, or has an error
+/// report.
 std::optional<LostRank> lostRank(const LauncherOutcome &outcome);
 
 /// Returns the one error of the run that the user sees, or success. The result

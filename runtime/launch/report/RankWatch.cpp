@@ -97,7 +97,8 @@ void RankWatch::findNewRanks() {
   }
 }
 
-/// A pidfd always names the announced process, even if its id has been reused.
+/// Sends the signal through the pidfd of each rank. A pidfd always refers to
+/// the process for which it was opened, even if the process id has been reused.
 bool RankWatch::signalAll(int signal) {
   findNewRanks();
   bool any = false;

@@ -1,13 +1,13 @@
 //===- RankWatch.h - detects which rank of a job ended first --------------===//
 //
-// When a rank dies, the launcher ends the other ranks, and does not always say
-// which rank was the first. Two sources tell:
+// When a rank dies, the launcher ends the other ranks, and does not always
+// report which rank died first. pcc finds that rank from two sources:
 //
-// - Each rank leaves its process id in the status folder. The kernel reports
+// - Each rank writes its process id into the status folder. The kernel reports
 //   the ends of processes, through pidfds, in the order in which they happen.
-// - A process closes its sockets shortly before it ends, so other ranks may
-//   notice that and end first. The ranks that noticed it leave the number of
-//   the lost rank, which takes precedence.
+// - A process closes its sockets shortly before it ends. Other ranks may detect
+//   that, and end before this process does. They write the number of the lost
+//   rank into the status folder, which takes precedence.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,12 +20,13 @@
 
 namespace pcc::runtime {
 
-/// Watches the processes of all ranks of a job on this host: notices when ranks
+/// Watches the processes of all ranks of a job on this host: detects when ranks
 /// start and end, and sends signals to them.
 class RankWatch {
 public:
-  /// Begins to watch `statusFolder`, the directory in which each rank announces
-  /// its process.
+  /// Begins to watch the directory `statusFolder`. Each rank that starts
+  /// creates a file there whose name contains its rank and its process id
+  /// (announceRank).
   explicit RankWatch(std::string statusFolder);
   RankWatch(const RankWatch &) = delete;
   RankWatch &operator=(const RankWatch &) = delete;
@@ -34,15 +35,16 @@ public:
   /// Returns a file descriptor that is readable while poll() has events to
   /// process.
   int fd() const { return epollFd; }
-  /// Processes all pending events without blocking: ranks that have announced
-  /// themselves, and ranks whose process has ended.
+  /// Processes all pending events without blocking: new files of ranks that
+  /// have started, and ranks whose process has ended.
   void poll();
 
   /// Sends `signal` to all ranks whose process is running. Returns whether any
   /// process received the signal.
   bool signalAll(int signal);
 
-  /// Returns whether any rank has announced its process.
+  /// Returns whether any rank has started (has created its file in the status
+  /// folder).
   bool started() const { return !known.empty(); }
   /// Returns the rank that caused the end of the run: the rank that another
   /// rank has reported as lost; otherwise the rank whose process ended first.
@@ -50,8 +52,8 @@ public:
   std::optional<int> firstEnded() const { return lost ? lost : first; }
 
 private:
-  /// Reads the announcements in the status folder, and begins to watch ranks
-  /// that are new.
+  /// Lists the files that ranks have created in the status folder, and begins
+  /// to watch the processes of ranks that are new.
   void findNewRanks();
   /// Begins to watch process `pid`, which runs rank `rank`.
   void watch(int rank, int pid);
@@ -66,8 +68,8 @@ private:
   /// File descriptor of the inotify instance that reports new files in the
   /// status folder.
   int inotifyFd;
-  /// Per announced rank: the pidfd of its process; -1 once the process has
-  /// ended.
+  /// For each rank that has started: the pidfd of its process; -1 once the
+  /// process has ended.
   std::map<int, int> known;
   /// The rank whose process ended first.
   std::optional<int> first;
@@ -75,11 +77,13 @@ private:
   std::optional<int> lost;
 };
 
-/// Announces this process, which runs rank `rank`, to the RankWatch of
-/// `statusFolder`. Every rank calls this when it starts.
+/// Creates a file in `statusFolder` whose name contains `rank` and the id of
+/// this process, which runs that rank. RankWatch then watches the process.
+/// Every rank calls this when it starts.
 void announceRank(const std::string &statusFolder, int rank);
-/// Reports to the RankWatch of `statusFolder` that the process of rank
-/// `lostRank` ended without a report. Called by a rank that noticed the loss.
+/// Creates a file in `statusFolder` which states that the process of rank
+/// `lostRank` ended without an error report. RankWatch reads it. Called by the
+/// rank that noticed the loss.
 void announceLoss(const std::string &statusFolder, int lostRank);
 
 } // namespace pcc::runtime

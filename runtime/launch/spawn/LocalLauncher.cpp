@@ -39,15 +39,16 @@ public:
   }
 
 private:
-  /// Deletes the folder if this process is killed. Destroyed last, after the
-  /// folder has been removed.
+  /// Helper process that deletes the folder if this process is killed. Declared
+  /// before `folder`, so that it is destroyed after the folder has been
+  /// removed.
   std::optional<CrashCleanup> cleanup;
   PrivateFolder folder;
 };
 
-/// The ranks of this host as child processes. One thread receives signals and
-/// notices the ends of children, one after another. A signal is therefore never
-/// sent to a process id that another process has reused.
+/// The ranks of this host as child processes. One thread both sends signals to
+/// children and reaps children that have ended, one after another. A signal is
+/// therefore never sent to a process id that another process has reused.
 class Children {
 public:
   /// Blocks the signals that wait() receives, and creates the shared folder.
@@ -104,9 +105,9 @@ private:
   /// Time that the ranks have to save and end after a signal.
   static constexpr std::chrono::seconds kSaving{10};
 
-  /// Prepares a forked child process as a rank. The child will end when its
-  /// parent ends. Its environment gets its identity, the meeting address and
-  /// the shared folder.
+  /// Prepares a forked child process as rank `rank` of `count`. The child will
+  /// end when its parent ends. Its environment gets its rank, the address at
+  /// which rank 0 listens, and the path of the shared folder.
   void becomeRank(int rank, int count) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
@@ -134,8 +135,8 @@ private:
     return signal < 0 ? 0 : signal;
   }
 
-  /// Reaps all children that have ended, and records the failure of each that
-  /// did not succeed.
+  /// Reaps all children that have ended. Passes the exit status of each rank to
+  /// fail(), unless the ranks are being killed.
   void takeEnds() {
     int status = 0;
     for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;) {
@@ -154,9 +155,9 @@ private:
 
   /// Records that a rank failed with `code`, and starts the time in which the
   /// other ranks may end. The first failure determines the job's exit code,
-  /// with one exception: PeerLost is replaced by the code of a later failure.
-  /// PeerLost only reports the loss of another rank, and children may be
-  /// noticed in any order.
+  /// with one exception: if it is PeerLost, the code of a later failure
+  /// replaces it. PeerLost only reports the loss of another rank, and the ends
+  /// of children may be seen in any order.
   void fail(int code) {
     if (code == Done)
       return;
@@ -188,8 +189,8 @@ private:
   }
 
   const pid_t parent;
-  /// Abstract Unix socket name, unique on this host, at which the ranks meet
-  /// unless PCC_RENDEZVOUS is set.
+  /// Abstract Unix socket name, unique on this host, at which rank 0 listens
+  /// for the other ranks unless PCC_RENDEZVOUS is set.
   const std::string meetingPlace;
   sigset_t handled, before;
   std::unique_ptr<SessionFolder> session;

@@ -47,8 +47,8 @@ static bool isOnOneHost() {
          !std::getenv("LSB_JOBID");
 }
 
-/// The options are parameters of Open MPI 4.1 (MCA). Ranks are not bound to
-/// cores, and there may be more ranks than cores.
+/// Passes parameters of Open MPI 4.1 (MCA). Ranks are not bound to cores, and
+/// there may be more ranks than cores.
 std::vector<std::string> launchCommand(const std::string &launcher,
                                        int worldSize, const std::string &folder,
                                        const std::string &memory) {
@@ -71,7 +71,7 @@ std::vector<std::string> launchCommand(const std::string &launcher,
 }
 
 /// Returns the environment variables that give a process the identity of the
-/// only rank in a world of one. It needs no launcher.
+/// only rank in a world of one rank. This rank is started without a launcher.
 static Variables identityOfOnlyRank() {
   return {{"PCC_RANK", "0"}, {"PCC_WORLD_SIZE", "1"}};
 }
@@ -94,8 +94,9 @@ static void handOn(LauncherOutput &output, const std::string &lines,
     request.onProgress(*progress);
 }
 
-/// Executes the launcher `command`, blocks until it has ended, and stores in
-/// `outcome` all facts about the run.
+/// Executes the launcher's command line `command`, blocks until it has ended,
+/// and stores in `outcome` all facts about the run. Passes those lines of the
+/// ranks' stderr that are for the user on to stderr.
 static Status runCommand(const std::vector<std::string> &command,
                          Variables variables, LauncherOutcome &outcome,
                          const std::string &folder,
@@ -141,7 +142,8 @@ static Status explainOutcome(LauncherOutcome &outcome, int worldSize,
   Status status = translateOutcome(outcome);
   if (status.code() != PeerLost || outcome.interruptedBy || outcome.askedBy)
     return status;
-  // A rank that has reported has already read the recorders of the others.
+  // If a rank has written an error report, that rank has already added the
+  // activities of all ranks to it, and lostRank() returns std::nullopt.
   const auto lost = lostRank(outcome);
   if (!outcome.reported && !flights.empty())
     status = explainLoss(status, flights,

@@ -32,25 +32,26 @@ struct SpawnRequest {
   bool onGpus = false;
 };
 
-/// Runs BUNDLE/run in as many processes as the bundle has ranks, and blocks
-/// until all have ended.
+/// Runs BUNDLE/run, the executable in the bundle directory, in as many
+/// processes as the bundle has ranks. Blocks until all have ended.
 ///
 /// - CPU ranks are started by Open MPI's mpirun, GPU ranks by BUNDLE/run
 ///   itself.
-/// - stdout is that of the ranks. Only lines that ranks write for the user
-///   ("pcc:", "note:", "rank ") are passed on to stderr.
-/// - The caller prints the returned error: that of the first rank that failed;
-///   exit code 14 if a rank was lost, 13 if the launcher is missing.
-/// - SIGINT, SIGTERM and SIGHUP reach all ranks as SIGTERM. Ranks that train
-///   stop after the current step and save, which is a success; other ranks end.
-///   A second signal kills all.
+/// - The ranks write to the stdout of this process. From their stderr, only
+///   lines for the user ("pcc:", "note:", "rank ") are passed on to stderr.
+/// - The caller prints the returned error. It is the error of the first rank
+///   that failed; exit code 14 if a rank was lost, 13 if the launcher is
+///   missing.
+/// - SIGINT, SIGTERM and SIGHUP to this process are passed to all ranks as
+///   SIGTERM. Ranks that train stop after the current step and save, which is a
+///   success; other ranks end. A second signal kills all ranks.
 /// - No files are left behind, even if this process is killed.
 Status spawnRanks(const SpawnRequest &request);
 
-/// Returns the mpirun command line up to the executable of the bundle and its
-/// arguments, which the caller appends. `folder` is the directory for the
-/// launcher's own files. `memory` is the directory for MPI's shared memory; if
-/// empty, MPI chooses one.
+/// Returns the beginning of the mpirun command line: mpirun and its options.
+/// The caller appends the executable of the bundle and its arguments. `folder`
+/// is the directory for the launcher's own files. `memory` is the directory for
+/// MPI's shared memory; if empty, MPI chooses one.
 std::vector<std::string> launchCommand(const std::string &launcher,
                                        int worldSize, const std::string &folder,
                                        const std::string &memory);

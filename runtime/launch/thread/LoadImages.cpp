@@ -27,8 +27,9 @@ static Status loadImage(const std::string &path, const ProgramImage *&image) {
                            "\": " + (reason ? reason : "it has no program"));
 }
 
-/// Ranks of one pipeline position are hard links to one file, so the inode
-/// number identifies a distinct file.
+/// The executables of ranks with the same pipeline position (virtual pipeline
+/// rank) are hard links to one file. Equal inode numbers therefore mean equal
+/// files, of which each is loaded once.
 Status loadImages(const std::string &bundle, int worldSize,
                   std::vector<const ProgramImage *> &images) {
   std::map<ino_t, const ProgramImage *> imageOfFile;

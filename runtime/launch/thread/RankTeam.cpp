@@ -135,8 +135,8 @@ Status RankTeam::call(const Task &next, const std::function<void()> &onWait) {
   return numBusy == 0 ? Status::success() : reason();
 }
 
-/// The tasks return success to call(), which would otherwise end the team. The
-/// errors of the ranks are stored here instead.
+/// Every task returns success to call(), because an error would end the team.
+/// The error of the lowest rank that fails is kept in a local variable instead.
 Status RankTeam::callApart(const Task &next) {
   std::mutex ofErrors;
   int first = size();

@@ -73,8 +73,9 @@ private:
   /// Records that the thread of a rank ends with `status`, and returns
   /// `status`.
   Status leave(World &world, Status status);
-  /// Blocks until task number `round` (from 0) has been given, and returns
-  /// true. Returns false if the team ends first; `ended` is then the reason.
+  /// Blocks until call() has passed task number `round`, counted from 0, to the
+  /// ranks, and returns true. Returns false if the team ends first, and sets
+  /// `ended` to the reason.
   bool awaitTask(uint64_t round, Status &ended);
   /// Records that one rank has finished the current task, and wakes call()
   /// after the last one.
@@ -94,7 +95,8 @@ private:
   std::condition_variable changed;
   /// The current task; owned by the caller of call().
   const Task *task = nullptr;
-  /// Number of tasks that have been given so far, the current one included.
+  /// Number of tasks that call() has passed to the ranks so far, the current
+  /// task included.
   uint64_t rounds = 0;
   /// Number of ranks that have not finished the current task.
   int numBusy = 0;

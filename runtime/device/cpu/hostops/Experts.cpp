@@ -40,8 +40,8 @@ static bool isIndexVector(const HostOperand &tensor, int64_t size) {
 // group_rows
 //===----------------------------------------------------------------------===//
 
-/// Checks a call of group_rows. Returns null or what is wrong. Sizes the
-/// workspace for one counter per token.
+/// Checks a call of group_rows. Returns null if it is valid, otherwise a
+/// description of the fault. Sizes the workspace for one counter per token.
 static const char *prepareGroupRows(HostOpCall &call) {
   if (call.inputs.size() != 1 || call.outputs.size() != 4 ||
       call.integers.size() != 1)
@@ -62,9 +62,10 @@ static const char *prepareGroupRows(HostOpCall &call) {
 }
 
 /// Visits the experts in order and, for each expert, the tokens in order. Adds
-/// a row for each pair of a token and an expert whose gate is not 0, unless the
-/// token already has `chosen` rows. `free` counts the rows that each token may
-/// still get.
+/// a row for each pair of a token and an expert whose gate (weight of the
+/// expert for the token) is not 0. Skips the pair if the token already has
+/// `chosen` rows. The workspace counts, per token, the rows that it may still
+/// get.
 template <typename T> static void groupRows(HostOpCall &call) {
   const T *gate = static_cast<const T *>(call.inputs[0].data);
   const int64_t tokens = call.inputs[0].shape[0];
@@ -106,9 +107,9 @@ static void runGroupRows(HostOpCall &call) {
 // grouped_matmul
 //===----------------------------------------------------------------------===//
 
-/// Checks a call of grouped_matmul. Returns null or what is wrong. For types
-/// narrower than f32, sizes the workspace as scratch memory of WidenedProduct;
-/// each i64 holds two floats.
+/// Checks a call of grouped_matmul. Returns null if it is valid, otherwise a
+/// description of the fault. For types narrower than f32, sizes the workspace
+/// as scratch memory of WidenedProduct; each i64 holds two floats.
 static const char *prepareGroupedMatmul(HostOpCall &call) {
   if (call.inputs.size() != 3 || call.outputs.size() != 1 ||
       call.integers.size() != 1)
@@ -172,9 +173,9 @@ private:
 };
 } // namespace
 
-/// Multiplies the rows of each expert by its matrix, one expert after another.
-/// The counts of rows are data that nothing has checked, so each is limited to
-/// the number of remaining rows.
+/// Multiplies the rows of each expert by the expert's matrix, one expert after
+/// another. The counts of rows are unchecked input data. Each count is
+/// therefore limited to the number of remaining rows.
 template <typename T> static void groupedMatmul(HostOpCall &call) {
   const HostOperand &rows = call.inputs[0], &out = call.outputs[0];
   const auto *counts = static_cast<const int64_t *>(call.inputs[2].data);

@@ -25,7 +25,7 @@ namespace pcc::runtime {
 
 namespace {
 /// Operation by which a scatter combines an update with the old element. Set
-/// stores the update.
+/// replaces the old element by the update.
 enum Combination : int64_t { Set, Add, Multiply, Max, Min };
 } // namespace
 
@@ -45,9 +45,9 @@ static bool isIndexType(ElementType type) {
   return type == ElementType::I64 || type == ElementType::I32;
 }
 
-/// Returns the element of `indices` with row-major index `at`. If it is
-/// negative, adds `size`, the size of the indexed dim. The result may be out of
-/// bounds.
+/// Returns the element of `indices` with row-major index `at`. If the element
+/// is negative, adds `size`, the size of the indexed dim. The result may be out
+/// of bounds.
 static int64_t indexAt(const HostOperand &indices, int64_t at, int64_t size) {
   const int64_t index = indices.type == ElementType::I64
                             ? static_cast<const int64_t *>(indices.data)[at]
@@ -55,9 +55,9 @@ static int64_t indexAt(const HostOperand &indices, int64_t at, int64_t size) {
   return index < 0 ? index + size : index;
 }
 
-/// Checks what scatter_elements and scatter_nd both require. Returns null or
-/// what is wrong. A call must have `integers` integer attributes, the last of
-/// which is a Combination.
+/// Checks the requirements that scatter_elements and scatter_nd share. Returns
+/// null if the call meets them, otherwise a description of the fault. A call
+/// must have `integers` integer attributes, the last of which is a Combination.
 static const char *checkOperands(const HostOpCall &call, size_t integers) {
   if (call.inputs.size() != 3 || call.outputs.size() != 1 ||
       call.integers.size() != integers)
@@ -85,8 +85,8 @@ static void copyData(HostOpCall &call) {
 // scatter_elements
 //===----------------------------------------------------------------------===//
 
-/// Checks the operands of a call of scatter_elements. Returns null or what is
-/// wrong.
+/// Checks the operands of a call of scatter_elements. Returns null if they are
+/// valid, otherwise a description of the fault.
 static const char *prepareElements(HostOpCall &call) {
   if (const char *fault = checkOperands(call, 2))
     return fault;
@@ -102,8 +102,8 @@ static const char *prepareElements(HostOpCall &call) {
   return nullptr;
 }
 
-/// Returns the row-major index of the element of data that the update with
-/// row-major index `at` changes; -1 if its index is out of bounds.
+/// Returns the row-major index of the element of data that update number `at`
+/// (row-major) changes. Returns -1 if the update's index is out of bounds.
 static int64_t placeOf(const HostOpCall &call, int64_t at) {
   const std::vector<int64_t> &data = call.inputs[0].shape;
   const std::vector<int64_t> &indices = call.inputs[1].shape;
@@ -146,7 +146,8 @@ static int64_t sliceSize(const HostOpCall &call) {
   return numElements(std::span(data).subspan(depth));
 }
 
-/// Checks the operands of a call of scatter_nd. Returns null or what is wrong.
+/// Checks the operands of a call of scatter_nd. Returns null if they are valid,
+/// otherwise a description of the fault.
 static const char *prepareNd(HostOpCall &call) {
   if (const char *fault = checkOperands(call, 1))
     return fault;

@@ -33,8 +33,9 @@ static DimSplit splitAround(const std::vector<int64_t> &shape, int64_t dim) {
   return view;
 }
 
-/// Checks the operands of a call of top_k. Returns null or what is wrong. Sizes
-/// the workspace for one index per element of the dim.
+/// Checks the operands of a call of top_k. Returns null if they are valid,
+/// otherwise a description of the fault. Sizes the workspace for one index per
+/// element of the dim.
 static const char *prepareTopK(HostOpCall &call) {
   if (call.inputs.size() != 1 || call.outputs.size() != 2 ||
       call.integers.size() != 2)
