@@ -119,7 +119,7 @@ private:
       status = Status::error(
           InputOutput,
           "rank " + std::to_string(rank) +
-              " does not see the files that rank 0 writes " + "to \"" +
+              " does not see the files that rank 0 writes to \"" +
               options.directory +
               "\"; checkpoints need a folder that all ranks share");
     status =

@@ -1,6 +1,7 @@
 //===- RankIdentity.cpp - rank and world size from a launcher's variables -===//
 
 #include "runtime/launch/job/RankIdentity.h"
+#include "runtime/launch/job/JobVariables.h"
 
 #include <algorithm>
 #include <charconv>
@@ -234,10 +235,9 @@ static bool isOfJob(const std::string &name) {
         "OMPI_MCA_orte_", "OMPI_MCA_initial_wdir"})
     if (name.starts_with(prefix))
       return true;
-  for (const char *own : {"PCC_RENDEZVOUS", "PCC_LAUNCH", "PCC_SESSION_DIR",
-                          "PCC_STATUS_DIR", "PCC_PROGRESS"})
-    if (name == own)
-      return true;
+  if (std::find(std::begin(kJobVariables), std::end(kJobVariables), name) !=
+      std::end(kJobVariables))
+    return true;
   return name.starts_with("OMPI_") && !name.starts_with("OMPI_MCA_") &&
          !name.starts_with("OMPI_ALLOW_");
 }

@@ -3,15 +3,12 @@
 #ifndef PCC_RUNTIME_LAUNCH_RENDEZVOUS_ADDRESS_H
 #define PCC_RUNTIME_LAUNCH_RENDEZVOUS_ADDRESS_H
 
+#include "runtime/launch/job/JobVariables.h"
 #include "runtime/launch/job/RankIdentity.h"
 
 #include <string>
 
 namespace pcc::runtime {
-
-/// Environment variable with the address at which rank 0 listens and to which
-/// all other ranks connect, in the form that readAddress() parses.
-inline constexpr const char *kRendezvousVariable = "PCC_RENDEZVOUS";
 
 /// The address at which rank 0 listens and to which all other ranks connect at
 /// start-up.

@@ -20,6 +20,7 @@
 #ifndef PCC_RUNTIME_LAUNCH_REPORT_FIRSTFAILURE_H
 #define PCC_RUNTIME_LAUNCH_REPORT_FIRSTFAILURE_H
 
+#include "runtime/launch/job/JobVariables.h"
 #include "runtime/launch/job/RankIdentity.h"
 
 #include <functional>
@@ -27,18 +28,6 @@
 #include <string>
 
 namespace pcc::runtime {
-
-/// Environment variable with the path of the status folder, which `pcc run`
-/// creates. A rank that fails writes its error into this folder, and `pcc run`
-/// prints the error.
-inline constexpr const char *kStatusFolderVariable = "PCC_STATUS_DIR";
-/// Environment variable with the path of the folder that BUNDLE/run, a bundle's
-/// executable, creates for the ranks that it starts. A rank that fails writes
-/// its error into this folder, so that only one rank prints an error.
-inline constexpr const char *kSessionFolderVariable = "PCC_SESSION_DIR";
-/// Environment variable that `pcc run` sets if it displays progress: rank 0
-/// then writes progress lines to stderr (see progressLine()).
-inline constexpr const char *kProgressVariable = "PCC_PROGRESS";
 
 /// Reports the error `status` of this rank, unless another rank has reported an
 /// error already. Returns the exit code of `status`. Under `pcc run`, a report

@@ -3,12 +3,9 @@
 #ifndef PCC_RUNTIME_LAUNCH_SPAWN_LOCALLAUNCHER_H
 #define PCC_RUNTIME_LAUNCH_SPAWN_LOCALLAUNCHER_H
 
-namespace pcc::runtime {
+#include "runtime/launch/job/JobVariables.h"
 
-/// Environment variable whose value is a number of ranks. It makes BUNDLE/run,
-/// the executable of a bundle, start that many ranks itself. `pcc run` sets it
-/// for targets whose communicator needs no launcher (NCCL).
-inline constexpr char kLaunchVariable[] = "PCC_LAUNCH";
+namespace pcc::runtime {
 
 /// Starts `count` ranks as child processes of this process.
 ///
