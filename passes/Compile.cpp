@@ -8,9 +8,10 @@
 
 using namespace pcc;
 
-/// Writes the report. This is done even if the compilation failed, because the
-/// report lists unsupported ops. Returns `status` or, if that is a success,
-/// the status of writing the report.
+/// Writes the report that --report requests; does nothing without --report. The
+/// report is also written if the compilation failed, because it lists
+/// unsupported ops. Returns `status` or, if that is a success, the status of
+/// writing the report.
 static Status finish(const CompileOptions &options, CompileReport &report,
                      Status status) {
   if (options.report.empty())
@@ -20,7 +21,7 @@ static Status finish(const CompileOptions &options, CompileReport &report,
 }
 
 /// Checks options and output paths first, so that an error in them is reported
-/// before the long compilation.
+/// before the long compilation starts.
 Status pcc::compile(const CompileOptions &asked, const Listener &listener) {
   PCC_RETURN_IF_ERROR(checkOptions(asked));
   CompileOptions options = asked;

@@ -14,12 +14,15 @@
 
 namespace pcc {
 
-/// Compiles the model `options.model` and writes the bundle, a directory with
-/// the compiled programs, to `options.bundle`. With `emitsOnnx`, writes an
-/// annotated copy of the ONNX model there instead. Writes neither if
-/// `options.stopAfter` names an earlier phase. Also writes the report and the
-/// dumps for which `options` asks. Returns the first error; no incomplete
-/// bundle or model remains then.
+/// Compiles the model `options.model` and writes the bundle (the directory with
+/// the compiled programs) to `options.bundle`. If `options.emitsOnnx` is true,
+/// writes an annotated copy of the ONNX model to `options.bundle` instead. If
+/// `options.stopAfter` names a phase before the one that completes this output,
+/// writes neither a bundle nor a copy. In all cases writes the report and the
+/// IR dumps for which `options` contains a path.
+///
+/// Returns the first error. After an error, no incomplete bundle or copy
+/// remains.
 Status compile(const CompileOptions &options, const Listener &listener = {});
 
 /// Arguments of VerifyOptions::run: a bundle to run on all its ranks.
@@ -28,7 +31,7 @@ struct BundleRun {
   std::string bundle;
   /// For each input, by name, the path of the .npy file that holds it.
   std::map<std::string, std::string> inputs;
-  /// Directory to which the outputs are written.
+  /// Directory to which the outputs of the bundle are written as .npy files.
   std::string outputs;
 };
 
@@ -37,7 +40,8 @@ struct VerifyOptions {
   /// Inputs in the form NAME=FILE.npy. All other inputs get seeded random
   /// values.
   std::vector<std::string> inputs;
-  /// Path of the JSON report; empty if none is wanted.
+  /// Path of the JSON report with the results of all comparisons. If empty, no
+  /// report is written.
   std::string report;
   /// Whether values are computed in the model's own element types (`--dtype
   /// model`) instead of f64.
@@ -52,9 +56,10 @@ struct VerifyOptions {
   std::string scratch = {};
 };
 
-/// Executes the compiled plan on simulated ranks and compares the outputs with
-/// those of the unpartitioned model. Returns exit code 15 if a value differs,
-/// or the exit code of the compilation if that fails.
+/// Compiles the model up to phase 6-schedule and executes the partitioned model
+/// on simulated ranks. Compares its outputs with those of the unpartitioned
+/// model. Returns exit code 15 if a value differs, or the exit code of the
+/// compilation if the compilation fails.
 Status verify(const CompileOptions &options, const VerifyOptions &verifyOptions,
               const Listener &listener = {});
 
@@ -67,10 +72,14 @@ struct ExplainOptions {
   bool json = false;
 };
 
-/// Runs the phases up to 6-schedule and stores an explanation in `text`: the
-/// cause of each collective, its price, the alternatives, and lints. No bundle
-/// is written. If `explainOptions.value` is set, the text for the terminal is
-/// only about the values that match it, and JSON lists them in addition.
+/// Runs the phases up to 6-schedule and stores an explanation in `text`. For
+/// each collective, the explanation states its cause, its predicted time and
+/// the alternatives. Lints (warnings about suspicious shardings) follow. No
+/// bundle is written.
+///
+/// If `explainOptions.value` is set, the text for the terminal only explains
+/// the values that match it. JSON lists these values in addition to all
+/// collectives.
 Status explainModel(const CompileOptions &options,
                     const ExplainOptions &explainOptions, std::string &text,
                     const Listener &listener = {});

@@ -41,8 +41,8 @@ static Status tellValues(Compilation &compilation,
   });
 }
 
-/// Tells the user in a note how many collectives have no recorded cause. The
-/// causes may be missing in an old or edited dump.
+/// If collectives lack a recorded cause, passes a note with their number to the
+/// listener. The causes may be missing in an old or edited dump.
 static void noteMissing(const explain::Explanation &explanation,
                         const Listener &listener) {
   const auto missing = llvm::count_if(
@@ -53,7 +53,9 @@ static void noteMissing(const explain::Explanation &explanation,
                     "cause");
 }
 
-/// Runs the phases up to 6-schedule and stores the explanation in `text`.
+/// Runs the phases up to 6-schedule and stores an explanation of the plan's
+/// collectives in `text`. If `explainOptions.value` is set, the values with
+/// that name are explained, too.
 static Status explainPlan(Compilation &compilation,
                           const CompileOptions &options,
                           const ExplainOptions &explainOptions,
@@ -64,8 +66,8 @@ static Status explainPlan(Compilation &compilation,
         tellValues(compilation, options, explainOptions.value, stories));
   PCC_RETURN_IF_ERROR(compilation.advanceTo(Phase::Schedule));
   return compilation.runGuarded([&]() -> Status {
-    // Use the prices of the cluster for which the plan was made. A dump records
-    // them.
+    // Use the latencies and bandwidths of the cluster for which the plan was
+    // made. They are recorded in the module, so a dump contains them.
     const plan::Cluster cluster = plan::clusterOf(
         dist::clusterOf(compilation.getModule()), options.target);
     auto explanation = explain::explainModule(compilation.getModule(), cluster);

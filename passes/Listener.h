@@ -16,8 +16,8 @@ namespace pcc {
 /// ends with this code.
 inline constexpr ExitCode givenUpCode{130};
 
-/// Callbacks that a command calls while it runs, on its own thread. By default
-/// they do nothing.
+/// Callbacks that a command, such as compile(), calls while it runs. They run
+/// on the thread that called the command. The default callbacks do nothing.
 struct Listener {
   /// Called when a phase begins.
   std::function<void(Phase)> onPhase = [](Phase) {};

@@ -15,8 +15,8 @@
 
 namespace pcc {
 
-/// Options of training: --train and the options that need it. An option that
-/// the user does not give is empty; the optimizer then uses its own default.
+/// Options of training: --train and the options that need it. A member is empty
+/// if the user does not give its option; the option's default then applies.
 struct TrainingOptions {
   /// --train: whether to add loss, gradients and weight update to the model.
   bool train = false;
@@ -31,11 +31,14 @@ struct TrainingOptions {
   std::optional<double> lr, lrDecay, momentum, eps, weightDecay, clipNorm;
   /// --betas of adam and adamw: two numbers; empty if not given.
   std::vector<double> betas;
-  /// --lr-schedule: an expression such as `cosine(steps=1000)`.
+  /// --lr-schedule: learning rate over the steps, an expression such as
+  /// `cosine(steps=1000)`. Empty for a constant rate.
   std::string lrSchedule;
-  /// --loss-scale: a number, or an expression that begins with "dynamic".
+  /// --loss-scale: factor that multiplies the gradient of the loss. Either a
+  /// number, or an expression that begins with "dynamic".
   std::string lossScale;
-  /// --dropout: "on" or "off"; empty if each Dropout node decides by itself.
+  /// --dropout: "on" or "off" for all Dropout nodes. If empty, the
+  /// `training_mode` of each Dropout node applies.
   std::string dropout;
   /// --seed for the random numbers of dropout: a whole number as text.
   std::string seed;
@@ -43,8 +46,9 @@ struct TrainingOptions {
   /// weights that are not trained (--freeze), and the only weights that are
   /// trained (--train-only).
   std::vector<std::string> decay, freeze, trainOnly;
-  /// --recompute, which activations the backward pass recomputes: none, full,
-  /// selective or auto.
+  /// --recompute: which activations the backward pass recomputes instead of
+  /// keeping them (activation checkpointing). One of none, full, selective and
+  /// auto; empty for none.
   std::string recompute;
   /// --reproducible: whether sums over the batch have the same bits for every
   /// sharding.
@@ -73,23 +77,25 @@ struct CompileOptions {
   std::map<std::string, std::vector<int64_t>> shapes;
   /// --batch-dim: texts NAME=K, where dim K of the input NAME is the batch.
   std::vector<std::string> batchDims;
-  /// --microbatches.
+  /// --microbatches: number of slices of the batch. If nullopt,
+  /// numMicrobatches() chooses the number.
   std::optional<int64_t> microbatches;
   /// --schedule: name of a pipeline schedule, such as 1f1b, or path of a file
   /// that ends in `.csv`.
   std::string schedule;
-  /// Contents of the schedule file. Set by readScheduleTable()
-  /// (ScheduleTable.h).
+  /// Schedule in the file that --schedule names, as CSV text. Set by
+  /// readScheduleTable() (ScheduleTable.h); empty if --schedule names no file.
   std::string scheduleTable;
   /// --virtual-stages: number of pipeline stages that each rank of the pipeline
-  /// runs. If nullopt, the schedule decides.
+  /// runs. If nullopt, the default of the schedule applies.
   std::optional<int64_t> virtualStages;
   /// --shard: shardings of values, such as 'NAME=[tp,-]'.
   std::vector<std::string> shards;
   /// --stage-at: names of nodes or values; a new pipeline stage begins before
   /// each.
   std::vector<std::string> stageAt;
-  /// --preset: names of presets such as megatron and fsdp.
+  /// --preset: names of presets (predefined sharding layouts), such as megatron
+  /// and fsdp.
   std::vector<std::string> presets;
   /// Options of training.
   TrainingOptions training;
@@ -104,16 +110,18 @@ struct CompileOptions {
   /// --dtype: type of computation (f32, bf16 or f16); empty for the model's own
   /// types.
   std::string dtype;
-  /// --cpu: instruction sets for which CPU kernels are compiled.
+  /// --cpu: instruction sets for which CPU kernels are compiled, such as
+  /// x86-64-v3. Empty for the default of the target.
   std::vector<std::string> cpus;
   /// --memory-limit: largest number of bytes of weights and arena (the buffer
   /// of all other values) on one rank. If nullopt, there is no limit.
   std::optional<int64_t> memoryLimit;
-  /// --cluster: path of the TOML file with a cluster's prices, and the text of
-  /// that file.
+  /// --cluster: path of the TOML file that describes a cluster (its speeds,
+  /// links and memory), and the text of that file.
   std::string clusterFile, cluster;
-  /// --configuration: name of the ONNX device configuration to use; "none" to
-  /// ignore the model's annotations.
+  /// --configuration: name of the ONNX device configuration to use, or "none"
+  /// to ignore the model's annotations. Empty for the only configuration of the
+  /// model.
   std::string configuration;
   /// --external-data-root: directory in which the files of the model's external
   /// data may lie, in addition to the directory of the model. Empty for none.
@@ -128,26 +136,28 @@ struct CompileOptions {
   /// empty path means that the file is not written.
   std::string scheduleSvg, trace;
 
-  /// --dump-ir: directory to which one .mlir file per phase is written.
+  /// --dump-ir: directory to which one .mlir file per phase is written. Empty
+  /// for no dumps.
   std::string dumpDirectory;
-  /// --stop-after: the last phase to run.
+  /// --stop-after: the last phase to run. If nullopt, all phases run.
   std::optional<Phase> stopAfter;
   /// --start-at: the first phase to run if `model` is the dump of a phase. It
   /// must be the phase that follows the dumped one.
   std::optional<Phase> startAt;
   /// --report: path of the JSON report with times and notes.
   std::string report;
-  /// --quiet: whether to suppress notes.
+  /// --quiet: whether to suppress notes to the user.
   bool quiet = false;
 
   /// The user's command without its --dim options, such as "pcc m.onnx".
   /// Messages that propose a command append options to it.
   std::string command;
 
-  /// Returns the size of the mesh axis `name`; 1 if it is not given, with two
-  /// exceptions. If neither --dp nor --cp is given, dp is as large as --ep. If
-  /// --ep is not given, the preset `expert` splits experts over all of dp and
-  /// cp.
+  /// Returns the size of the mesh axis `name`. An axis that the user does not
+  /// give has size 1, with two exceptions:
+  ///  - If neither --dp nor --cp is given, the axis dp has the size of --ep.
+  ///  - If --ep is not given and the preset `expert` is set, ep is dp times cp:
+  ///    experts are split over all ranks of both axes.
   int64_t axis(const std::string &name) const {
     auto given = [&](const std::string &axis) {
       auto it = axes.find(axis);
@@ -160,13 +170,15 @@ struct CompileOptions {
     return given(name);
   }
 
-  /// Returns the number of microbatches: --microbatches if given, else the
-  /// number of pipeline positions when training, and 1 for inference.
+  /// Returns the number of microbatches: --microbatches if given. Otherwise
+  /// returns the size of the axis pp (ranks of the pipeline) for training, and
+  /// 1 for inference.
   int64_t numMicrobatches() const {
     return microbatches.value_or(training.train ? axis("pp") : 1);
   }
-  /// Returns the name of the pipeline schedule: "forward" for inference, "csv"
-  /// for a schedule file, otherwise --schedule, "1f1b" by default.
+  /// Returns the name of the pipeline schedule. It is "forward" for inference.
+  /// For training, it is "csv" if --schedule names a file. Otherwise it is the
+  /// name that --schedule gives, or "1f1b" if --schedule is absent.
   std::string scheduleName() const {
     return !training.train     ? "forward"
            : hasScheduleFile() ? "csv"

@@ -10,15 +10,16 @@
 using namespace pcc;
 namespace fs = std::filesystem;
 
-/// Returns the error (exit code 7) for a `path` that cannot be written.
+/// Returns the error (exit code 7) for a `path` that cannot be written; `why`
+/// states the reason.
 static Status refuse(const fs::path &path, const std::string &why) {
   return Status::error(InputOutput,
                        "cannot write '" + path.string() + "': " + why);
 }
 
 /// Checks that `folder` is a directory in which the user may create files. An
-/// empty `folder` means the current directory. `path` is the path to name in
-/// the error.
+/// empty `folder` means the current directory. `path` is the output path that
+/// the error message names.
 static Status checkFolder(const fs::path &path, fs::path folder) {
   std::error_code error;
   if (folder.empty())
@@ -33,8 +34,9 @@ static Status checkFolder(const fs::path &path, fs::path folder) {
   return Status::success();
 }
 
-/// Checks that the bundle can be written to `path`. Either nothing may exist
-/// there, or a bundle or an empty directory, which pcc will replace.
+/// Checks that the bundle can be written to `path`. An existing bundle or empty
+/// directory at `path` is allowed, because pcc will replace it. Anything else
+/// at `path` is an error.
 static Status checkBundle(fs::path path) {
   std::error_code error;
   if (!path.has_filename())
@@ -61,7 +63,7 @@ Status pcc::checkModelOutput(const std::string &name,
 }
 
 /// Checks that the directory `path` for dumps can be created. Missing parent
-/// directories will be created, too, so the nearest existing one must be
+/// directories will be created with it, so the nearest existing parent must be
 /// writable.
 static Status checkDumps(const fs::path &path) {
   std::error_code error;
@@ -71,9 +73,9 @@ static Status checkDumps(const fs::path &path) {
   return checkFolder(path, existing);
 }
 
-/// Checks that timelines (--schedule-svg, --trace) are only asked for if a
-/// bundle is written: times are known only after the programs have been
-/// written.
+/// Returns an error if timelines (--schedule-svg, --trace) are requested but no
+/// bundle is written. The times in them are known only after the programs of
+/// the bundle have been written.
 static Status checkTimelines(const CompileOptions &options) {
   const bool asked = !options.scheduleSvg.empty() || !options.trace.empty();
   const bool isWritten =

@@ -8,16 +8,18 @@
 
 namespace pcc {
 
-/// Checks whether all output files of a compilation could be written, so that
-/// the compilation does not fail at its end: the bundle or annotated model, the
-/// dumps, the report and the timelines (--schedule-svg, --trace). Creates
-/// nothing. Returns exit code 7 if a path cannot be written. Returns exit code
-/// 2 if `options` asks for a timeline but writes no bundle.
+/// Checks whether all output files of a compilation can be written, so that the
+/// compilation does not fail at its end. These are the bundle or annotated
+/// model, the dumps, the report, and the timelines (--schedule-svg, --trace).
+/// Creates nothing. Returns exit code 7 if a path cannot be written. Returns
+/// exit code 2 if `options` requests a timeline for a compilation that writes
+/// no bundle.
 Status checkOutputs(const CompileOptions &options);
 
-/// Checks whether a changed copy of the model file `model` could be written to
-/// `path`. If a file exists there, it must be an .onnx file other than `model`;
-/// it would be replaced. Returns exit code 7 if the copy cannot be written.
+/// Checks whether a changed copy of the model file `model` can be written to
+/// `path`. An existing file at `path` must be an .onnx file other than `model`,
+/// because the copy will replace it. Returns exit code 7 if the copy cannot be
+/// written.
 Status checkModelOutput(const std::string &path, const std::string &model);
 
 } // namespace pcc

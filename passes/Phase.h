@@ -22,8 +22,9 @@ enum class Phase : uint8_t {
 /// programs) can be written.
 inline constexpr Phase lastPhase = Phase::Emit;
 
-/// Returns the folder name of a phase, such as "4-shard", which is also the
-/// name of its dump. Returns an empty string for `None`.
+/// Returns the folder name of a phase, such as "4-shard". The file of the
+/// phase's dump has this name, too, such as 4-shard.mlir. Returns an empty
+/// string for `None`.
 std::string_view folderOf(Phase phase);
 /// Returns a description of the phase in one line; empty for `None`.
 std::string_view meaningOf(Phase phase);

@@ -19,24 +19,28 @@ using func::FuncOp;
 static void addImport(OpPassManager &) {}
 
 static void addPrepare(OpPassManager &manager) {
-  // Add the loss first: it removes other outputs and the ops that only they
-  // need, so that no later pass spends time on these.
+  // Add the loss first. It replaces the model's other outputs, so that ops
+  // needed only by these outputs are removed before later passes.
   manager.addPass(prepare::createAddLoss());
-  // Simplify before composites are matched: fewer ops cost less time in later
-  // passes, and redundant reshapes would hide composites.
+  // Simplify before composites (op sequences that form one op, such as a
+  // softmax) are matched. Fewer ops cost less time in later passes, and
+  // redundant reshapes would hide composites.
   manager.addNestedPass<FuncOp>(prepare::createSimplifyGraph());
   manager.addNestedPass<FuncOp>(prepare::createRecogniseComposites());
-  // Simplify again: matching composites leaves dead ops and adjacent reshapes.
+  // Simplify again: matching composites (op sequences that form one op, such as
+  // a softmax) leaves dead ops and adjacent reshapes.
   manager.addNestedPass<FuncOp>(prepare::createSimplifyGraph());
   manager.addNestedPass<FuncOp>(prepare::createJoinSlices());
-  // Set the precision after matching: a composite op can compute in a narrow
-  // type, whereas its parts could not.
+  // Set the precision after composites (op sequences that form one op, such as
+  // a layer norm) are matched. A composite op can compute in a narrow type,
+  // whereas the separate ops could not.
   manager.addPass(prepare::createSetPrecision());
   // Differentiate after precision is set, so that gradients match the ops that
   // run.
   manager.addPass(prepare::createDifferentiate());
   manager.addPass(prepare::createApplyOptimizer());
-  // Mark batch dims last: no later pass adds inputs.
+  // Mark the batch dims of inputs last, because the passes above may add
+  // inputs, such as the labels.
   manager.addPass(prepare::createMarkBatch());
 }
 
@@ -48,46 +52,49 @@ static void addPlace(OpPassManager &manager) {
 
 static void addShard(OpPassManager &manager) {
   manager.addNestedPass<FuncOp>(shard::createDecideShardings());
-  // Expand a softmax whose rows are split, because it communicates inside. Its
-  // statistics can then be resharded like other values.
+  // Expand a softmax whose rows are split over ranks into several ops, because
+  // it needs communication inside. The maximum and sum of each row can then be
+  // resharded like other values.
   manager.addNestedPass<FuncOp>(shard::createExpandSplitOps());
-  // All ops have recorded which shardings they need: create a reshard where an
-  // operand has another sharding.
+  // Insert a reshard where an operand has another sharding than its op needs.
+  // All ops have recorded the shardings that they need by this point.
   manager.addNestedPass<FuncOp>(shard::createInsertReshards());
-  // Erase pins (requests of the user for a sharding) last. The reshards express
-  // these shardings from here on.
+  // Erase pins (ops that fix a sharding at the request of the user) last. The
+  // reshards express the requested shardings from here on.
   manager.addNestedPass<FuncOp>(shard::createErasePins());
 }
 
 static void addLocalize(OpPassManager &manager) {
-  // Convert to local shapes first. Reshards record the global shape, which the
-  // choice of collectives needs.
+  // Convert to local shapes first. This pass records the global shape on each
+  // reshard, and the choice of collectives in the next pass needs it.
   manager.addNestedPass<FuncOp>(localize::createLocalizeShapes());
   manager.addNestedPass<FuncOp>(localize::createReshardToCollectives());
-  // Group experts after localization, because the tokens that an expert on this
-  // rank processes depend on how tokens are split. No later pass needs the
-  // routing.
+  // Group tokens by expert after shapes are local: the tokens that an expert on
+  // this rank processes depend on how tokens are split over ranks.
   manager.addNestedPass<FuncOp>(localize::createGroupExperts());
   manager.addNestedPass<FuncOp>(localize::createExchangeRows());
   // The passes above create masks, offsets and row lists once per use. CSE
-  // merges equal ones.
+  // merges the equal ones.
   manager.addPass(createCSEPass());
 }
 
 static void addSchedule(OpPassManager &manager) {
   manager.addPass(schedule::createOutlineStages());
-  // Hoist after stages are outlined: a value that another stage sends differs
-  // in every microbatch and must not be hoisted.
+  // Hoist values out of the microbatch loop after stages are outlined. A value
+  // received from another stage differs in every microbatch and must not be
+  // hoisted, and only outlining creates the receives.
   manager.addPass(schedule::createHoistShared());
-  // Order the backward pass before recompute, which needs the final order of
-  // its reads.
+  // Order the backward pass before activations to recompute are chosen. The
+  // choice depends on when the backward pass reads each activation.
   manager.addPass(schedule::createOrderBackward());
-  // Recompute after hoisting: values that all microbatches share are kept once
-  // per step, so they are neither recomputed nor counted as activations.
+  // Choose activations to recompute after hoisting. Values that all
+  // microbatches share are kept once per step, so they are neither recomputed
+  // nor counted as activations.
   manager.addPass(schedule::createRecompute());
   manager.addPass(schedule::createSplitActions());
-  // Form buckets after functions are split: a bucket must not join collectives
-  // that run once per step with those of a microbatch, nor those of two stages.
+  // Form buckets (small collectives joined into one call) after functions are
+  // split. A bucket must not join a collective that runs once per step with one
+  // that runs per microbatch, and must not span two stages.
   manager.addPass(schedule::createBucketCollectives());
   manager.addPass(schedule::createScheduleActions());
 }
@@ -96,17 +103,17 @@ static void addEmit(OpPassManager &manager) {
   // Lower ops for GPUs first: some become matrix products, which can become
   // library calls in the next pass.
   manager.addNestedPass<FuncOp>(emit::createLowerForGpus());
-  // Form library calls before kernels: an epilogue inside a library call costs
-  // less than a separate kernel.
+  // Form library calls before kernels: an epilogue (element-wise ops after a
+  // matrix product) costs less inside a library call than as a separate kernel.
   manager.addNestedPass<FuncOp>(emit::createFormLibraryCalls());
-  // Turn all remaining ops into kernels. No later step changes which values are
-  // computed.
+  // Turn all remaining ops into kernels. Later steps of the phase do not change
+  // which values are computed.
   manager.addPass(emit::createFormKernels());
 }
 
 namespace {
-/// One phase: the functions that create its passes and its verification gate,
-/// the pass that checks the rules for its result.
+/// One phase: the function that adds its passes, and the function that creates
+/// its verification gate (the pass that checks the phase's result).
 struct PhaseRow {
   void (*addPasses)(OpPassManager &);
   std::unique_ptr<Pass> (*createGate)();

@@ -21,11 +21,11 @@ void addGate(mlir::OpPassManager &manager, Phase phase);
 
 /// Returns the exit code of pcc if a pass of `phase` fails. `passArgument` is
 /// the flag of the pass, such as "verify-imported":
-///  - A verification gate (a pass that checks the result of a phase) gives 1, a
-///    defect of pcc. Only the gate `verify-imported`, which rejects unsupported
-///    models, gives 4.
-///  - Any other pass gives 4 in 1-import and 1 in 7-emit. In all other phases
-///    it gives 6: the request cannot be met.
+///  - A verification gate (a pass that checks the result of a phase): exit code
+///    1, a defect of pcc. Only the gate `verify-imported`, which rejects
+///    unsupported models, has exit code 4.
+///  - Any other pass: exit code 4 in 1-import (unsupported model), 1 in 7-emit
+///    (defect of pcc), and 6 in all other phases (the request cannot be met).
 ExitCode exitCodeOf(Phase phase, llvm::StringRef passArgument);
 
 } // namespace pcc

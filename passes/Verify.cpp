@@ -12,8 +12,9 @@
 using namespace pcc;
 using interpret::Verification;
 
-/// Compiles `parts` to a bundle, runs the bundle on the inputs that the
-/// simulation used, and compares the outputs.
+/// Compiles the partitioned model `parts` to a bundle, runs the bundle on the
+/// inputs of the simulation, and compares its outputs with those of the
+/// unpartitioned model.
 static Status runExecutables(Verification &verification, Compilation &parts,
                              const VerifyOptions &options) {
   BundleRun run{
@@ -26,9 +27,10 @@ static Status runExecutables(Verification &verification, Compilation &parts,
       [&] { return verification.compareOutputs(run.outputs); });
 }
 
-/// Executes the plan `parts` on simulated ranks, compares it with the
-/// unpartitioned model `whole`, and writes the report. If `options` asks for it
-/// and the simulation finds no difference, also runs the executables.
+/// Executes the partitioned model `parts` on simulated ranks, compares it with
+/// the unpartitioned model `whole`, and writes the report. If `options.run` is
+/// set and the simulation finds no difference, the compiled executables are run
+/// and compared, too.
 static Status verifyParts(Compilation &whole, Compilation &parts,
                           const VerifyOptions &options) {
   Verification verification(whole.getModule(), options.modelTypes
@@ -44,11 +46,11 @@ static Status verifyParts(Compilation &whole, Compilation &parts,
   return verification.verdict();
 }
 
-/// Changes `options` so that a compilation with them starts from the
-/// unpartitioned model. A model, or a dump before 5-localize, is itself
-/// unpartitioned: its shapes are global. For a later dump, `options` becomes
-/// the options with which the original model is imported. Returns exit code 2
-/// for a dump of 7-emit.
+/// Changes `options` to the options for compiling the unpartitioned model. If
+/// `parts` was loaded from a model or from a dump before 5-localize, its shapes
+/// are still global, so `options.model` stays. For a dump of 5-localize or
+/// 6-schedule, `options` becomes the options that import the original ONNX
+/// model. Returns exit code 2 for a dump of 7-emit.
 static Status findWhole(Compilation &parts, CompileOptions &options) {
   options.dumpDirectory.clear();
   Phase passed = phaseOf(parts.getModule());
@@ -62,9 +64,9 @@ static Status findWhole(Compilation &parts, CompileOptions &options) {
   return restoreImportOptions(parts.getModule(), options);
 }
 
-/// Makes a training step keep the sum of each weight's gradients as a state, so
-/// that gradients are compared, too. Does nothing if there is a memory limit,
-/// because the additional states would change the plan.
+/// Makes a training step keep the sum of each weight's gradients as an
+/// additional state, so that gradients are compared, too. Does nothing if there
+/// is a memory limit, because the additional states would change the plan.
 static void keepGradients(mlir::ModuleOp module) {
   auto entries =
       module->getAttrOfType<mlir::DictionaryAttr>(graph::trainingName);

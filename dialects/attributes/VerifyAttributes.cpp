@@ -65,8 +65,8 @@ template <typename Kind> static bool isOf(Attribute attribute) {
   return isa<Kind>(attribute);
 }
 
-/// Returns whether `attribute` is an i64 from 1 to INT32_MAX. Readers of such a
-/// count multiply it, divide by it and convert it to int.
+/// Returns whether `attribute` is an i64 from 1 to INT32_MAX. Code that reads
+/// such a count multiplies it, divides by it and converts it to int.
 static bool isPositive(Attribute attribute) {
   return isNumber(attribute, 1) &&
          cast<IntegerAttr>(attribute).getInt() <= INT32_MAX;
@@ -136,7 +136,8 @@ void AttributeTable::declare(MLIRContext *context,
     rows[StringAttr::get(context, row.name)] = &row;
 }
 
-/// Returns the noun phrase for one kind of place, for error messages.
+/// Returns the noun phrase for a single kind of place, such as "a function",
+/// for error messages.
 static StringRef textOf(AttributePlace place) {
   switch (place) {
   case AttributePlace::Module:
@@ -156,8 +157,8 @@ static StringRef textOf(AttributePlace place) {
   return "nothing";
 }
 
-/// Returns a text with the places where the attribute of `row` may be, such as
-/// "on an argument, a result or graph.parameter".
+/// Returns a text that lists the places where the attribute of `row` may be,
+/// such as "on an argument, a result or graph.parameter".
 static std::string placesOf(const DeclaredAttribute &row) {
   if (row.places == AttributePlace::Location)
     return "in the metadata of a location";
@@ -191,8 +192,9 @@ static InFlightDiagnostic beginError(const AttributeSite &site,
 
 LogicalResult AttributeTable::reportUnknown(const AttributeSite &site,
                                             StringRef name) const {
-  // Candidates are ordered by edit distance, then by whether the length differs
-  // (0 or 1), then by name.
+  // A candidate is a declared name. Candidates are compared by their edit
+  // distance to the unknown name, then by whether their length differs from
+  // that of the unknown name (1 or 0), then by name.
   using Candidate = std::tuple<unsigned, unsigned, StringRef>;
   const auto size = static_cast<unsigned>(name.size());
   // A declared name is suggested only if its edit distance is at most a quarter

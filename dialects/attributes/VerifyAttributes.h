@@ -1,10 +1,10 @@
 //===- VerifyAttributes.h - verification of declared attributes -----------===//
 //
 // Every dialect declares its discardable attributes in a .td file
-// (DiscardableAttrs.td). The table verifies an attribute of the dialect's
-// prefix wherever one stands: its name must be declared, and its place and its
-// value must be as declared. Whether shardings or stages make sense together is
-// left to the gates of the phases.
+// (DiscardableAttrs.td). The table below verifies each attribute with the
+// prefix of the dialect: its name must be declared, and its place and its value
+// must be as declared. Whether shardings or stages of different ops agree is
+// verified after each phase of the compiler, not here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +23,8 @@ namespace pcc {
 
 LLVM_ENABLE_BITMASK_ENUMS_IN_NAMESPACE();
 
-/// Kinds of places in a module where an attribute may be. The bitwise or of
-/// several enumerators is a set of kinds.
+/// Kinds of places in a module where an attribute may be. A bitwise or of
+/// enumerators is a set of places, such as `Function | Op`.
 enum class AttributePlace : uint8_t {
   None = 0,
   Module = 1,
@@ -44,8 +44,8 @@ enum class AttributePlace : uint8_t {
 /// The place of one attribute in a module: on an op, or on an argument or
 /// result of a function.
 struct AttributeSite {
-  /// The op that has the attribute. If an argument or result of a function has
-  /// the attribute, the function.
+  /// The op that has the attribute. For an attribute of a function argument or
+  /// result, `op` is the function.
   mlir::Operation *op;
   /// One place.
   AttributePlace place;
@@ -59,18 +59,19 @@ struct AttributeSite {
   mlir::RankedTensorType tensorType() const;
 };
 
-/// A kind of values that an attribute may be declared to have, such as strings.
+/// Requirement on the value of an attribute, such as "is a string".
 struct AttributeKind {
-  /// Noun phrase for the values of this kind, such as "a string". Error
-  /// messages use it: "needs a string, got 3".
+  /// Noun phrase for the values that an attribute of this kind may have, such
+  /// as "a string". Error messages contain the phrase: "needs a string, got 3".
   llvm::StringLiteral needs;
-  /// Returns whether the value of an attribute is of this kind. Does not depend
-  /// on the place of the attribute.
+  /// Returns whether an attribute of this kind may have the given value. The
+  /// result does not depend on the op or argument that has the attribute.
   bool (*fits)(mlir::Attribute);
-  /// Checks the value of an attribute against the place of the attribute. The
-  /// value must satisfy `fits`. For example, the index of a dim must be less
-  /// than the rank of the tensor. Returns the text of the error, or nullopt if
-  /// the value is valid. The pointer is null if the kind needs no such check.
+  /// Checks a value against the op, argument or result that has the attribute,
+  /// after `fits` has accepted the value. For example, a dim index must be less
+  /// than the rank of the argument's tensor. Returns the text of the error, or
+  /// nullopt if the value is valid. The function pointer is null if `fits`
+  /// alone decides.
   std::optional<std::string> (*check)(const AttributeSite &,
                                       mlir::Attribute) = nullptr;
 };
@@ -85,9 +86,9 @@ struct DeclaredAttribute {
   /// Set of the places where the attribute may be: the bitwise or of
   /// enumerators.
   AttributePlace places;
-  /// Names of further ops that may have the attribute, separated by spaces,
-  /// such as "graph.parameter". Empty if there are none. Used for attributes
-  /// that only some ops may have; `places` then lacks AttributePlace::Op.
+  /// Names of the ops that may have the attribute if only some ops may,
+  /// separated by spaces, such as "graph.parameter". Empty if `places` contains
+  /// AttributePlace::Op (all ops may have the attribute) or if no op may.
   llvm::StringLiteral ops;
 };
 
@@ -103,8 +104,9 @@ public:
   /// and has a value of the declared kind.
   mlir::LogicalResult verify(mlir::Operation *op,
                              mlir::NamedAttribute attribute) const;
-  /// Emits an error and fails unless `attribute` is declared, may be at `site`,
-  /// and has a value of the declared kind.
+  /// Emits an error and fails unless `attribute` is declared, may be at the
+  /// place `site` (an op, argument or result), and has a value of the declared
+  /// kind.
   mlir::LogicalResult verify(const AttributeSite &site,
                              mlir::NamedAttribute attribute) const;
 
@@ -128,28 +130,30 @@ extern const AttributeKind unitKind, stringKind, stringsKind, symbolKind,
 extern const AttributeKind numberKind, countKind, positiveKind, countsKind;
 /// Kinds of attribute values: a dictionary of i64, and a dictionary of strings.
 extern const AttributeKind numbersByNameKind, stringsByNameKind;
-/// Kinds of attribute values on a tensor argument or result: the index of one
-/// of its dims, and an array with one string per dim.
+/// Kinds of attribute values on a tensor argument or result: the index of a dim
+/// of that tensor, and an array with one string per dim of the tensor.
 extern const AttributeKind dimKind, dimNamesKind;
-/// Kind of attribute values that accepts any value. For metadata of locations,
-/// which are not verified.
+/// Kind of attribute values that accepts any value. Attributes in the metadata
+/// of locations have this kind, because their values are not verified.
 extern const AttributeKind metadataKind;
 
 /// Returns whether `attribute` is an integer of type i64 whose value is at
 /// least `least`.
 bool isNumber(mlir::Attribute attribute, int64_t least);
 
-/// Returns the text of an error if `actual` differs from `wanted`, such as
-/// "needs 2 entries, one per result, got 1". Returns nullopt if both are equal.
-/// `perWhat` is the noun after "one per".
+/// Compares the number of entries of an attribute, `actual`, with the number
+/// that the attribute must have, `wanted`. Returns the text of an error if they
+/// differ, such as "needs 2 entries, one per result, got 1". Returns nullopt if
+/// they are equal. `perWhat` is the noun after "one per".
 std::optional<std::string> countError(int64_t wanted, llvm::StringRef perWhat,
                                       int64_t actual);
 
 } // namespace pcc
 
-/// Defines the three methods of a dialect by which MLIR verifies discardable
-/// attributes: on ops, on function arguments and on function results. The
-/// dialect needs a member `attributes` of type AttributeTable.
+/// Defines the three methods through which MLIR calls a dialect to verify its
+/// discardable attributes: on ops, on function arguments and on function
+/// results. The class `Dialect` needs a member `attributes` of type
+/// AttributeTable.
 #define PCC_VERIFY_ATTRIBUTES(Dialect)                                         \
   LogicalResult Dialect::verifyOperationAttribute(Operation *op,               \
                                                   NamedAttribute attribute) {  \

@@ -9,10 +9,10 @@
 
 namespace pcc {
 
-/// Emits `status` as an error at `op`, and the notes of `status` as notes of
-/// that error. `status` must be an error. The exit code in `status` is not
-/// used: the driver derives the exit code of pcc from the pass that fails. The
-/// returned diagnostic converts to failure.
+/// Emits an error at `op` with the message of `status`. The notes of `status`
+/// become notes of that error. `status` must be an error. The exit code in
+/// `status` is ignored, because the driver derives the exit code of pcc from
+/// the pass that fails. The returned diagnostic converts to failure.
 inline mlir::InFlightDiagnostic emitStatus(mlir::Operation *op,
                                            const Status &status) {
   mlir::InFlightDiagnostic diagnostic = op->emitError() << status.message();

@@ -32,8 +32,8 @@ int64_t Choice::calls() const {
 }
 
 namespace {
-/// Converts the structs of Decision.h to attributes. The attributes have no
-/// entries for empty strings and lists.
+/// Converts the structs of Decision.h to MLIR attributes. Empty strings and
+/// lists get no entry in the attributes.
 class Writer {
 public:
   explicit Writer(MLIRContext *context) : builder(context) {}
@@ -129,10 +129,10 @@ static std::string textOf(DictionaryAttr fields, StringRef name) {
   return text ? text.str() : "";
 }
 
-/// Reads a priced step from a string "KIND AXIS+AXIS RANKS STRIDE BYTES". The
-/// word "shared" follows if another reader shares the step. Does not change
-/// `step` if `attribute` is no string of at least five words. Does not change a
-/// number that is malformed.
+/// Reads a priced step from a string "KIND AXIS+AXIS RANKS STRIDE BYTES", which
+/// may end in " shared" (PricedStep::isShared). Leaves `step` unchanged if
+/// `attribute` is not a string of at least five words. Leaves a number in
+/// `step` unchanged if its word is malformed.
 static void read(Attribute attribute, PricedStep &step) {
   auto text = dyn_cast<StringAttr>(attribute);
   SmallVector<StringRef> words;
@@ -155,8 +155,8 @@ static void read(Attribute attribute, Choice &choice);
 static void read(Attribute attribute, Decision &decision);
 static void read(Attribute attribute, Endpoint &place);
 
-/// Reads each entry of the array with the key `name` in `fields`, and appends
-/// it to `items`. Appends nothing if there is no such array.
+/// Converts each entry of the array with the key `name` in `fields` and appends
+/// the result to `items`. Appends nothing if `fields` has no such array.
 template <typename Item>
 static void readList(DictionaryAttr fields, StringRef name,
                      std::vector<Item> &items) {
@@ -209,8 +209,8 @@ static Attribute metadataOf(Location location, StringRef key) {
   return fields ? fields.get(key) : Attribute();
 }
 
-/// Returns `location` without the outer fused locations that withDecisions()
-/// and withCause() have added.
+/// Returns `location` without the outer fused locations in which
+/// withDecisions() and withCause() store their records.
 static Location bare(Location location) {
   while (metadataOf(location, decisionsName) || metadataOf(location, causeName))
     location = cast<FusedLoc>(location).getLocations().front();

@@ -19,8 +19,9 @@
 
 namespace pcc::dist {
 
-/// One collective or exchange of a reshard (a change of sharding), with the
-/// facts from which its price was computed.
+/// One communication of a reshard (a change of sharding): a collective, or an
+/// exchange, which is a set of pairwise sends. The members are the facts from
+/// which the price of the communication was computed.
 struct PricedStep {
   /// Name of the communication, such as "all_gather" or "exchange".
   std::string kind;
@@ -34,74 +35,79 @@ struct PricedStep {
   int64_t stride = 1;
   /// Largest number of bytes that any rank of the group receives.
   int64_t receivedBytes = 0;
-  /// Whether another reader of the value needs this communication as well. If
-  /// so, it is not part of the price of the op for which it is recorded.
+  /// Whether another op needs the same communication, because it reads the same
+  /// value in the same sharding. If so, the price of the op for which this step
+  /// is recorded does not include the step.
   bool isShared = false;
 
   bool operator==(const PricedStep &) const = default;
 };
 
 /// One way to compute an op along one mesh axis: split a dim, replicate the op,
-/// or leave its result a partial sum. The price assumes that the producers and
-/// readers of the op's values keep their shardings. A weight that only this op
-/// reads gets the sharding that the op needs.
+/// or leave the result of the op a partial sum. All costs of a choice assume
+/// that the producers and readers of the op's values keep their shardings. A
+/// weight that only this op reads gets the sharding that the op needs.
 struct Choice {
   /// Text that describes the choice to the user, such as "split dim 1 of 'w'".
   std::string what;
-  /// Communication that the op needs under this choice. Includes communication
-  /// that another reader of the value needs as well (PricedStep::isShared).
+  /// Communication that the op needs under this choice, including steps that
+  /// another op needs as well (PricedStep::isShared).
   std::vector<PricedStep> steps;
-  /// Bytes that one rank holds under this choice: the results of the op, and
-  /// the weights that only this op reads.
+  /// Bytes that one rank stores under this choice: its parts of the results of
+  /// the op, and of the weights that only this op reads.
   int64_t memoryBytes = 0;
-  /// Estimated time, in picoseconds, of the op and of its communication that is
-  /// not shared with another reader; 0 without a cluster profile. Choices are
-  /// ordered by this time. Choices of equal time are ordered by bytes.
+  /// Estimated time, in picoseconds, of the op and of those of its steps for
+  /// which PricedStep::isShared is false. 0 without a cluster profile.
+  /// Alternatives are sorted by this time, and by received bytes if the times
+  /// are equal.
   int64_t picoseconds = 0;
-  /// Reason why the search must not take this choice, whatever its price. Empty
-  /// if the search may take it.
+  /// Reason why the search must not select this choice, whatever its price.
+  /// Empty if the search may select it.
   std::string refused;
 
-  /// Returns the sum of PricedStep::receivedBytes over the communication that
-  /// is not shared with another reader, in bytes.
+  /// Returns the sum of PricedStep::receivedBytes, in bytes, over those of the
+  /// `steps` that no other op needs (PricedStep::isShared is false).
   int64_t receivedBytes() const;
-  /// Returns how many communication steps are not shared with another reader.
+  /// Returns the number of `steps` that no other op needs (PricedStep::isShared
+  /// is false).
   int64_t calls() const;
   bool operator==(const Choice &) const = default;
 };
 
-/// A decision of the sharding search: the choice that it made for one op along
-/// one mesh axis, and the best alternatives to that choice.
+/// A decision of the sharding search: the choice that the search made for one
+/// op along one mesh axis, and the best alternatives to that choice.
 struct Decision {
   /// Name, without dialect, that the op had when the search decided: "softmax".
   std::string op;
   /// Name of the mesh axis along which the op was split, replicated or partial.
   std::string axis;
   Choice chosen;
-  /// Alternatives to the choice that was made. Allowed ones come first, the
-  /// cheapest at the front. Alternatives that must not be chosen come last.
+  /// Alternatives to the choice that was made. Allowed alternatives come first,
+  /// the cheapest at the front. Alternatives that the search must not select
+  /// (Choice::refused) come last.
   std::vector<Choice> others;
 
   bool operator==(const Decision &) const = default;
 };
 
 /// The producer or one consumer of a resharded value: an op, an input or output
-/// of the model, or a pin (a sharding that the user or the model asks for).
+/// of the model, or a pin (a sharding that the user or the model requests).
 struct Endpoint {
   /// Kind of the producer or consumer: the name of an op ("matmul"), "weight",
   /// "input", "output" or "pin".
   std::string op;
-  /// Name of the ONNX node of the op, of the weight, or of the model's input or
-  /// output.
+  /// For an op, the name of the ONNX node from which it was imported. For a
+  /// weight, input or output, its name in the model. For a pin, the name of the
+  /// pinned value.
   std::string node;
-  /// Place in the source of the program that exported the model, as
-  /// "FILE:LINE". Empty if it is unknown.
+  /// Place in the source file of the program that exported the model, as
+  /// "FILE:LINE". Empty if the place is unknown.
   std::string source;
-  /// Text of the pin (requested sharding) that fixes the sharding of the value,
-  /// such as "--shard 'y=[-,tp]'". Empty if there is no pin.
+  /// Requested sharding (pin) that fixes the sharding of the value, as text
+  /// such as "--shard 'y=[-,tp]'". Empty if no sharding was requested.
   std::string pin;
-  /// Recorded decisions of the sharding search about the op, at most one per
-  /// mesh axis.
+  /// Decisions that the sharding search recorded for the op, at most one per
+  /// mesh axis. Empty if there are none.
   std::vector<Decision> decisions;
 
   bool operator==(const Endpoint &) const = default;
@@ -112,24 +118,25 @@ struct Endpoint {
 struct Cause {
   /// Producer of the value whose sharding is changed.
   Endpoint by;
-  /// Consumers that need the value in the new sharding.
+  /// Consumers that need the resharded value in its new sharding.
   std::vector<Endpoint> uses;
 
   bool operator==(const Cause &) const = default;
 };
 
-/// Returns `location` with `decisions` attached. They replace the decisions or
-/// the cause that withDecisions() or withCause() attached earlier. If
-/// `decisions` is empty, returns `location` without any such record.
+/// Returns `location` with `decisions` attached. If withDecisions() or
+/// withCause() attached a record to `location` earlier, `decisions` replace
+/// that record. If `decisions` is empty, returns `location` without any such
+/// record.
 mlir::Location withDecisions(mlir::Location location,
                              const std::vector<Decision> &decisions);
-/// Returns the decisions that withDecisions() attached to `location`; empty if
-/// there are none. If a user has edited the IR and removed a field, the field
-/// has its default value.
+/// Returns the decisions that withDecisions() attached to `location`. Returns
+/// an empty list if there are none. A field that is absent, because a user has
+/// edited the IR, gets its default value.
 std::vector<Decision> decisionsOf(mlir::Location location);
 
-/// Returns `location` with `cause` attached. It replaces the decisions or the
-/// cause that withDecisions() or withCause() attached earlier.
+/// Returns `location` with `cause` attached. If withDecisions() or withCause()
+/// attached a record to `location` earlier, `cause` replaces that record.
 mlir::Location withCause(mlir::Location location, const Cause &cause);
 /// Returns the cause that withCause() attached to `location`, or nullopt if
 /// there is none.

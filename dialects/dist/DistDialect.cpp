@@ -42,8 +42,8 @@ static void printCollectiveKind(OpAsmPrinter &printer, Operation *,
 
 namespace {
 /// Makes MLIR print meshes and shardings as aliases at the top of a module,
-/// because their texts are long and occur many times. The name of a sharding's
-/// alias begins with "partial", "whole" or "split".
+/// because their texts are long and occur many times. The alias of a sharding
+/// begins with "partial", "whole" or "split".
 struct DistAliases : OpAsmDialectInterface {
   using OpAsmDialectInterface::OpAsmDialectInterface;
 
@@ -142,9 +142,9 @@ void ShardingAttr::print(AsmPrinter &printer) const {
   printer << "<\"" << toString(getSharding()) << "\">";
 }
 
-/// Parses the text of a sharding, such as `<"[8@tp:2, -]">`. The parser has no
-/// mesh, so the text must contain the size of each axis. The verifier of the
-/// module compares the sharding with the mesh.
+/// Parses the text of a sharding, such as `<"[8@tp:2, -]">`. The text contains
+/// the size of each axis (tp:2), because the parser has no access to the mesh.
+/// The verifier of the module compares the sharding with the mesh.
 Attribute ShardingAttr::parse(AsmParser &parser, Type) {
   std::string text;
   SMLoc location = parser.getCurrentLocation();
@@ -217,9 +217,9 @@ RankedTensorType pcc::dist::localType(RankedTensorType type,
 // Verifiers
 //===----------------------------------------------------------------------===//
 
-/// Emits an error at `op` and fails unless `actual` is the type of the part
-/// that a rank holds under `sharding` of a tensor of shape `shape`. `what`
-/// denotes the value with that type in the error.
+/// Verifies that `actual` has the shape of the shard that one rank holds of a
+/// tensor of shape `shape` under `sharding`. Otherwise emits an error at `op`
+/// and fails. `what` is the name of the shard in the error, such as "operand".
 static LogicalResult checkLocal(Operation *op, StringRef what, Type actual,
                                 ArrayRef<int64_t> shape,
                                 ShardingAttr sharding) {
@@ -247,14 +247,16 @@ LogicalResult ReshardOp::verify() {
   return success();
 }
 
-/// Verifies an all_gather or reduce_scatter that moves only the rows that two
-/// boolean masks select (rows sent to experts). Let n be the rank of the second
-/// mask. The first n dims of the tensor number its rows, and a row consists of
-/// all other dims. One side of the collective (operand or result) is divided
-/// over the ranks of the group. The other side is whole on each rank.
+/// Verifies an all_gather or reduce_scatter of rows for experts (MoE). It
+/// transfers only the rows that two boolean masks select. Either the operand or
+/// the result is the divided tensor, which is split over the ranks of the
+/// group. The other one is the whole tensor, which has its full size on every
+/// rank of the group. Let n be the rank of the second mask. The first n dims of
+/// the tensor number its rows, and all other dims are the elements of a row.
 ///
-///   first mask    shape: first n dims of the divided side, then the group's size
-///   second mask   shape: first n dims of the whole side
+///   mask    shape
+///   first   first n dims of the divided tensor, then the number of ranks
+///   second  first n dims of the whole tensor
 ///
 /// The collective must not change the sharding of the dims within a row.
 static LogicalResult verifyRows(CollectiveOp op) {

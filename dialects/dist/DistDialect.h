@@ -28,9 +28,9 @@ namespace pcc::dist {
 llvm::hash_code hash_value(const Mesh &mesh);
 llvm::hash_code hash_value(const Sharding &sharding);
 
-/// Attribute that holds the kind of a `dist.collective`, such as AllGather. It
-/// is an i32 whose value is that of the enumerator. The kind Broadcast is not
-/// valid, because `dist.collective` has no broadcast.
+/// Attribute with the kind of a `dist.collective`, such as AllGather. It is an
+/// i32 whose value is the number of the enumerator. The kind Broadcast is
+/// invalid, because `dist.collective` has no broadcast.
 class CollectiveKindAttr : public mlir::IntegerAttr {
 public:
   using ValueType = CollectiveKind;
@@ -69,24 +69,26 @@ llvm::StringRef targetOf(mlir::ModuleOp module);
 /// mesh.
 Mesh meshOf(mlir::ModuleOp module);
 
-/// Returns the sharding of `value` that phase `4-shard` stored on the op or
-/// function argument that defines `value`. Returns null if none is stored.
+/// Returns the sharding of `value` that phase `4-shard` stored on the op that
+/// computes `value`, or on the function if `value` is an argument. Returns null
+/// if no sharding is stored.
 ShardingAttr shardingOf(mlir::Value value);
 
-/// Stores `sharding` as the sharding of `value`, on the op or function argument
-/// that defines `value`. If the op has no shardings yet, stores for its other
-/// results that every rank holds them whole.
+/// Stores `sharding` as the sharding of `value`: on the op that computes
+/// `value`, or on the function if `value` is an argument. If the op has no
+/// shardings yet, all its other results are marked as replicated (whole on
+/// every rank).
 void setSharding(mlir::Value value, const Sharding &sharding);
 
 /// Converts a tensor shape from an MLIR array to the type pcc::dist::Shape,
-/// which the functions on shardings take.
+/// which the functions on shardings expect.
 inline Shape shapeOf(llvm::ArrayRef<int64_t> shape) {
   return Shape(shape.begin(), shape.end());
 }
 
-/// Returns the type of the part that one rank holds of a tensor under
-/// `sharding`. `type` is the type of the whole tensor. If a dim is not
-/// divisible by the number of ranks, the part includes padding.
+/// Returns the type of the shard that one rank holds of a tensor of type `type`
+/// under `sharding`, e.g. 8x4 split over 2 ranks → 4x4. If a dim is not
+/// divisible by the number of ranks, the shard includes padding.
 mlir::RankedTensorType localType(mlir::RankedTensorType type,
                                  const Sharding &sharding);
 

@@ -35,9 +35,9 @@ static bool isTensorType(Attribute attribute) {
   return type && isa<RankedTensorType>(type.getValue());
 }
 
-/// Returns an error unless `type` is a ranked tensor with `actual` dims.
-/// `actual` is the number of dims that an attribute describes, and `what`
-/// denotes that attribute in the error.
+/// Returns an error unless `type` is a ranked tensor with `actual` dims, the
+/// number of dims that an attribute describes. `what` is the name of that
+/// attribute in the error, such as "sharding".
 static Error checkRank(StringRef what, Type type, size_t actual) {
   auto tensor = dyn_cast_or_null<RankedTensorType>(type);
   if (!tensor)
@@ -49,9 +49,10 @@ static Error checkRank(StringRef what, Type type, size_t actual) {
       .str();
 }
 
-/// Returns the type of the value to which the sharding attribute at `site`
-/// applies. The value is a function argument or result, a parameter, or operand
-/// 0 of an op that sets a parameter. Returns null if there is no such type.
+/// Returns the type of the tensor to which the sharding attribute at `site`
+/// applies. The tensor is a function argument or result, a parameter, or
+/// operand 0 of an op that sets a parameter. Returns null if there is no such
+/// type.
 static Type shardedType(const AttributeSite &site) {
   if (site.place != AttributePlace::Op)
     return site.tensorType();
@@ -140,11 +141,12 @@ void DistDialect::declareAttributes() {
 
 namespace {
 /// Checks that the shardings in a module use only axes of the module's mesh.
-/// Equal shardings are one attribute, which is checked once.
+/// MLIR stores equal shardings as one attribute, so they are checked only once.
 ///
-/// Requested shardings are not checked, because the mesh that the user chooses
-/// may lack their axes; phase `4-shard` reports such requests. Requested
-/// shardings are those of pins, and `dist.sharding` before phase `4-shard`.
+/// Requested shardings are not checked here, because the mesh that the user
+/// chooses may lack their axes. Phase `4-shard` reports such requests.
+/// Requested shardings are those of pins, and `dist.sharding` before phase
+/// `4-shard`.
 class AxisCheck {
 public:
   explicit AxisCheck(Mesh mesh) : mesh(std::move(mesh)) {}
@@ -171,8 +173,8 @@ public:
   }
 
 private:
-  /// Returns whether phase `4-shard` has processed `function`, so that an op of
-  /// its first block has `dist.shardings`.
+  /// Returns whether phase `4-shard` has processed `function`: some op of the
+  /// entry block has the attribute `dist.shardings`.
   static bool isSharded(FunctionOpInterface function) {
     return !function.isExternal() &&
            llvm::any_of(function.getFunctionBody().front(), [](Operation &op) {
@@ -180,9 +182,9 @@ private:
            });
   }
 
-  /// Checks the shardings in the attributes of all arguments, or of all
-  /// results, of a function. `dictionaries` has one dictionary per argument or
-  /// result. It is null if none of them has attributes.
+  /// Checks the shardings in the attributes of all arguments of a function, or
+  /// of all its results. `dictionaries` has one attribute dictionary per
+  /// argument or result. It is null if no argument or result has attributes.
   LogicalResult checkAll(Operation *op, ArrayAttr dictionaries) {
     if (!dictionaries)
       return success();
@@ -218,8 +220,8 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// Verifies `attribute` of `op`. If `attribute` is the mesh of a module, also
-/// verifies all shardings in the module against it. A sharding is not verified
-/// against the mesh when the op that has it is verified.
+/// verifies that all shardings in the module match the mesh. No other attribute
+/// is compared with the mesh when it is verified.
 LogicalResult DistDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attribute) {
   if (failed(attributes.verify(op, attribute)))

@@ -39,20 +39,20 @@ constexpr std::string_view nameOf(Lint lint) {
   return names[static_cast<int>(lint)];
 }
 
-/// Threshold of the lint full-gather, in bytes (64 MiB). It warns about a
-/// tensor of at least this size that an all-gather makes whole on every rank.
+/// Smallest size of a tensor, in bytes (64 MiB), for which the lint full-gather
+/// warns that an all-gather makes the tensor whole on every rank.
 inline constexpr int64_t largeGatherBytes = int64_t(64) << 20;
-/// Threshold of the lint whole-weight, a fraction of the bytes of all weights
-/// of one model block (layer). It warns about a weight above this fraction that
-/// is whole on every rank of a mesh axis, although the axis could split it.
+/// Threshold of the lint whole-weight: a weight's fraction of the bytes of all
+/// weights of its model block (layer). The lint warns if a weight exceeds the
+/// fraction and is replicated along a mesh axis that could split it.
 inline constexpr double largeWeightShare = 0.01;
-/// Threshold of the lint padding, a fraction of the elements of all ranks'
-/// parts. It warns about a dim that is split unevenly so that at least this
-/// fraction is padding.
+/// Threshold of the lint padding: the fraction of padding among the elements of
+/// all ranks' shards. The lint warns if a dim is split unevenly and its padding
+/// reaches this fraction.
 inline constexpr double largePaddingShare = 0.1;
-/// Threshold of the lint unused-axis, a fraction of a rank's floating-point
-/// operations. It warns about a mesh axis if all ranks along the axis repeat at
-/// least this fraction.
+/// Threshold of the lint unused-axis: a fraction of the floating-point
+/// operations of one rank. The lint warns about a mesh axis if all ranks along
+/// the axis repeat the same operations, and these reach the fraction.
 inline constexpr double largeRepeatedShare = 0.5;
 
 } // namespace pcc::dist

@@ -10,8 +10,8 @@ namespace pcc::dist {
 /// Returns whether `pattern`, such as the name in an option --shard, matches
 /// the value name `name`. `pattern` matches if it equals `name`, even if it
 /// contains glob characters (`w[0]`). It also matches if it is a valid glob
-/// that matches `name`. An empty `name`, that of a value without a name, is
-/// never matched, not even by `*`.
+/// that matches `name`. An empty `name` means that the value has no name. No
+/// pattern matches an empty `name`, not even `*`.
 bool matchesName(llvm::StringRef pattern, llvm::StringRef name);
 
 } // namespace pcc::dist

@@ -1,7 +1,8 @@
 //===- ParameterPlacement.h - placements under which a weight is kept -----===//
 //
-// The ranks of a pipeline position may keep a weight in several shardings, if
-// their stages read it differently. Each copy is known by its placement.
+// The ranks of a pipeline position (the stages that one rank runs) may store a
+// weight in several shardings, if their stages read it differently. The text of
+// placementKey() identifies each copy.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,10 +14,10 @@
 
 namespace pcc::dist {
 
-/// Returns a text for the parts of a weight that the ranks hold under
-/// `sharding`. Equal texts mean that two copies of one weight can be one copy.
-/// A null `sharding` means that each rank holds the weight whole. `rank` is the
-/// number of dims of the weight.
+/// Returns a text that identifies which shard of a weight each rank stores
+/// under `sharding`. Two copies of one weight with equal texts can share
+/// memory. A null `sharding` means that each rank stores the whole weight.
+/// `rank` is the number of dims of the weight.
 inline std::string placementKey(ShardingAttr sharding, int64_t rank) {
   return toString(sharding ? placement(sharding.getSharding())
                            : Sharding::whole(static_cast<size_t>(rank)));

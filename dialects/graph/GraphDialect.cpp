@@ -35,8 +35,9 @@ void GraphDialect::initialize() {
       >();
 }
 
-/// Creates a constant op with the elements of `value`, the result of constant
-/// folding. Returns null if `value` is no ElementsAttr (array of elements).
+/// Creates a constant op whose elements are those of `value`, a result of
+/// constant folding. Returns null if `value` is not an ElementsAttr (an array
+/// of elements).
 Operation *GraphDialect::materializeConstant(OpBuilder &builder,
                                              Attribute value, Type type,
                                              Location loc) {
@@ -48,9 +49,9 @@ Operation *GraphDialect::materializeConstant(OpBuilder &builder,
 // Weights
 //===----------------------------------------------------------------------===//
 
-/// Returns the type that a weight of type `type` has after `transform`, which
-/// is a permutation, slice, reshape or cast. Returns null if `transform` cannot
-/// be applied to `type`.
+/// Returns the type of a weight of type `type` after `transform`, which is a
+/// permutation, slice, reshape or cast. Returns null if `transform` cannot be
+/// applied to `type`.
 static RankedTensorType applyTransform(RankedTensorType type,
                                        Attribute transform) {
   return TypeSwitch<Attribute, RankedTensorType>(transform)

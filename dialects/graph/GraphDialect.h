@@ -47,19 +47,20 @@ inline mlir::RankedTensorType tensorType(mlir::Value value) {
 llvm::FailureOr<llvm::SmallVector<int64_t>>
 broadcastShapes(llvm::ArrayRef<int64_t> lhs, llvm::ArrayRef<int64_t> rhs);
 
-/// Returns the name of the ONNX node from which an op was imported: the first
-/// NameLoc in `location`. Empty if `location` contains no NameLoc.
+/// Returns the name of the ONNX node from which an op with the location
+/// `location` was imported: the name in the first NameLoc. Returns an empty
+/// string if `location` contains no NameLoc.
 llvm::StringRef nodeName(mlir::Location location);
 
 /// Returns the first place in a source file that `location` contains, as
 /// "FILE:LINE". Returns an empty string if there is none.
 std::string sourceLine(mlir::Location location);
 
-/// Returns all properties of an op of type `Op` that does not exist yet. Type
-/// inference needs them while the op is built or parsed. A property takes its
-/// value from the attribute of that name in `attributes`. If there is none, it
-/// takes its value from `properties` or, if `properties` lacks it, the default
-/// of `Op`. Both arguments may be null.
+/// Returns all properties of an op of type `Op` that is being built or parsed,
+/// for its type inference. Each property has the value of the attribute with
+/// its name in `attributes`. Without such an attribute, it has the value in
+/// `properties`. If `properties` lacks the value, it has the default of `Op`.
+/// Both arguments may be null.
 template <typename Op>
 auto completeProperties(mlir::MLIRContext *context,
                         mlir::DictionaryAttr attributes,

@@ -1,7 +1,8 @@
 //===- OpClasses.h - kinds of the graph ops and facts about them ----------===//
 //
-// Traits that passes ask for instead of listing ops. Each graph op has exactly
-// one kind, and the facts that its definition names (OpClasses.td, ops/*.td).
+// Traits by which passes classify ops, so that passes need no lists of ops.
+// Each graph op has exactly one kind. In addition, its definition may name
+// facts (OpClasses.td, ops/*.td).
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,11 +15,11 @@
 namespace pcc::graph {
 
 /// Returns the sharding rule of an op that broadcasts its operands, as
-/// element-wise ops do. A factor is a loop index of the op that a sharding may
-/// split. Each result dim of more than one element is a Parallel factor: ranks
-/// can split it without communication. Operand dims are matched with result
-/// dims from the right; operand dims of size 1 have no factor. No operand may
-/// be a partial sum.
+/// element-wise ops do. Each result dim of more than one element is one
+/// Parallel factor, a loop index of the op that ranks can split without
+/// communication. Operand dims are matched with result dims from the right, as
+/// in NumPy. Operand dims of size 1 have no factor. No operand may be a partial
+/// sum.
 ShardingRule broadcastRule(mlir::Operation *op);
 
 //===----------------------------------------------------------------------===//
@@ -51,19 +52,19 @@ public:
 template <typename Op>
 class IsLayout : public mlir::OpTrait::TraitBase<Op, IsLayout> {};
 
-/// Class of ops that read or write elements at indices which an integer operand
-/// holds, such as gather and scatter.
+/// Class of ops that read or write elements at indices from an integer operand,
+/// such as gather and scatter.
 template <typename Op>
 class IsIndexing : public mlir::OpTrait::TraitBase<Op, IsIndexing> {};
 
-/// Class of ops that compute each element from a few operand elements. Shapes
-/// and attributes determine the indices of these elements. For example, a pool
-/// reads the elements around a given one.
+/// Class of ops that compute each element of the result from a few operand
+/// elements at indices that shapes and attributes determine. For example, a
+/// pool computes each element from the operand elements in one window.
 template <typename Op>
 class IsWindow : public mlir::OpTrait::TraitBase<Op, IsWindow> {};
 
 /// Class of ops that combine all elements along some dims: reductions, norms,
-/// scans such as cumsum, and selections such as topk.
+/// scans such as cumsum, and topk.
 template <typename Op>
 class IsRowWise : public mlir::OpTrait::TraitBase<Op, IsRowWise> {};
 
@@ -72,8 +73,9 @@ class IsRowWise : public mlir::OpTrait::TraitBase<Op, IsRowWise> {};
 template <typename Op>
 class IsContraction : public mlir::OpTrait::TraitBase<Op, IsContraction> {};
 
-/// Class of ops that begin the update (of the weights) in a training step, or
-/// are part of it.
+/// Class of the two ops that separate the weight update from the microbatches
+/// of a training step. accumulate sums a value over all microbatches, and
+/// set_parameter stores the updated weight.
 template <typename Op>
 class IsUpdate : public mlir::OpTrait::TraitBase<Op, IsUpdate> {};
 
@@ -81,23 +83,24 @@ class IsUpdate : public mlir::OpTrait::TraitBase<Op, IsUpdate> {};
 // Facts about elements
 //===----------------------------------------------------------------------===//
 
-/// Class of ops whose result has only elements of operand 0. If all elements of
-/// operand 0 are equal, all elements of the result are equal, too. A concat
-/// does not belong to this class, because it has elements of several operands.
+/// Class of ops whose result contains only elements of operand 0. If all
+/// elements of operand 0 are equal, all elements of the result are therefore
+/// equal. A concat does not belong to this class, because its result contains
+/// elements of several operands.
 template <typename Op>
 class MovesElements : public mlir::OpTrait::TraitBase<Op, MovesElements> {};
 
 /// Class of ops whose result is a strided view of the operand: each element of
 /// the operand is in the result at most once, at indices that strides describe.
-/// Readers of the result need no copy. The gradient of such an op is also a
-/// view. A broadcast does not belong to this class, because it repeats
-/// elements.
+/// The result can therefore be read from the operand's memory without a copy.
+/// The gradient of such an op is also a view. A broadcast does not belong to
+/// this class, because it repeats elements.
 template <typename Op>
 class IsView : public mlir::OpTrait::TraitBase<Op, IsView> {};
 
-/// Class of ops whose result is a strided view with every element of the
-/// operand, such as a transpose. Another view can restore the operand from the
-/// result.
+/// Class of ops whose result is a strided view of the operand that contains
+/// every element of the operand, such as a transpose. The inverse view restores
+/// the operand from the result.
 template <typename Op>
 class KeepsElements : public mlir::OpTrait::TraitBase<Op, KeepsElements> {};
 
@@ -117,21 +120,23 @@ template <typename Op>
 class SumsProducts : public mlir::OpTrait::TraitBase<Op, SumsProducts> {};
 
 /// Class of ops that need tens of instructions per element of the result, such
-/// as exp. Fusion avoids computing such an op again for each of its readers.
+/// as exp. If several ops read the result, fusion computes it once and does not
+/// repeat the op for each reader.
 template <typename Op>
 class IsExpensive : public mlir::OpTrait::TraitBase<Op, IsExpensive> {};
 
 /// Class of ops that must compute in f32 or a wider type, because they amplify
 /// relative errors, exceed the range of f16, or add many terms in sequence.
 /// Norms and softmax do not belong to this class, because they compute in f32
-/// internally. Reductions do not belong to it, because only some kinds (sum,
-/// max, …) need f32.
+/// internally. Reductions do not belong to this class, because not every kind
+/// of reduction needs f32: max and min do not.
 template <typename Op>
 class LosesDigits : public mlir::OpTrait::TraitBase<Op, LosesDigits> {};
 
 /// Class of ops whose float results are assumed to be finite, whatever the
-/// operands are. Either the function is bounded, or every usable model keeps
-/// the values finite, such as weights, norms and products of matrices.
+/// operands are. Some of these ops compute bounded functions. For others, such
+/// as weights, norms and matrix products, every usable model keeps the values
+/// finite.
 template <typename Op>
 class GivesFinite : public mlir::OpTrait::TraitBase<Op, GivesFinite> {};
 
@@ -144,16 +149,16 @@ class KeepsFinite : public mlir::OpTrait::TraitBase<Op, KeepsFinite> {};
 // Other facts
 //===----------------------------------------------------------------------===//
 
-/// Class of ops that ONNX exporters may also write as several smaller ops. The
-/// pass `recognise-composites` replaces the smaller ops by one op of this
-/// class.
+/// Class of ops for which some ONNX exporters write several smaller ops
+/// instead. The pass `recognise-composites` replaces these smaller ops by one
+/// op of this class.
 template <typename Op>
 class IsComposite : public mlir::OpTrait::TraitBase<Op, IsComposite> {};
 
-/// Returns whether the result of `op` has only elements of its one operand, at
-/// indices that shapes and attributes determine. This holds for every layout op
-/// except concat, which has several operands. The op may repeat or drop
-/// elements.
+/// Returns whether the result of `op` contains only elements of its single
+/// operand, at indices that shapes and attributes determine. The op may repeat
+/// or drop elements. The function returns true for every layout op except
+/// concat, which has several operands.
 inline bool laysOutOperand(mlir::Operation *op) {
   return op->hasTrait<IsLayout>() && op->hasTrait<MovesElements>();
 }

@@ -23,8 +23,8 @@ static TypedAttr floatAttr(FloatType type, double value) {
 
 /// Returns `value` as an attribute of the integer type `type`, truncated toward
 /// zero and wrapped to the width of `type`. An infinite `value` becomes the
-/// largest or smallest number of `type`. An i1 counts as unsigned, so that
-/// +infinity becomes true.
+/// largest or smallest number of `type`. The type i1 counts as unsigned: its
+/// largest number is true.
 static TypedAttr integerAttr(Type type, double value) {
   unsigned width = type.getIntOrFloatBitWidth();
   bool isSigned = !type.isUnsignedInteger() && width > 1;

@@ -13,17 +13,18 @@ namespace pcc::graph {
 
 /// Effect of splitting a factor, which is a loop index of an op that a sharding
 /// may split over ranks. For matmul [m,k] x [k,n], the factors are m, n and k.
-/// If the kind is Sum, Max, Min or Prod, each rank computes a partial result,
-/// and that reduction over the ranks gives the complete result.
+/// If the kind is Sum, Max, Min or Prod, each rank computes a partial result.
+/// The reduction of that kind over the ranks then yields the complete result.
 enum class FactorKind : uint8_t {
   Sum = static_cast<uint8_t>(dist::ReductionKind::Sum),
   Max = static_cast<uint8_t>(dist::ReductionKind::Max),
   Min = static_cast<uint8_t>(dist::ReductionKind::Min),
   Prod = static_cast<uint8_t>(dist::ReductionKind::Prod),
   Parallel, ///< The op runs on each part unchanged.
-  /// Ranks exchange intermediate results (the rule's inner values) while the op
-  /// runs. If the factor is split, the pass `expand-split-ops` replaces the op
-  /// by ordinary ops with reshards between them.
+  /// Kind of a factor that ranks can split only if they exchange intermediate
+  /// results (ShardingRule::innerValues) while the op runs. The pass
+  /// `expand-split-ops` replaces such an op by ordinary ops with reshards
+  /// (changes of sharding) between them.
   Inner,
   Whole, ///< The factor must not be split.
 };
@@ -41,10 +42,10 @@ inline dist::ReductionKind reductionOf(FactorKind kind) {
 /// The sharding rule of an op, similar to an einsum equation and to the factors
 /// of Shardy. A factor is a loop index of the op. Each dim of each operand and
 /// result has a list of factors, major to minor. The sizes of these factors
-/// multiply to the size of the dim. If a factor is split over the same ranks in
-/// every dim that has it, the op needs no communication. Reduction factors
-/// occur only in operands. If such a factor is split, the results are partial.
-/// A dim of size 1 that broadcasts has no factor.
+/// multiply to the size of the dim. A Parallel factor needs no communication if
+/// it is split over the same ranks in every dim that has it. Reduction factors
+/// (Sum, Max, …) occur only in operands; if one is split, the results are
+/// partial. A dim of size 1 that broadcasts has no factor.
 ///
 ///   op                     factors                operands        results
 ///   matmul [m,k] x [k,n]   m, n Parallel; k Sum   {{m},{k}}       {{m},{n}}
@@ -56,14 +57,14 @@ struct ShardingRule {
   struct RuleFactor {
     int64_t size;
     FactorKind kind = FactorKind::Parallel;
-    /// Whether a rank must know which index range of the factor it has if the
-    /// factor is split. An iota, for example, must add the first index of that
-    /// range. The pass `5-localize` then adds an offset or a mask to the op.
+    /// Whether each rank needs the first index of its range of the factor if
+    /// the factor is split. For example, a split iota must add that index to
+    /// its values. The pass `5-localize` then adds an offset or a mask to the
+    /// op.
     bool needsOffset = false;
     /// Whether each rank must have one contiguous index range of the factor. If
-    /// so, the factor is never divided into smaller factors: if only the minor
-    /// one of two smaller factors was split, a rank would have several separate
-    /// ranges.
+    /// so, the factor is never divided into a major and a minor factor. A split
+    /// of the minor factor alone would leave each rank several separate ranges.
     bool mustBeContiguous = false;
   };
   /// Ids of the factors of one dim of a tensor, major to minor.
@@ -74,63 +75,64 @@ struct ShardingRule {
   llvm::SmallVector<RuleFactor, 8> factors;
   llvm::SmallVector<TensorFactors, 4> operands;
   llvm::SmallVector<TensorFactors, 2> results;
-  /// Indices of the operands through which partial sums may pass. If ranks hold
-  /// partial sums of such an operand, they compute partial sums of the results,
-  /// and the sum over the ranks can follow the op. The op is linear in each of
-  /// these operands while the other operands are not partial (`transpose`,
-  /// `mul`).
+  /// Indices of the operands through which partial sums may pass: the op is
+  /// linear in each of these operands, as in `transpose` and `mul`. If the
+  /// ranks hold partial sums of such an operand, the op yields partial sums of
+  /// the results. The sum over the ranks can then follow the op.
   llvm::SmallVector<int, 4> partialThrough;
   /// True if all operands in `partialThrough` must be partial over the same
   /// mesh axes, as for `add` and `concat`. False if at most one of these
   /// operands may be partial, as for `mul`.
   bool partialTogether = false;
 
-  /// A windowed read (halo exchange; GSPMD, Xu et al. 2021) of an op. Ranks
-  /// split one dim of result 0, and each rank reads those elements of an
-  /// operand that its part of the result needs. Other ranks may hold these
-  /// elements, and several ranks may read one element. Indices outside the
-  /// operand stand for padding.
+  /// A windowed read of one operand (halo exchange; GSPMD, Xu et al. 2021).
+  /// Ranks split one dim of result 0. Each rank reads the operand elements that
+  /// its shard of the result needs, from the ranks that hold them. Several
+  /// ranks may read one element. Indices outside the operand stand for padding.
+  /// In the examples, two ranks split the dim of the result, and this is the
+  /// read of rank 0:
   ///
-  ///   x[3:11]             results 0 … 7 read elements from 3 on
-  ///   3x3 filters, pad 1  results 0 … 15 read elements from -1 on, extent 3
+  ///   x[3:19]             results 0 … 7 read elements 3 … 10
+  ///   3x3 filters, pad 1  results 0 … 7 read elements -1 … 8
   struct Window {
-    /// A range of result indices that read an operand at a constant step. The
+    /// A range of result indices that read the operand at a constant step. The
     /// result element with index r, lo ≤ r < hi, reads the operand element with
-    /// index source + step · (r - lo). Indices are those along the dim of the
-    /// window.
+    /// index source + step · (r - lo). All indices are along the split dim. For
+    /// example, x[3:19] has the single stretch lo 0, hi 16, source 3, step 1.
     struct Stretch {
       int64_t lo, hi, source, step = 1;
     };
     /// Index of the operand that is read, and index of the dim along which it
-    /// is read. Result 0 is split along the dim with the same index.
+    /// is read. Ranks split the dim of result 0 with that index.
     int operand, dim;
     llvm::SmallVector<Stretch, 2> stretches; ///< In ascending order.
-    /// Number of consecutive operand elements that one result element reads: 3
-    /// for a filter of 3 rows. The formula of Stretch gives the first of them.
-    /// One stretch then contains the indices of all results. An extent of 0
-    /// means that the op copies: the result is the operand element whose index
-    /// the formula gives, or 0 if the operand has no such index.
+    /// Number of consecutive operand elements that one result element reads,
+    /// e.g. 3 for a filter of 3 rows. `stretches` then has one range, which
+    /// maps each result index to the first of these elements. If the extent is
+    /// 0, the op copies: each result element is the operand element to which
+    /// `stretches` maps its index, or 0 if the operand has no such element.
     int64_t extent = 0;
-    /// True if all results together read fewer elements than the operand's dim
-    /// has, as in a slice. Transferring only these elements may then save time
-    /// even if no rank splits the result.
+    /// True if all results together read only a part of the operand's dim, as
+    /// in a slice. Communication of this part alone may then save time, even if
+    /// no rank splits the result.
     bool narrows = false;
-    /// True if the dim of the operand has the same factors as the dim of the
-    /// result. The op can then be split either with or without the windowed
-    /// read.
+    /// True if the split dim has common factors in operand and result. Ranks
+    /// can then split the op along these factors without the windowed read. If
+    /// false, they can split the dim only with the windowed read.
     bool optional = false;
   };
   llvm::SmallVector<Window, 0> windows;
 
   /// An intermediate tensor that ranks exchange during an op if a factor of
-  /// kind Inner is split. If `kind` is a reduction, each rank reduces its part,
-  /// and the exchange reduces these results over the ranks. If `kind` is Inner,
-  /// each rank computes `perPart` elements, and the exchange gathers the
-  /// elements of all ranks. The search for shardings prices the exchange as a
-  /// reshard that makes the tensor whole.
+  /// kind Inner is split. If `kind` is a reduction, each rank reduces its part
+  /// of the operand, and the exchange reduces the results of all ranks. If
+  /// `kind` is Inner, each rank computes `perPart` elements per element of
+  /// `dims`, and the exchange gathers the elements of all ranks. The search for
+  /// shardings prices the exchange as a reshard (a change of sharding) after
+  /// which every rank has the whole tensor.
   ///
   ///   softmax [r, v], v Inner:  {r} by Max, {r} by Sum
-  ///   cumsum [n, c], n Inner:   {c} gathered, 1 per part
+  ///   cumsum [n, c], n Inner:   {c} gathered, 1 element per rank
   struct InnerValue {
     /// For each dim of the intermediate tensor, the ids of its factors. Factors
     /// of kind Inner are absent: a softmax of [r, v] along v has {r}.
@@ -140,9 +142,9 @@ struct ShardingRule {
     FactorKind kind;
     int64_t elementBytes;
     /// Number of elements that each rank sends per element of `dims`. Only used
-    /// if `kind` is Inner. For example, a topk of [r, v] with k = 5 has `dims`
-    /// {r} and `perPart` 5: each rank sends the 5 largest values of its part of
-    /// every row. A rank whose part of v has only 3 elements sends 3.
+    /// if `kind` is Inner. For example, a topk of [r, v] along v with k = 5 has
+    /// `dims` {r} and `perPart` 5. Each rank sends the 5 largest values of its
+    /// part of every row, or all values if its part of v has fewer than 5.
     int64_t perPart = 1;
   };
   llvm::SmallVector<InnerValue, 0> innerValues;

@@ -10,20 +10,20 @@ bool pcc::graph::isTraining(Block &block) {
   return !block.getOps<SetParameterOp>().empty();
 }
 
-/// Returns the part of a training step (forward, backward or update) that the
-/// kind of `op` alone implies. The operands of `op` may move it to a later
-/// part.
+/// Returns the part of a training step (forward, backward or update) that
+/// follows from the kind of `op` alone. If the operands of `op` are computed in
+/// a later part, StepParts moves `op` to that part.
 static StepPart ownPart(Operation *op) {
   if (isa<LossGradientOp>(op))
     return StepPart::Backward;
   return op->hasTrait<IsUpdate>() ? StepPart::Update : StepPart::Forward;
 }
 
-/// Returns the earliest part of a training step in which `reader` needs its
-/// operands that are computed in the forward part. An accumulate op needs its
-/// operand in each microbatch, so it returns Forward. The terminator needs its
-/// operands at the end of the step, so it returns Update. Any other op needs
-/// its operands in its own part.
+/// Returns the earliest part of a training step in which `reader` needs the
+/// results of a forward op. For accumulate (a sum over microbatches), returns
+/// Forward, because accumulate needs its operand in each microbatch. For the
+/// terminator, returns Update, because it needs its operands at the end of the
+/// step. For any other op, returns the part of that op.
 StepPart StepParts::partOfReader(Operation *reader) const {
   if (reader->hasTrait<OpTrait::IsTerminator>())
     return StepPart::Update;
@@ -45,9 +45,9 @@ StepParts::StepParts(Block &block, Filter mayWait) {
   }
   if (!isTraining(block))
     return;
-  // Delay forward ops whose results only later parts read. Visit the ops in
-  // reverse order, so that all readers of an op have been delayed before the op
-  // itself.
+  // Move forward ops whose results are read only in later parts to the earliest
+  // of these parts. Visit the ops in reverse order, so that all readers of an
+  // op have their final parts before the op is visited.
   for (Operation &op : llvm::reverse(block.without_terminator())) {
     if (op.use_empty() || parts[&op] != StepPart::Forward || !mayWait(&op))
       continue;

@@ -8,9 +8,9 @@
 
 namespace pcc::graph {
 
-/// Symbol of an i64 parameter that counts how many training steps have changed
-/// the weights. Optimizers read it. Dropout reads it as well, because its mask
-/// differs from step to step.
+/// Symbol of an i64 parameter that counts the training steps that have changed
+/// the weights. Optimizers read it. Dropout reads it too, because the dropout
+/// mask differs from step to step.
 inline constexpr llvm::StringLiteral stepName = "pcc.step";
 
 /// Returns whether the module that contains `op` has the attribute
@@ -20,9 +20,9 @@ bool isReproducible(mlir::Operation *op);
 /// Part of a training step in which an op runs. The enumerators are in
 /// execution order.
 enum class StepPart : uint8_t {
-  /// Part of the ops that run once per microbatch and depend neither on
-  /// `graph.loss_gradient`, which begins the backward pass, nor on
-  /// `graph.accumulate`, which sums over microbatches.
+  /// Part of the ops that run once per microbatch, before the backward pass.
+  /// They depend neither on `graph.loss_gradient`, which begins the backward
+  /// pass, nor on `graph.accumulate`, which sums over microbatches.
   Forward,
   /// Part of the ops that run once per microbatch and depend on
   /// `graph.loss_gradient`, which begins the backward pass.
@@ -34,11 +34,11 @@ enum class StepPart : uint8_t {
 };
 
 /// Assigns each op of a function body to the forward, backward or update part
-/// of a step. An op runs no earlier than the parts of its operands. If only
-/// later parts read the results of a forward op, a training step delays that op
-/// to the earliest part that reads them. For example, a dropout mask that only
-/// a gradient reads moves to the backward part. Forward ops for which `mayWait`
-/// returns false are not delayed.
+/// of a training step. An op runs no earlier than the parts of its operands. If
+/// only later parts read the results of a forward op, that op moves to the
+/// earliest part that reads them. For example, a dropout mask that only a
+/// gradient reads moves to the backward part. No op moves if the function is
+/// not a training step, or if `mayWait` returns false for the op.
 class StepParts {
 public:
   using Filter = llvm::function_ref<bool(mlir::Operation *)>;
@@ -62,8 +62,8 @@ private:
   llvm::DenseMap<mlir::Operation *, StepPart> parts;
 };
 
-/// Returns whether `block`, a function body, is a training step. It is one if
-/// it contains an op that writes a parameter (set_parameter).
+/// Returns whether `block`, a function body, is a training step: it contains an
+/// op that writes a parameter (set_parameter).
 bool isTraining(mlir::Block &block);
 
 } // namespace pcc::graph

@@ -25,7 +25,8 @@ public:
     finish(op);
     return op;
   }
-  /// Creates an op as makeOp() does, and returns the op's first result.
+  /// Creates an op of type `Op` with makeOp(), and returns the op's first
+  /// result. `args` are the arguments of Op::build.
   template <typename Op, typename... Args> mlir::Value make(Args &&...args) {
     return makeOp<Op>(std::forward<Args>(args)...)->getResult(0);
   }
@@ -33,8 +34,8 @@ public:
   /// Creates a constant tensor of rank 0 that holds `value`.
   mlir::Value scalar(mlir::Type elementType, double value);
   /// Creates an op that compares `lhs` with `rhs`, element by element, with
-  /// broadcasting. Both have the same element type. The result is a boolean
-  /// tensor.
+  /// broadcasting. `lhs` and `rhs` must have one element type. The result is a
+  /// boolean tensor.
   mlir::Value compare(Predicate predicate, mlir::Value lhs, mlir::Value rhs);
   /// Reshapes `value` to `shape`; returns `value` itself if it has that shape.
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape);

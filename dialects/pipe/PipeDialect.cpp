@@ -21,8 +21,9 @@ using namespace pcc::pipe;
 
 static bool isStage(Attribute attribute) { return isNumber(attribute, 0); }
 
-/// Checks the index of a stage. Returns an error if the module has the
-/// attribute `pipe.stages` (the number of stages) and the index is not smaller.
+/// Checks the index of a stage. Returns an error if the index is not less than
+/// the number of stages, the attribute `pipe.stages` of the module. Without
+/// that attribute, every index is valid.
 static std::optional<std::string> checkStage(const AttributeSite &site,
                                              Attribute attribute) {
   const int64_t stage = cast<IntegerAttr>(attribute).getInt();
@@ -38,8 +39,8 @@ static std::optional<std::string> checkStage(const AttributeSite &site,
 }
 
 /// Checks the number of virtual stages (stages that one rank runs). Returns an
-/// error unless it divides the number of all stages, which is 1 without the
-/// attribute `pipe.stages`.
+/// error unless that number divides the number of all stages, the attribute
+/// `pipe.stages`. Without that attribute, the model has one stage.
 static std::optional<std::string> checkVirtualStages(const AttributeSite &site,
                                                      Attribute attribute) {
   const int64_t perPosition = cast<IntegerAttr>(attribute).getInt();
@@ -100,7 +101,8 @@ void PipeDialect::initialize() {
       >();
 }
 
-/// Emits an error and fails if a transfer goes from a stage to the same stage.
+/// Emits an error and fails if the sending and the receiving stage of a
+/// transfer are the same.
 LogicalResult TransferOp::verify() {
   if (getFrom() == getTo())
     return emitOpError("goes from stage ") << getFrom() << " to itself";
@@ -134,7 +136,8 @@ Value pcc::pipe::heldBy(BlockArgument argument) {
            : FunctionOpInterface();
   if (!maker || maker.isExternal())
     return {};
-  // If a user has edited the IR, the index of the result may be out of range.
+  // The result index in `pipe.held` may be out of range if a user has edited
+  // the IR.
   Operation *terminator = maker.getFunctionBody().front().getTerminator();
   return held->result < terminator->getNumOperands()
              ? terminator->getOperand(held->result)

@@ -26,9 +26,9 @@ namespace pcc::pipe {
 
 #include "dialects/pipe/PipeAttributeNames.h.inc"
 
-/// Kind of action that runs once per step and computes values that all
-/// microbatches of a stage share, such as gathered weights. It is the value of
-/// `pipe.action` on the function that computes them.
+/// Value of the attribute `pipe.action` on a function that runs once per step
+/// to compute values that all microbatches of a stage share, such as gathered
+/// weights.
 inline constexpr llvm::StringLiteral unshardAction = "UNSHARD";
 
 /// Returns the index of the pipeline stage to which an op or function belongs;
@@ -52,14 +52,15 @@ inline bool runsOnce(mlir::Operation *function) {
   return actionOf(function).starts_with("U");
 }
 
-/// Content of the attribute `pipe.held` of a function argument. It means that
-/// the argument takes a result of another function of the same stage, or of the
-/// function itself for the microbatch before.
+/// Content of the attribute `pipe.held` of a function argument. The attribute
+/// means that the argument's value is a result of another function of the same
+/// stage, or a result of the argument's own function for the previous
+/// microbatch.
 struct Held {
-  /// Symbol name of the function whose result the argument takes.
+  /// Symbol name of the function whose result is the value of the argument.
   llvm::StringRef by;
-  /// Index of the result that the argument takes, among the results of that
-  /// function.
+  /// Index of the result that is the value of the argument, among the results
+  /// of the function `by`.
   unsigned result;
 };
 /// Returns the content of `pipe.held` in `attributes`, the attributes of a
@@ -69,13 +70,14 @@ std::optional<Held> heldOf(mlir::DictionaryAttr attributes);
 /// Returns the content of the attribute `pipe.held` of `argument`, a function
 /// argument. Returns nullopt if the attribute is absent or malformed.
 std::optional<Held> heldOf(mlir::BlockArgument argument);
-/// Returns the value that `argument` takes from the function in its attribute
-/// `pipe.held`: the operand of that function's terminator. Returns null if
+/// Returns the value that the attribute `pipe.held` of `argument` refers to: an
+/// operand of the terminator of the function that computes it. Returns null if
 /// `argument` has no `pipe.held`, or if the module has no such function or
 /// result.
 mlir::Value heldBy(mlir::BlockArgument argument);
-/// Returns whether `argument` takes a result that its own function returned for
-/// the microbatch before. The function then sums over microbatches.
+/// Returns whether the value of `argument` is a result that the argument's own
+/// function returned for the previous microbatch. The function then accumulates
+/// over microbatches.
 bool isAccumulator(mlir::BlockArgument argument);
 /// Returns an attribute `pipe.held` with the content `held`.
 mlir::NamedAttribute heldAttr(mlir::MLIRContext *context, const Held &held);

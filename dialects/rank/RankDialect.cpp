@@ -39,7 +39,7 @@ void RankDialect::initialize() {
 // kernel
 //===----------------------------------------------------------------------===//
 
-/// Parses a kernel op, whose syntax is that of func.func.
+/// Parses a kernel op, which has the syntax of func.func.
 ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
   auto buildType = [](Builder &builder, ArrayRef<Type> arguments,
                       ArrayRef<Type> results,
@@ -63,10 +63,10 @@ YieldOp KernelOp::getYield() {
 }
 
 /// Verifies the arguments and results of a kernel for multi-tensor launches
-/// (`in_parts`; multi-tensor apply in Apex), which processes many tensors tile
-/// by tile. The first arguments may be numbers (rank 0). All following
-/// arguments, and all results, must be tiles (rank 1) of the shape of the last
-/// result.
+/// (`in_parts`; multi-tensor apply in Apex). The kernel processes one tile of
+/// each tensor at a time. The first arguments may be numbers (rank 0). All
+/// following arguments, and all results, must be tiles (rank 1) of the shape of
+/// the last result.
 static LogicalResult verifyTiles(KernelOp kernel) {
   auto isTile = [](Type type) {
     return cast<RankedTensorType>(type).getRank() == 1;
@@ -91,8 +91,9 @@ static LogicalResult verifyTiles(KernelOp kernel) {
 }
 
 /// Verifies the attributes of a kernel, and that its body ends in a
-/// `rank.yield` of its result types. For a kernel with `in_parts` (multi-tensor
-/// launches), also verifies its tiles.
+/// `rank.yield` of its result types. If the kernel has `in_parts` (multi-tensor
+/// launches), also verifies that its arguments and results are tiles of one
+/// shape.
 LogicalResult KernelOp::verify() {
   if (getBody().empty())
     return emitOpError("has no body");
@@ -124,9 +125,9 @@ YieldOp LibraryCallOp::getYield() {
   return cast<YieldOp>(getBody().front().getTerminator());
 }
 
-/// Emits an error and fails unless the arguments of the body have the types of
-/// the call's operands, and the body yields values of the types of the call's
-/// results.
+/// Verifies that the body's arguments have the types of the call's operands,
+/// and that the body yields values of the types of the call's results.
+/// Otherwise emits an error and fails.
 LogicalResult LibraryCallOp::verify() {
   Block &block = getBody().front();
   if (block.getArgumentTypes() != getInputs().getTypes())
@@ -172,9 +173,11 @@ int64_t LaunchPartsOp::numParts(KernelOp kernel) {
   return int64_t(getResults().size() / kernel.getResultTypes().size());
 }
 
-/// Returns whether `tensors` has `parts` tensors for each type in `tiles` (the
-/// tiles of a kernel), first all parts of the first tile. The tensor of part p
-/// must have the element type of its tile and `elements[p]` elements.
+/// Returns whether `tensors` are valid operands or results of a multi-tensor
+/// launch with `parts` parts. A part has one tensor for each tile type in
+/// `tiles`. `tensors` must list the tensors of all parts for the first tile,
+/// then for the second tile, and so on. A tensor of part p must have the
+/// element type of its tile, and `elements[p]` elements.
 static bool areParts(TypeRange tensors, ArrayRef<Type> tiles, size_t parts,
                      ArrayRef<int64_t> elements) {
   if (tensors.size() != tiles.size() * parts)
@@ -189,10 +192,10 @@ static bool areParts(TypeRange tensors, ArrayRef<Type> tiles, size_t parts,
   return true;
 }
 
-/// Emits an error and fails unless the launched kernel exists, has `in_parts`
-/// (multi-tensor launches), and gets one tensor per part for each of its tiles.
-/// All tensors of a part must have the number of elements of the part's first
-/// result.
+/// Verifies a multi-tensor launch. The launched kernel must exist and have
+/// `in_parts`. Each part of the launch must have one tensor for each tile
+/// argument and each result of the kernel. All tensors of one part must have
+/// equal numbers of elements. Otherwise emits an error and fails.
 LogicalResult
 LaunchPartsOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   auto kernel =

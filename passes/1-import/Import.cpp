@@ -92,7 +92,7 @@ private:
   void normalize(const onnx::Node &node, NodeImport &import);
   Status makeReturn();
   Status makeTrainingReturn(Emitter &emitter);
-  /// Returns whether the import creates a training step: the user asked for it
+  /// Returns whether the import creates a training step: the user requested one
   /// (`options.trainingInfo`) and the ONNX model has a TrainingInfo.
   bool trains() const {
     return options.trainingInfo && !model.training.empty();
@@ -146,9 +146,10 @@ Status ModelImport::checkNodes(const onnx::Graph &graph) {
   return Status::success();
 }
 
-/// Checks `node` against the op table, which lists the forms of each ONNX op by
-/// opset version. The op must have a form in the opset version that the model
-/// declares, and the number of operands must lie within that form's limits.
+/// Checks `node` against the op table. For each ONNX op the table lists forms:
+/// the operands and attributes that are valid from some opset version on. The
+/// op must have a form in the opset version that the model declares. The number
+/// of operands must be within the limits of the form.
 Status ModelImport::checkNode(const onnx::Node &node) {
   const OpForm *form = OpTable::get().find(node);
   std::string where = "node " + node.label() + ": ";
@@ -175,10 +176,10 @@ Status ModelImport::checkNode(const onnx::Node &node) {
 // The function
 //===----------------------------------------------------------------------===//
 
-/// Creates the function @main with one argument per model input, whose dims all
-/// have sizes, and without results, which makeReturn adds later. Each argument
-/// carries `graph.name`, `graph.dims` and, if the model annotates the input,
-/// `dist.sharding`.
+/// Creates the function @main with one argument per model input and without
+/// results, which makeReturn adds. All dims of the arguments have sizes. Each
+/// argument has the attributes `graph.name`, `graph.dims` and, if the model
+/// annotates the input, `dist.sharding`.
 Status ModelImport::makeFunction() {
   SmallVector<Type> types;
   for (const BoundInput &input : binding.inputs) {
@@ -251,11 +252,12 @@ static const onnx::Graph *takenBranch(const onnx::Node &node,
   return nullptr;
 }
 
-/// Imports the selected branch in place of the If `node`: each output of the
-/// node becomes another name of the branch's output. Names of the branch need
-/// no renaming, because a branch cannot redefine a name of an enclosing graph.
-/// For an error about the If itself, records the error in `emitter` and returns
-/// success. An error about a node of the branch is returned.
+/// Imports the branch that the constant condition selects, in place of the If
+/// `node`. Each output name of the node is then defined as the value of the
+/// branch's output at the same index. Names in the branch are kept, because a
+/// branch cannot redefine a name of an enclosing graph. For an error about the
+/// If itself, records the error in `emitter` and returns success. An error
+/// about a node of the branch is returned.
 Status ModelImport::makeBranch(const onnx::Node &node, Emitter &emitter) {
   const onnx::Graph *graph = takenBranch(node, values, emitter);
   if (!graph)
@@ -295,9 +297,10 @@ Status ModelImport::makeNode(const onnx::Node &node) {
   return error;
 }
 
-/// Calls the normalizer of `node`, the function of the op table that creates
-/// its graph ops, and defines the node's outputs. An output that the normalizer
-/// left undefined is recorded in `import` as unsupported.
+/// Calls the normalizer of `node` and defines the node's outputs. The
+/// normalizer is the function of the op table that creates the node's graph
+/// ops. If the normalizer leaves an output undefined, records in `import` that
+/// the node is unsupported.
 void ModelImport::normalize(const onnx::Node &node, NodeImport &import) {
   Value first = OpTable::get().find(node)->normalize(import);
   if (first)
@@ -333,7 +336,8 @@ static std::string shapeText(ArrayRef<int64_t> shape) {
 
 /// Checks that the model's outputs have the shapes that the model declares.
 /// Returns success without a check if the user gave sizes for named dims,
-/// because the declared shapes may then be those of other sizes.
+/// because the model may declare its output shapes for other sizes of these
+/// dims.
 Status ModelImport::checkOutputs(ValueRange results) {
   if (!binding.dims.empty())
     return Status::success();
@@ -352,7 +356,8 @@ Status ModelImport::checkOutputs(ValueRange results) {
 }
 
 /// Creates the return of @main and adds the results to the function's type.
-/// Each result carries `graph.name` and, if annotated, `dist.sharding`.
+/// Each result has the attribute `graph.name` and, if the model annotates the
+/// output, `dist.sharding`.
 Status ModelImport::makeReturn() {
   SmallVector<Value> results;
   SmallVector<Attribute> names;
@@ -448,8 +453,8 @@ void ModelImport::describePlacement() {
 //===----------------------------------------------------------------------===//
 
 /// Returns `status` with the line breaks and other control characters in its
-/// message and notes escaped. These texts may contain names from the model, and
-/// an error message must be one line.
+/// message and notes escaped. The texts may contain names from the model. An
+/// escaped name cannot add a line to the message.
 static Status escaped(const Status &status) {
   std::vector<std::string> notes;
   for (const std::string &note : status.notes())

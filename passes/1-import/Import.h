@@ -21,9 +21,10 @@ namespace pcc {
 ///         graph.dims = ["batch", ""]}) -> (tensor<8x4xf32> {graph.name = "y"})
 ///
 /// All shapes are static, and values that depend only on shapes are constants.
-/// The op that computes a node's output carries the output's name as
-/// `graph.name` and the node's name as its location. The import checks where
-/// each weight lies in its file, but never reads the weight's bytes.
+/// The op that computes a node's output has the output's name as `graph.name`
+/// and the node's name as location. A parameter refers to a file, an offset and
+/// a length in bytes. The import checks where each weight lies in its file, but
+/// never reads the weight's bytes.
 ///
 /// The import loads the dialects that it needs into `context`. The model file
 /// is memory-mapped during the import only; the module keeps no reference to
@@ -31,15 +32,16 @@ namespace pcc {
 ///
 ///   WrongUsage    options do not fit the model
 ///   CannotRead    the file is not a valid ONNX model
-///   Unsupported   pcc does not support an op, a form of an op, or a type
+///   Unsupported   pcc does not support an op, an attribute of an op, or a type
 ///   UnboundDim    a dim is unbound, or shapes contradict each other after
 ///                 binding
-///   CannotMeet    an annotation cannot be met
+///   CannotMeet    a device annotation of the model cannot be satisfied
 ///   InputOutput   the operating system refuses an operation
 ///
-/// If ops of the model are unsupported, `unsupported` becomes the list of all
-/// of them, unless it is null. The list stays empty if the error Unsupported is
-/// due to an input or an initializer, which the message then names.
+/// `unsupported` may be null. If it is not null and ops of the model are
+/// unsupported, `unsupported` becomes the list of all these ops. If an input or
+/// an initializer is unsupported, the list stays empty, and the message names
+/// the input or initializer.
 StatusOr<mlir::OwningOpRef<mlir::ModuleOp>>
 importOnnx(llvm::StringRef path, const ImportOptions &options,
            mlir::MLIRContext *context,

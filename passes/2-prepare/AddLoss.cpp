@@ -129,8 +129,8 @@ private:
 
   /// Returns the symbols for the dims of a new labels input, such as ["batch",
   /// ""]; null if the first input has no symbols. A dim of the labels gets the
-  /// symbol of the first input's dim of the same index, if both have the same
-  /// size.
+  /// symbol of the first input's dim with the same index if the two dims have
+  /// the same size, else "".
   ArrayAttr symbolsOf(RankedTensorType labels) {
     auto known = model.getNumArguments() == 0
                      ? ArrayAttr()
@@ -152,7 +152,7 @@ private:
     return text;
   }
 
-  /// Emits an error about the text of `--loss`, with the reason `claim`. Always
+  /// Emits an error about the text of `--loss`; `claim` is the reason. Always
   /// returns null.
   Value refuse(const Twine &claim) {
     emitError(UnknownLoc::get(model.getContext()))

@@ -33,9 +33,9 @@ namespace {
 /// The pass `differentiate` has added one result per use of a trained weight:
 /// the gradient with respect to that use. The update sums these gradients over
 /// uses and microbatches, clips them by their global norm, applies the
-/// optimizer and writes the parameters. Ops that concern one weight get its
-/// name as `graph.updates`, so that phase 3-place can put them on the weight's
-/// pipeline stage.
+/// optimizer and writes the parameters. Ops that concern only one weight get
+/// the weight's name as `graph.updates`, so that phase 3-place can put them on
+/// the weight's pipeline stage.
 class Updater {
 public:
   Updater(func::FuncOp model, const TrainingRequest &request,
@@ -65,8 +65,8 @@ public:
   }
 
   /// Builds the update that the model's ONNX TrainingInfo describes. The ops of
-  /// that update exist already. Their placeholders for gradients are replaced
-  /// by gradients, and their writes of weights move to the end of @main.
+  /// that update exist already. Gradients replace the ops' placeholders for
+  /// gradients, and the writes of weights move to the end of @main.
   void runTrainingInfoUpdate() {
     takeGradients();
     done = readStep(builder, module);
@@ -161,10 +161,10 @@ private:
   }
 
   /// Moves the gradients from the results of @main to `gradients`. A weight has
-  /// one gradient per use. Each of these is first accumulated over
-  /// microbatches; then the totals of all uses are added. If the uses lie on
-  /// different pipeline stages, as with tied weights, stages send each other
-  /// only the totals, once per step.
+  /// one gradient per use. The gradient of each use is first accumulated over
+  /// microbatches; then these totals are added. If the uses belong to different
+  /// pipeline stages, as with tied weights, stages send each other only totals,
+  /// once per step.
   void collectGradients() {
     Operation *terminator = model.front().getTerminator();
     loss = builder.make<graph::AccumulateOp>(terminator->getOperand(0));
@@ -233,11 +233,11 @@ private:
 
   /// Rounds the squares of a gradient so that their sum is the same in any
   /// order. The method is that of Demmel and Nguyen (Fast reproducible
-  /// floating-point summation, ARITH 2013) with one bin: all squares are
-  /// rounded to multiples of one unit, which depends only on the largest
-  /// square. The unit is so large that no partial sum needs rounding. For n
-  /// elements the error of the sum is at most n² / 2^52 times the largest
-  /// square.
+  /// floating-point summation, ARITH 2013) with one bin. All squares are
+  /// rounded to multiples of one power of two, which depends only on the
+  /// largest square and the number of elements. It is so large that every
+  /// partial sum is exact. For n elements the error of the sum is at most n² /
+  /// 2^52 times the largest square.
   Value roundedAlike(Value squares) {
     auto type = graph::tensorType(squares);
     Value largest =
@@ -251,9 +251,9 @@ private:
 
   /// Builds the global norm: the square root of the sum of the squares of all
   /// gradients. The sum is computed in f64, and the norm is rounded to f32
-  /// unless a gradient is f64. Two shardings that split the sum differently
-  /// therefore nearly always give the same norm. With --reproducible they
-  /// always do.
+  /// unless a gradient is f64. Two shardings that add in a different order
+  /// therefore nearly always compute the same norm. With --reproducible the
+  /// norm is always the same.
   Value buildNorm() {
     SmallVector<Value> squares;
     for (auto &[name, gradient] : gradients) {
@@ -299,9 +299,9 @@ private:
     return builder.mul(gradient, builder.cast(factor, elementTypeOf(gradient)));
   }
 
-  /// Returns the weight decay of the weight `name`; 0 if it does not decay.
-  /// Without --decay, weights of at least two dims decay, but biases and scales
-  /// do not.
+  /// Returns the coefficient of weight decay for the weight `name`; 0 if the
+  /// weight does not decay. Without --decay, weights of at least two dims
+  /// decay, but biases and scales do not.
   double decayOf(StringRef name, RankedTensorType type) const {
     const bool decays = request.list("decay").empty()
                             ? type.getRank() >= 2
@@ -309,9 +309,9 @@ private:
     return decays ? request.number("weight_decay", optimizer.defaultDecay) : 0;
   }
 
-  /// Builds the update of the weight `name` by `gradient`. The optimizer's
-  /// state of the weight, such as the two moments of Adam, becomes the
-  /// parameters WEIGHT.KIND.
+  /// Builds the update of the weight `name` by `gradient`. Each optimizer state
+  /// of the weight becomes a parameter, such as WEIGHT.exp_avg for the first
+  /// moment of Adam.
   void update(StringAttr name, Value gradient) {
     markFor(name);
     auto weight = symbols.lookup<graph::ParameterOp>(name);
@@ -402,7 +402,8 @@ struct ApplyOptimizer : pcc::prepare::impl::ApplyOptimizerBase<ApplyOptimizer> {
                                             text.str() + "': "));
       return signalPassFailure();
     }
-    // The pass `differentiate` has already rejected an invalid --loss-scale.
+    // The pass `differentiate` has already rejected an invalid --loss-scale, so
+    // the result is no error.
     auto lossScale = *LossScale::of(getOperation());
     const bool hasTrainingInfo = graph::isTraining(model.front());
     Updater updater(model, *request, *optimizer, *schedule, lossScale);

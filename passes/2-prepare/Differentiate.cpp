@@ -26,17 +26,17 @@ using namespace pcc;
 using namespace pcc::prepare;
 using graph::GetParameterOp;
 
-/// Returns whether `op` gives a view of its operand: the same elements, or some
-/// of them, in another layout or type.
+/// Returns whether `op` is a view of its operand: whether its result has the
+/// same elements, or some of them, in another layout or type.
 static bool isView(Operation *op) {
   return op->hasTrait<graph::IsView>() || isa<graph::CastOp>(op);
 }
 
-/// Clones the views of the result of `maker`, and views of these views, until
-/// each view has one use. A view is a transpose, reshape, cast or slice. Each
-/// use of a weight then has its own chain of views and its own gradient. Uses
-/// on different pipeline stages can therefore accumulate their gradients
-/// separately.
+/// Clones the views of the result of `maker`, and the views of these views,
+/// until each view has one use. A view is an op such as a transpose, reshape,
+/// cast or slice. Each use of a weight then has its own chain of views and its
+/// own gradient. Uses on different pipeline stages can therefore accumulate
+/// their gradients separately.
 static void separateUses(Operation *maker) {
   for (Operation *user : llvm::to_vector(maker->getUsers())) {
     if (!isView(user))
@@ -87,8 +87,9 @@ private:
     return false;
   }
 
-  /// Clones `get`, a read of a weight, so that each use reads a different
-  /// clone. Appends the results of all these ops to `reads`.
+  /// Clones `get`, a read of a weight, until each op that reads the weight has
+  /// one use. One use keeps reading `get` itself, and each other use reads a
+  /// clone. Appends the results of `get` and of the clones to `reads`.
   void separate(GetParameterOp get) {
     separateUses(get);
     auto uses =
@@ -154,9 +155,10 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
   }
 
   /// Returns `seed` (the gradient of the loss with respect to itself)
-  /// multiplied by the loss scale. The product counts as a backward op of
-  /// `loss`, the op that computes the loss, so that both are placed on one
-  /// stage. `loss` is null if the loss is an input of the model.
+  /// multiplied by the loss scale. The product is marked as a backward op of
+  /// `loss`, the op that computes the loss, so that the product is placed on
+  /// the pipeline stage of `loss`. `loss` is null if the loss is an input of
+  /// the model.
   Value scaled(ArithmeticBuilder &builder, Value seed, const LossScale &scale,
                Operation *loss) {
     Value factor =
@@ -167,7 +169,7 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
     return product;
   }
 
-  /// Records that `made` is part of the gradient of `op`: both get the same
+  /// Records that `made` is part of the gradient of `op`. Both ops get the same
   /// number, as `graph.number` on `op` and as `graph.mirrors` on `made`.
   void note(Operation *op, Operation *made) {
     Attribute number = op->getAttr(graph::numberName);
@@ -180,9 +182,10 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
   }
 
   /// Appends the gradients to the results of @main, each with its weight's name
-  /// as `graph.gradient_of`, and marks these weights as trained. Skips a null
-  /// gradient, which means that the loss does not depend on that read of the
-  /// weight. Fails if all gradients are null.
+  /// as `graph.gradient_of`, and marks the weights as trained. Entry i of
+  /// `gradients` belongs to the weight read `reads[i]`. A null gradient means
+  /// that the loss does not depend on that read, and is skipped. Fails if all
+  /// gradients are null.
   LogicalResult addResults(func::FuncOp model, ArrayRef<Value> reads,
                            ArrayRef<Value> gradients) {
     SymbolTable symbols(getOperation());

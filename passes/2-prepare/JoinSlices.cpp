@@ -59,10 +59,10 @@ static void appendIndices(Value part, Value whole, int64_t dim,
     indices.push_back(start + i * step);
 }
 
-/// Creates a gather that is equivalent to `concat`. Each operand of `concat`
-/// must be one common value or a slice of this value, and at least one operand
-/// must be a slice. Returns null if the operands have another form or if the
-/// gather would need more than `mostIndices` indices.
+/// Creates a gather that is equivalent to `concat`. All operands of `concat`
+/// must be slices of one value, or that value itself, and at least one operand
+/// must be a slice. Returns null if this is not the case or if the gather would
+/// need more than `mostIndices` indices.
 static Value joined(ConcatOp concat, OpBuilder &builder) {
   int64_t dim = concat.getDim();
   Value whole = wholeOf(concat.getInputs().front(), dim);

@@ -61,9 +61,9 @@ static SmallVector<int64_t> nearestDivisors(int64_t batch, int64_t wanted) {
 }
 
 namespace {
-/// Marks of one kind of dim, such as the batch, on a function's inputs: at most
-/// one dim per input. `spread` copies the mark of one input to the
-/// corresponding dims of other inputs. A dim corresponds if it has the same
+/// Marks of one kind of dim, such as the batch dim, on a function's inputs. An
+/// input has at most one marked dim. `spread` copies the mark of one input to
+/// the corresponding dims of other inputs. A dim corresponds if it has the same
 /// symbol or, if the marked dim has no symbol, the same index and size.
 class DimMarks {
 public:
@@ -77,7 +77,8 @@ public:
   }
 
   /// For each input without a mark: marks the dim that corresponds to the
-  /// marked dim of `input`, if there is one.
+  /// marked dim of `input`, if there is one. Dims correspond if they have the
+  /// same symbol or, if the marked dim has no symbol, the same index and size.
   void spread(unsigned input) {
     int64_t dim = dims.at(input);
     StringRef symbol = symbolOf(function, input, dim);
@@ -126,8 +127,9 @@ private:
 
 /// Finds the batch dim of each input of one function and checks it. The user's
 /// --batch-dim options mark batch dims first. Without such an option, dim 0 of
-/// the first input is marked. The mark of the first marked input is then spread
-/// to all inputs without a mark.
+/// the first input is marked. The mark of the first marked input is then copied
+/// to the corresponding dims (same symbol, or same index and size) of the
+/// inputs without a mark.
 class BatchMarking {
 public:
   BatchMarking(ModuleOp module, func::FuncOp function)
@@ -151,8 +153,8 @@ public:
   int64_t numMarked() const { return static_cast<int64_t>(batch.dims.size()); }
 
 private:
-  /// Returns whether the function has an input with index `input`, and this
-  /// input a dim with index `dim`.
+  /// Returns whether the function has an input with index `input`, and whether
+  /// that input has a dim with index `dim`.
   bool hasDim(unsigned input, int64_t dim) {
     return input < function.getNumArguments() && dim >= 0 &&
            dim < static_cast<int64_t>(
@@ -234,8 +236,8 @@ private:
 
   /// Marks the sequence dims. Dim 1 of the first input is a sequence dim if it
   /// has a symbol or if the input holds integers (token ids). The corresponding
-  /// dims of other inputs are then marked, too. A dim that is marked as the
-  /// batch is left out.
+  /// dims (same symbol, or same index and size) of other inputs are then marked
+  /// as well. A dim that is marked as the batch is left out.
   void markSequence() {
     DimMarks sequence(function);
     if (hasDim(0, 1) &&

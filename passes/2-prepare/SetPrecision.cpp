@@ -22,9 +22,9 @@ using namespace pcc;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Returns whether `op` must compute in f32 or wider. A reduction must if it
-/// sums or multiplies elements. A reduction that only finds the largest or
-/// smallest element need not.
+/// Returns whether `op` must compute in f32 or wider. A reduction must compute
+/// in f32 or wider if it sums or multiplies elements, but not if it only finds
+/// the largest or smallest element.
 static bool needsWide(Operation *op) {
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return reduce.getKind() != ReduceKind::Max &&
@@ -41,8 +41,9 @@ static FloatType floatTypeOf(Value value) {
 }
 
 namespace {
-/// Classes of float values by their origin, in ascending order. The highest
-/// class among an op's operands determines the type in which the op computes.
+/// Classes of float values by their origin, in ascending order. The asked type
+/// is the type that the user requests, such as bf16. The highest class among an
+/// op's operands determines the type in which the op computes.
 enum class Precision : uint8_t {
   Known,  ///< depends on positions, constants and buffers; the model's type
   Stored, ///< depends on inputs or weights, not on Narrow; the model's type
@@ -55,7 +56,8 @@ enum class Precision : uint8_t {
 /// representable in the new type, a constant is created instead of a cast.
 class Casts {
 public:
-  /// `narrow` is the type that the user asks for, such as bf16.
+  /// Creates an object without casts. `narrow` is the float type that the user
+  /// requests, such as bf16.
   explicit Casts(FloatType narrow) : narrow(narrow) {}
 
   /// Returns `value` cast to the element type `type`. Returns `value` itself if
@@ -69,8 +71,8 @@ public:
     return cast;
   }
 
-  /// Returns whether `value` is a scalar constant that the narrow type cannot
-  /// represent exactly.
+  /// Returns whether `value` is a scalar constant that the type `narrow`
+  /// (requested by the user, such as bf16) cannot represent exactly.
   bool isInexact(Value value) const {
     auto constant = value.getDefiningOp<ConstantOp>();
     return constant && tensorType(value).getNumElements() == 1 &&
@@ -79,7 +81,8 @@ public:
 
   /// Adds the results of `op` to `infinite` if they depend on constants with
   /// infinities. Adds them to `beyond` if they depend on constants with finite
-  /// numbers that are too large for the narrow type.
+  /// numbers that are too large for the type `narrow` (requested by the user,
+  /// such as f16).
   void noteRange(Operation *op) {
     if (auto constant = dyn_cast<ConstantOp>(op))
       return noteConstant(constant);
@@ -91,7 +94,8 @@ public:
 
 private:
   /// Adds `constant` to `infinite` if it holds infinities, and to `beyond` if
-  /// it holds finite numbers that are too large for the narrow type.
+  /// it holds finite numbers that are too large for the type `narrow`
+  /// (requested by the user, such as f16).
   void noteConstant(ConstantOp constant) {
     auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
     if (!dense || !isa<FloatType>(dense.getElementType()))
@@ -121,8 +125,8 @@ private:
         return ConstantOp::create(builder, value.getLoc(), same.getType(),
                                   same);
     // Clamp a mask of huge finite numbers, such as -1e30, that is added to
-    // scores. The cast would turn them into -infinity, and the softmax of a row
-    // in which all are masked would be NaN.
+    // scores. The cast would turn these numbers into -infinity, and the softmax
+    // of a row whose elements are all masked would be NaN.
     if (beyond.contains(value) && !infinite.contains(value))
       value = clamped(builder, value, type);
     return CastOp::create(builder, value.getLoc(),
@@ -141,8 +145,8 @@ private:
   }
 
   /// Returns the elements of `constant` as elements of `type`. Finite numbers
-  /// that are too large for `type` are clamped. Returns null if another number
-  /// is not exactly representable.
+  /// that are too large for `type` are clamped. Returns null if `type` cannot
+  /// represent one of the other numbers exactly.
   static DenseElementsAttr exactly(ConstantOp constant, FloatType type) {
     auto dense = dyn_cast<DenseFPElementsAttr>(constant.getValue());
     if (!dense)
@@ -166,15 +170,18 @@ private:
   /// cast.
   DenseMap<std::pair<Value, Type>, Value> known;
   /// `beyond`: values that depend on a constant with finite numbers that are
-  /// too large for `narrow`. `infinite`: values that depend on a constant with
-  /// infinities.
+  /// too large for the type `narrow`. `infinite`: values that depend on a
+  /// constant with infinities.
   DenseSet<Value> beyond, infinite;
 };
 
 /// Sets the float types of all values of a model for mixed-precision
-/// computation (Micikevicius et al. 2018). The user asks for one type, such as
-/// bf16. One traversal in program order gives each value a class of Precision,
-/// according to the operands of the op that defines it:
+/// computation (Micikevicius et al. 2018). The user requests one type, such as
+/// bf16: the asked type. One traversal in program order assigns a class of
+/// Precision to each value. The class is Known (depends on constants, token
+/// positions and buffers only), Stored (depends on inputs or weights), Narrow
+/// (computed in the asked type) or Wide (computed in f32). The class follows
+/// from the operands of the op that defines the value:
 ///  - A contraction (matrix product, convolution or attention) computes in the
 ///    asked type, unless all its operands are Known.
 ///  - Any other op with a Narrow or Wide operand computes in f32 in these
@@ -182,8 +189,8 @@ private:
 ///    scalar constant that the asked type cannot represent, or no contraction
 ///    depends on the op, as in a loss or at the end of a model. Otherwise the
 ///    op computes in the asked type.
-///  - An op without such an operand keeps the model's type. Its operands are
-///    inputs, weights, masks or token positions.
+///  - An op without a Narrow or Wide operand keeps the model's type. Its
+///    operands are inputs, weights, masks or token positions.
 /// An example with asked type bf16:
 ///
 ///   ids, table -> gather   Stored    f32
@@ -211,7 +218,8 @@ public:
     convertCastWeights();
   }
 
-  /// Number of values computed in the asked type, and in f32.
+  /// Number of values computed in the asked type (requested by the user), and
+  /// number of values computed in f32.
   int64_t numNarrow = 0, numWide = 0;
 
 private:
@@ -227,8 +235,9 @@ private:
         leading.insert(&op);
   }
 
-  /// Sets the class of the model input `input`. If its float type is narrower
-  /// than the asked type, its users read a cast to the asked type.
+  /// Sets the precision class of the model input `input`. If the input's float
+  /// type is narrower than the asked type (requested by the user), the input's
+  /// users read a cast to the asked type.
   void readInput(BlockArgument input) {
     FloatType type = floatTypeOf(input);
     if (!type)
@@ -241,9 +250,9 @@ private:
     input.replaceAllUsesExcept(whole, whole.getDefiningOp());
   }
 
-  /// Sets the class of the results of `op`, casts its operands and sets the
-  /// types of its results. For a norm only the class of operand 0 counts; the
-  /// norm's scale and bias keep their types.
+  /// Sets the precision class of the results of `op`, casts its operands and
+  /// sets the types of its results. For a norm, only the class of operand 0
+  /// matters; the norm's scale and bias keep their types.
   void visit(Operation *op) {
     if (auto get = dyn_cast<GetParameterOp>(op))
       return readWeight(get);
@@ -277,9 +286,10 @@ private:
       round(op);
   }
 
-  /// Converts an op that keeps the model's type to f32, together with all float
-  /// operands in `inputs`, if one of these operands depends on a trained weight
-  /// that readWeight has widened to f32. Does nothing otherwise.
+  /// Converts an op that keeps the model's type to f32, if one of its float
+  /// operands depends on a trained weight that readWeight has widened to f32.
+  /// All float operands in `inputs` are then cast to f32. Does nothing
+  /// otherwise.
   void widen(Operation *op, MutableArrayRef<OpOperand> inputs) {
     auto isWidened = [&](OpOperand &operand) {
       return widened.contains(operand.get());
@@ -297,10 +307,11 @@ private:
   }
 
   /// Returns whether the result of `op`, which computes in f32, must be rounded
-  /// to the asked type. It must if an operand that was computed in the asked
-  /// type has as many elements as the result. The f32 operands are then only
-  /// statistics, such as the mean in x - mean(x). Returns false if `op` needs
-  /// f32 (needsWide) or if no contraction depends on it.
+  /// to the asked type (requested by the user). The result must be rounded if
+  /// an operand that was computed in the asked type has as many elements as the
+  /// result. The f32 operands are then only statistics, such as the mean in x -
+  /// mean(x). Returns false if `op` needs f32 (needsWide) or if no contraction
+  /// depends on it.
   bool roundsResult(Operation *op) const {
     if (needsWide(op) || !leading.contains(op) || op->getNumResults() != 1)
       return false;
@@ -311,8 +322,8 @@ private:
     });
   }
 
-  /// Replaces the result of `op` by a cast of it to the asked type. The cast
-  /// gets the `graph.name` of `op`.
+  /// Replaces the result of `op` by a cast of the result to the asked type
+  /// (requested by the user). The cast gets the `graph.name` of `op`.
   void round(Operation *op) {
     Value result = op->getResult(0);
     if (!floatTypeOf(result))
@@ -326,9 +337,10 @@ private:
     result.replaceAllUsesExcept(narrow, narrow.getDefiningOp());
   }
 
-  /// Sets the class of the float results of `op` to `precision`. The results'
-  /// type becomes the asked type for the class Narrow and f32 for the class
-  /// Wide. It stays as it is for the classes Known and Stored.
+  /// Sets the class of the float results of `op` to `precision`. For the class
+  /// Narrow, the results' type becomes the asked type (requested by the user).
+  /// For the class Wide, the type becomes f32. For the classes Known and
+  /// Stored, the type does not change.
   void setResults(Operation *op, Precision precision) {
     if (precision < Precision::Narrow)
       casts.noteRange(op);
@@ -344,10 +356,11 @@ private:
     }
   }
 
-  /// Changes the type of a cast between float types that the model contains. It
-  /// changes only if the cast's operand is Narrow (computed in the asked type)
-  /// or Wide (computed in f32). A cast to f32 or wider then becomes a cast to
-  /// f32, and any other cast becomes a cast to the asked type.
+  /// Changes the type to which a cast in the model converts. The asked type is
+  /// the type that the user requests. Only casts between float types are
+  /// changed, and only if the cast's operand is Narrow (computed in the asked
+  /// type) or Wide (computed in f32). A cast to f32 or wider then becomes a
+  /// cast to f32, and any other cast becomes a cast to the asked type.
   void visitCast(CastOp op) {
     const Precision from = of(op.getInput());
     if (from < Precision::Narrow)
@@ -373,8 +386,8 @@ private:
   /// Chooses the type in which the weight that `get` reads is stored. Buffers
   /// keep their type. Trained weights are stored in f32 or wider (master
   /// weights). Other weights of at least two dims are converted to the asked
-  /// type when they are loaded. Vectors, such as scales and biases, are decided
-  /// later by convertCastWeights.
+  /// type (requested by the user) when they are loaded. For vectors, such as
+  /// scales and biases, convertCastWeights chooses the type later.
   void readWeight(GetParameterOp get) {
     auto parameter = symbols.lookup<ParameterOp>(get.getParameter());
     FloatType type = floatTypeOf(get);
@@ -415,15 +428,16 @@ private:
   }
 
   /// Returns whether all ops that read the result of `get`, a read of a weight,
-  /// cast it to the asked type.
+  /// cast the result to the asked type (requested by the user).
   bool isCast(GetParameterOp get) const {
     return llvm::all_of(get->getUsers(), [&](Operation *user) {
       return isa<CastOp>(user) && floatTypeOf(user->getResult(0)) == asked;
     });
   }
 
-  /// For each vector (weight of at most one dim) that is only used in the asked
-  /// type: erases its casts, and converts it when it is loaded instead.
+  /// Converts vectors (weights of at most one dim) to the asked type, which the
+  /// user requests, when they are loaded. Does so only if all readers of the
+  /// vector are casts to the asked type, and erases these casts.
   void convertCastWeights() {
     for (auto &[parameter, gets] : vectors) {
       if (!llvm::all_of(gets, [&](GetParameterOp get) { return isCast(get); }))
@@ -461,8 +475,8 @@ private:
   /// Contractions (matrix products, convolutions, attention), and all ops on
   /// which a contraction depends.
   DenseSet<Operation *> leading;
-  /// Trained weights that readWeight has widened to f32, and values that only
-  /// ops without contractions compute from them.
+  /// Trained weights that readWeight has widened to f32, and results of ops
+  /// that `widen` has converted to f32 because they depend on such weights.
   DenseSet<Value> widened;
   /// Weights of at most one dim that are not trained, each with the ops that
   /// read it.

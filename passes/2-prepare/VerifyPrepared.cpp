@@ -19,8 +19,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::prepare;
 
-/// Checks that simplify-graph has folded `op`: emits an error if all its
-/// operands are constants and it can be folded.
+/// Checks that the pass simplify-graph has folded `op`. Emits an error if all
+/// operands of `op` are constants and `op` can be folded.
 static LogicalResult checkOp(Operation *op) {
   if (op->getNumOperands() == 0 || !isFoldWanted(op))
     return success();
@@ -37,7 +37,7 @@ static LogicalResult checkOp(Operation *op) {
 
 /// Checks the dims that are marked as the batch: each exists, all have the same
 /// size, and this size is divisible by the number of microbatches. Emits an
-/// error if not.
+/// error if one of these conditions is violated.
 static LogicalResult checkBatch(ModuleOp module, func::FuncOp function) {
   auto count = module->getAttrOfType<IntegerAttr>(pipe::microbatchesName);
   std::optional<int64_t> batch;

@@ -36,9 +36,9 @@ public:
       if (auto get = dyn_cast<graph::GetParameterOp>(op))
         reads[get.getParameter()].push_back(get);
     }
-    // Place all other followers before the writes of parameters. A write goes
-    // to the stages of all ops that read the parameter, and these may be
-    // followers (backward ops).
+    // Place all other followers before the writes of parameters. A write is
+    // placed on the stages of all ops that read the parameter, and these ops
+    // may be followers (backward ops).
     for (Operation *op : chain.followers())
       if (!isa<graph::SetParameterOp>(op))
         place(op);
@@ -53,8 +53,8 @@ public:
 
 private:
   /// Sets the pipeline stage of `op`, a backward or update op. The ops that
-  /// compute its operands must have a stage already, except for free ops, such
-  /// as masks, which are cloned to their readers later.
+  /// compute its operands must have a stage already. Free ops, such as masks,
+  /// are an exception: they are cloned onto the stages of their readers later.
   void place(Operation *op) {
     if (auto concat = dyn_cast<graph::ConcatOp>(op);
         concat && !op->hasAttr(graph::mirrorsName))
@@ -62,12 +62,13 @@ private:
     setStage(op, stageFor(op));
   }
 
-  /// Returns the stage of `op`, a backward or update op. The first rule that
-  /// applies decides. An accumulate does not count as an update op here.
+  /// Returns the stage of `op`, a backward or update op. The first row of this
+  /// table that applies decides. A `graph.accumulate` (sum over microbatches)
+  /// does not count as an update op here.
   ///
-  ///   op of one weight's update             stage that updates this weight
+  ///   op that updates one weight            stage that updates this weight
   ///   backward op of a placed forward op    stage of that forward op
-  ///   other backward op, or an accumulate   stage of the last operand with one
+  ///   other backward op, or an accumulate   stage of the last placed operand
   ///   any other op                          stage 0
   int64_t stageFor(Operation *op) const {
     if (auto weight = op->getAttrOfType<FlatSymbolRefAttr>(graph::updatesName);
@@ -93,8 +94,8 @@ private:
   }
 
   /// Adds to `stages` the stages of all ops that read the result of `get`, a
-  /// read of a weight. Ops that read it through free ops (ops that are cloned
-  /// onto each stage that uses them), such as a transpose, are included.
+  /// read of a weight. Includes the ops that read the weight through free ops,
+  /// such as a transpose. (Free ops are cloned onto each stage that uses them.)
   void addReaders(Operation *get, std::set<int64_t> &stages) const {
     for (Operation *user : get->getUsers())
       if (isPlaced(user))
@@ -114,15 +115,15 @@ private:
   }
 
   /// Returns the stage that updates the parameter called `parameter`: the first
-  /// stage that reads it, or 0 if none does.
+  /// stage that reads the parameter, or 0 if no stage reads it.
   int64_t ownerOf(StringRef parameter) const {
     const std::set<int64_t> stages = readersOf(parameter);
     return stages.empty() ? 0 : *stages.begin();
   }
 
   /// Places the write `set` of a parameter on every stage that reads the
-  /// parameter, as a clone per stage: each of these stages stores a copy of the
-  /// parameter.
+  /// parameter. Each of these stages gets a clone of `set`, because each stores
+  /// a copy of the parameter.
   void placeWrite(graph::SetParameterOp set) {
     std::set<int64_t> stages = readersOf(set.getParameter());
     if (stages.empty())
@@ -135,10 +136,10 @@ private:
     }
   }
 
-  /// Concatenates the operands of `concat` that come from the same stage on
-  /// that stage, so that each stage sends one value instead of one per operand.
-  /// Stage 0, where `concat` runs, slices them apart again. An example with two
-  /// operands from stage 1:
+  /// Concatenates the operands of `concat` that come from one stage on that
+  /// stage, so that each stage sends one value instead of one per operand.
+  /// Stage 0, where `concat` runs, slices the sent value into the operands
+  /// again. An example with two operands from stage 1:
   ///
   ///   concat %a, %b, %c    ->   %t = concat %b, %c {pipe.stage = 1}
   ///                             concat %a, slice %t, slice %t {pipe.stage = 0}
@@ -179,8 +180,9 @@ private:
 
   func::FuncOp function;
   const ForwardChain &chain;
-  /// Forward ops by the number in their `graph.number`, to which
-  /// `graph.mirrors` of a backward op refers.
+  /// By number in the attribute `graph.number`: the forward op with this
+  /// number. The attribute `graph.mirrors` of a backward op contains the number
+  /// of its forward op.
   DenseMap<int64_t, Operation *> numbered;
   /// The `graph.get_parameter` ops that read each parameter, by the parameter's
   /// symbol name.

@@ -31,10 +31,11 @@ static void setStage(Operation *op, int64_t stage) {
 namespace {
 /// Assigns the ops of one function to pipeline stages, by the three classes of
 /// ForwardChain.h:
-///  1. links (forward ops that carry work): the stage planner cuts their chain
-///  2. followers (backward and update ops): the rules of BackwardStages.h
-///  3. free ops (such as masks): each stage that uses one gets a clone. Users
-///     are placed before the ops whose results they use.
+///   1. links (forward ops that carry work): the stage planner cuts the chain
+///      of links into stages
+///   2. followers (backward and update ops): the rules of BackwardStages.h
+///   3. free ops (such as masks): each stage that uses one gets a clone. Users
+///      are placed before the ops whose results they use.
 /// Then creates a `pipe.transfer` for each value that another stage reads, one
 /// per reading stage.
 class StagePlacer {
@@ -44,12 +45,13 @@ public:
         trains(graph::isTraining(function.front())), chain(function) {}
 
   /// Sets the stages of all ops. `stageAt` lists the names of nodes; the model
-  /// is cut before each of them (--stage-at). `stageOfNodes` maps node names to
-  /// the stages that ONNX annotations request. Either may be null.
+  /// is cut before each of these nodes (--stage-at). `stageOfNodes` maps node
+  /// names to the stages that ONNX annotations request. Each of the two
+  /// arguments may be null.
   LogicalResult run(ArrayAttr stageAt, DictionaryAttr stageOfNodes) {
     // The planner needs at least one link (op that must lie on one stage). A
-    // model of free ops alone, such as masks and casts of weights, has none,
-    // and fits on one stage.
+    // model of free ops alone, such as masks and casts of weights, has no
+    // links, and fits on one stage.
     if (numStages == 1 && chain.links().empty()) {
       placeBackwardAndUpdate(function, chain);
       placeFreeOps();
@@ -73,16 +75,18 @@ public:
     return success();
   }
 
-  /// Number of transfers created, and number of clones of free ops.
+  /// Number of transfers created, and number of clones of free ops (ops that
+  /// are cloned onto each stage that uses them).
   unsigned numTransfers = 0, numClones = 0;
 
 private:
   /// Returns the fastest cut in which the weights of every stage stay within
-  /// two limits: 85 % of the bytes of all weights, and the bytes that the
-  /// stage's ranks can store. The second limit is computed first for weights
-  /// that are stored sharded over the axis tp only, then for weights that are
-  /// sharded over all ranks of the stage (ZeRO, FSDP). If no cut meets the
-  /// limits in either case, returns the cut that is fastest without limits.
+  /// two limits. The first limit is 85 % of the bytes of all weights. The
+  /// second limit is the bytes that the stage's ranks can store if weights are
+  /// stored sharded over the axis tp only. If no cut is within these limits,
+  /// the second limit is computed for weights that are sharded over all ranks
+  /// of the stage (ZeRO, FSDP). If there is still no cut, returns the fastest
+  /// cut without limits.
   plan::StageCut cutEvenly(plan::StageCutRequest request) const {
     constexpr double mostWeights = 0.85;
     plan::StageCutRequest bounded = request;
@@ -100,10 +104,11 @@ private:
     return plan::cutStages(request);
   }
 
-  /// Returns limits on the bytes of weights of a stage, in the order in which
-  /// to try them. The first limit holds if weights are stored sharded over the
-  /// axis tp, the second if they are sharded over all ranks of the stage.
-  /// Returns one infinite limit if there is no --memory-limit.
+  /// Returns limits on the bytes of the weights of one stage, in the order in
+  /// which cutEvenly tries them. The first limit is for weights that are stored
+  /// sharded over the axis tp. The second limit is for weights that are sharded
+  /// over all ranks of the stage. Returns one infinite limit if there is no
+  /// --memory-limit.
   SmallVector<double, 2> memoryOfStage() const {
     auto module = function->getParentOfType<ModuleOp>();
     auto limit = module->getAttrOfType<IntegerAttr>(rank::memoryLimitName);
@@ -137,9 +142,9 @@ private:
     return success();
   }
 
-  /// Fixes the cuts that the annotations `stageOfNodes` request: a stage begins
-  /// at the first link (op that lies on one stage) that is annotated with it. A
-  /// link without annotation, or annotated with a stage that does not exist,
+  /// Fixes the cuts that the annotations `stageOfNodes` request. Stage s begins
+  /// at the first link (op that lies on one stage) whose annotation is s. A
+  /// link without an annotation, or with a stage number that is too large,
   /// stays on the stage of the link before it. Emits an error if annotated
   /// stages decrease along the chain of links, or if a stage other than the
   /// first has no annotated link.
@@ -180,10 +185,10 @@ private:
     return success();
   }
 
-  /// Returns the stages that read the results of `op`, in ascending order;
-  /// stage 0 if no stage does. All users must have a stage. A training step
-  /// returns its results from stage 0, so its `return` counts as a reader on
-  /// stage 0. In other models `return` does not count, because each result is
+  /// Returns the stages that read the results of `op`, in ascending order; only
+  /// stage 0 if no stage reads them. All users must have a stage. In a training
+  /// step, `return` counts as a reader on stage 0, because stage 0 returns all
+  /// results. In other models `return` does not count, because each result is
   /// returned by the stage that computes it.
   SmallVector<int64_t> stagesOfUsers(Operation *op) const {
     llvm::SmallSetVector<int64_t, 4> stages;
@@ -214,8 +219,8 @@ private:
     }
   }
 
-  /// Clones the op `op` onto the stage `stage`, and makes its users on that
-  /// stage read the clone.
+  /// Clones `op` onto the stage `stage`. The users of `op` on that stage then
+  /// read the clone.
   void cloneInto(Operation *op, int64_t stage) {
     OpBuilder builder(op);
     builder.setInsertionPointAfter(op);

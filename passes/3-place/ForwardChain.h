@@ -17,7 +17,7 @@ namespace pcc::place {
 ///   links      forward ops that carry work: contractions, and all ops that
 ///              depend on a link, on a trained weight, or on a weight of more
 ///              than 4096 elements. Each link lies on exactly one stage. The
-///              links in program order form the chain that is cut.
+///              links in program order form the chain that is cut into stages.
 ///   followers  ops of the backward pass and of the update. Their stages follow
 ///              from the stages of links.
 ///   free ops   all other ops: weights and their views, constants, and cheap
@@ -34,7 +34,8 @@ namespace pcc::place {
 class ForwardChain {
 public:
   /// Classifies the ops of `function`. While the object is in use, the function
-  /// may only be changed by cloning free ops and by setting attributes.
+  /// may only be changed by setting attributes and by cloning free ops (ops
+  /// that are cloned onto each stage that uses them).
   explicit ForwardChain(mlir::func::FuncOp function);
 
   /// Returns the links (forward ops that carry work) in program order.
@@ -52,16 +53,17 @@ public:
   /// that lies on one stage).
   size_t positionOf(mlir::Operation *op) const { return positions.lookup(op); }
 
-  /// Returns the input of the stage planner for `numStages` stages. It has one
-  /// work item per link (forward op that lies on one stage): the link's time in
-  /// units of a flop, its bytes of weights and of activations, and the bytes
-  /// that would be sent between stages if the model were cut after it.
+  /// Returns the input of the planner that cuts the model into `numStages`
+  /// stages. It has one work item per link (forward op that lies on one stage).
+  /// An item consists of the link's time, in units of the time of one flop, and
+  /// its bytes of weights and of activations. The item also has the bytes that
+  /// stages would send if a stage ended after this link.
   plan::StageCutRequest request(int numStages) const;
 
-  /// Returns where to cut the chain of links so that a stage begins with the
-  /// node or value `name`: the index of the first link (op that lies on one
-  /// stage) at or after the op of that name. Returns nothing if no op has the
-  /// name or if no link follows it.
+  /// Returns the index of the first link (forward op that lies on one stage) of
+  /// the stage that begins with the node or value `name`. This is the first
+  /// link at or after the op with that name. Returns std::nullopt if no op has
+  /// the name or if no link comes after it.
   std::optional<size_t> findCut(llvm::StringRef name) const;
 
 private:

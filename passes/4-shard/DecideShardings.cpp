@@ -52,8 +52,8 @@ static Operation *pin(Value value, const dist::Sharding &sharding,
   return reshard;
 }
 
-/// For `pcc explain`: stores in the location of each op that causes
-/// communication which other ways of splitting the op were possible.
+/// Stores the decisions for `pcc explain`: in the location of each op that
+/// causes communication, the other ways in which the op could be split.
 static void recordDecisions(ShardedGraph &graph, const Seeds &seeds,
                             plan::ReshardPlanner &planner) {
   Alternatives alternatives(graph, seeds, planner);
@@ -117,9 +117,10 @@ static FailureOr<dist::SubAxes> takeExperts(ShardedGraph &graph,
 
 /// Returns the graph of `function`. Its factors (dims, or parts of dims) are
 /// cut so that they agree between producers and users. The sequence is cut into
-/// stripes (Stripes.h) if three conditions hold: it is divided among several
-/// ranks, some causal attention can be cut into stripes, and cutting into
-/// stripes does not reduce the number of ops that have a sequence dim to split.
+/// stripes (contiguous pieces; Stripes.h) under three conditions. The sequence
+/// is divided among several ranks. Some causal attention can be cut into
+/// stripes. At least as many ops have a sequence dim to split as without
+/// stripes.
 static ShardedGraph refinedGraph(func::FuncOp function, const Seeds &seeds,
                                  const dist::Mesh &mesh) {
   ShardedGraph graph(function, seeds);
@@ -151,8 +152,8 @@ struct DecideShardings
     if (failed(seeds))
       return signalPassFailure();
     if (mesh.sizeOf(std::string(dist::timeAxis)) > 1) {
-      // The rewrites below replace ops, to which seeds refer. Therefore seeds
-      // are resolved again after each rewrite.
+      // Seeds (requested shardings) refer to ops, and the rewrites below
+      // replace ops. Therefore seeds are resolved again after each rewrite.
       separateWholeBatchReductions(getOperation(), *seeds);
       seeds = Seeds::resolve(getOperation(), mesh);
     }

@@ -43,8 +43,9 @@ namespace {
 /// ops with a split Inner factor (a dim whose parts exchange values), and
 /// attention split as a ring or in stripes (contiguous pieces of the sequence).
 struct ExpandSplitOps : pcc::shard::impl::ExpandSplitOpsBase<ExpandSplitOps> {
-  /// Copies to `to` the attributes of `from` that the user or a request refers
-  /// to: its name and its pin. `to` must be the result of an op.
+  /// Copies two attributes of `from` to the op that defines `to`: the name in
+  /// the model, and the mark of a requested sharding. `to` must be the result
+  /// of an op.
   static void takeName(Operation *from, Value to) {
     for (StringRef name :
          {StringRef(graph::nameName), StringRef(dist::pinnedName)})

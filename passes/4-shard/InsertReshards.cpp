@@ -26,12 +26,12 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Returns a sharding from which both `a` and `b` can be sliced: each factor
+/// Returns a sharding from which both `a` and `b` can be sliced. Each factor
 /// (dim, or part of a dim) is split over the longest common prefix of its axes
 /// in `a` and its axes in `b`. A dim that is whole in `a` or `b` is whole in
-/// the result. Returns std::nullopt if the result would be `a` or `b`, if the
-/// factors of `a` and `b` differ, or if `a` or `b` is partial or has a view
-/// (halo).
+/// the result. Returns std::nullopt if the result would be `a` or `b`, or if
+/// the factors of `a` and `b` differ. Also returns std::nullopt if `a` or `b`
+/// is partial (still to be reduced) or has a view (halo).
 ///
 ///   [8@dp+tp, -] and [8@dp+cp, -]:   [8@dp, -]
 static std::optional<dist::Sharding> commonSource(const dist::Sharding &a,
@@ -63,11 +63,11 @@ static std::optional<dist::Sharding> commonSource(const dist::Sharding &a,
 }
 
 namespace {
-/// Inserts reshards: at most one per value, stage and wanted sharding, before
-/// the first use. If a value is wanted in several shardings, one reshard may
-/// start from the result of another one, because a slice of a gathered value
-/// costs nothing. A reshard may also lead to a sharding that no use wants, if
-/// wanted shardings are slices of it.
+/// Inserts reshards (changes of sharding): at most one per value, stage and
+/// needed sharding, before the first use. If uses need a value in several
+/// shardings, one reshard may start from the result of another reshard, because
+/// a slice of a gathered value costs nothing. A reshard may also lead to a
+/// sharding that no use needs, if needed shardings are slices of it.
 class ReshardInserter {
 public:
   ReshardInserter(func::FuncOp function, const dist::Mesh &mesh,
@@ -91,16 +91,16 @@ public:
   }
 
 private:
-  /// A sharding in which a value is wanted, and the operands that want it. If
-  /// there are no such operands, the sharding only serves as a source for other
-  /// reshards.
+  /// A sharding in which a value is needed, and the operands that need it. If
+  /// there are no such operands, the sharding is only the source of other
+  /// reshards (changes of sharding).
   struct Need {
     dist::ShardingAttr to;
     SmallVector<OpOperand *, 2> uses;
   };
 
-  /// Records in `allNeeds` that `operand` wants the sharding `wanted`. Does
-  /// nothing if the operand has that sharding.
+  /// Records in `allNeeds` that `operand` is needed in the sharding `wanted`.
+  /// Does nothing if the operand has that sharding.
   void require(OpOperand &operand, const dist::Sharding &wanted) {
     dist::ShardingAttr from = dist::shardingOf(operand.get());
     if (!from || dist::samePlacement(from.getSharding(), wanted))
@@ -140,10 +140,10 @@ private:
     }
   }
 
-  /// Returns, for each pair of wanted shardings, the sharding from which both
+  /// Returns, for each pair of needed shardings, the sharding from which both
   /// can be sliced, if there is one (commonSource). Returns an empty list if
-  /// there are `mostOrdered` or more wanted shardings: with one more sharding,
-  /// not all orders of reshards would be tried.
+  /// there are `mostOrdered` or more needed shardings. With one more sharding,
+  /// not all orders of reshards (changes of sharding) would be tried.
   static std::vector<dist::Sharding> commonSources(ArrayRef<Need> needs) {
     std::vector<dist::Sharding> sources;
     for (size_t i = 0; i < needs.size() && needs.size() < mostOrdered; ++i)
@@ -155,13 +155,14 @@ private:
     return sources;
   }
 
-  /// Largest number of wanted shardings of a value for which all orders of
-  /// reshards are tried. If a value has more wanted shardings, they are made in
-  /// the order of their first uses.
+  /// Largest number of needed shardings of a value for which all orders of
+  /// reshards (changes of sharding) are tried. With more needed shardings, the
+  /// reshards are created in the order of the first uses.
   static constexpr size_t mostOrdered = 5;
 
-  /// Returns the cheapest order of making the wanted shardings from `value` and
-  /// from each other.
+  /// Returns the cheapest order of reshards (changes of sharding) that create
+  /// all needed shardings. Each reshard starts from `value` or from the result
+  /// of another reshard.
   plan::ReshardOrder cheapestReshardOrder(Value value, ArrayRef<Need> needs) {
     SmallVector<dist::ShardingAttr> forms{dist::shardingOf(value)};
     for (const Need &need : needs)
@@ -175,9 +176,9 @@ private:
     return plan::cheapestReshardOrder(reform, mostOrdered);
   }
 
-  /// Returns a location that names the uses for which a reshard is inserted. A
-  /// reshard that no use reads directly serves the uses of all `needs`, so its
-  /// location names these.
+  /// Returns a location that names the uses for which a reshard (change of
+  /// sharding) is inserted. They are the uses of `need` or, if no use reads the
+  /// reshard directly, the uses of all `needs`.
   static Location reasonFor(Value value, const Need &need,
                             ArrayRef<Need> needs) {
     SmallVector<dist::Endpoint> places;
@@ -202,10 +203,10 @@ private:
     return reshard;
   }
 
-  /// Returns the stage on which a value is resharded for `operand`. It is the
-  /// stage of the op that reads it, with two exceptions: a value that a
-  /// transfer sends is resharded on the sending stage, and a function result on
-  /// the stage of the op that produces it.
+  /// Returns the stage on which a value is resharded for `operand`. Usually it
+  /// is the stage of the op that reads `operand`. The operand of a transfer is
+  /// resharded on the sending stage, and a function result on the stage of the
+  /// op that produces it.
   static Attribute stageOfUse(OpOperand &operand) {
     Operation *user = operand.getOwner();
     if (auto transfer = dyn_cast<pipe::TransferOp>(user))
@@ -218,7 +219,7 @@ private:
 
   func::FuncOp function;
   plan::ReshardPlanner planner;
-  /// By value and stage: the shardings that uses want.
+  /// By value and stage: the shardings in which uses need the value.
   llvm::MapVector<std::pair<Value, Attribute>, SmallVector<Need>> allNeeds;
   unsigned numInserted = 0;
 };

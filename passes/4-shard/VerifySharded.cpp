@@ -34,10 +34,10 @@ static LogicalResult checkValue(Value value, const dist::Mesh &mesh) {
 }
 
 /// Emits an error and fails unless operands and results of `op` have the
-/// shardings that follow from its sharding rule and its `dist.split`. Fails
-/// also if an Inner factor (whose parts exchange values) is split. The check
-/// covers partial values: the wanted sharding of an operand is partial only if
-/// the op lets partial sums pass.
+/// shardings that follow from its sharding rule and its `dist.split`. Also
+/// fails if an Inner factor (dim whose parts exchange values) is split. Partial
+/// values are checked, too: an operand may be a partial sum only if the op lets
+/// partial sums pass.
 static LogicalResult checkOp(Operation *op, const dist::Mesh &mesh) {
   auto recorded = readShardedOp(op);
   if (!recorded)
@@ -87,7 +87,8 @@ namespace {
 /// Pass that checks the shardings of all arguments, ops and results of a
 /// function.
 struct VerifySharded : pcc::shard::impl::VerifyShardedBase<VerifySharded> {
-  /// Checks the function. Emits the first error and fails if there is one.
+  /// Checks the shardings of the whole function. Emits the first error and
+  /// fails if there is one.
   LogicalResult check() {
     dist::Mesh mesh = dist::meshOf(getOperation()->getParentOfType<ModuleOp>());
     for (Value argument : getOperation().getArguments())
@@ -107,7 +108,8 @@ struct VerifySharded : pcc::shard::impl::VerifyShardedBase<VerifySharded> {
     return checkResults();
   }
 
-  /// Emits an error and fails if some function result is partial.
+  /// Emits an error and fails if some function result is partial, that is,
+  /// still has to be reduced over ranks.
   LogicalResult checkResults() {
     for (Value value : getOperation().front().getTerminator()->getOperands())
       if (auto sharding = dist::shardingOf(value);

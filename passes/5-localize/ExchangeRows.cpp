@@ -36,38 +36,40 @@ using namespace pcc::localize;
 namespace {
 /// A collective that moves the tokens of a mixture of experts. The leading dims
 /// of its tensor count tokens. On the divided side (operand of an all_gather,
-/// result of a reduce_scatter) the ranks of a group each have some of the
-/// tokens; on the whole side each of them has all.
+/// result of a reduce_scatter), each rank of a group has some of the tokens. On
+/// the whole side, each rank of the group has all of them.
 struct TokenCollective {
   /// Global sizes of the leading dims of the tensor, which count tokens.
   SmallVector<int64_t> shape;
-  /// Shardings of the token dims: on the divided side, where each rank has some
-  /// of the tokens, and on the whole side, where each has all.
+  /// Shardings of the token dims. `divided` is for the side on which each rank
+  /// has some of the tokens, `whole` for the side on which each rank has all of
+  /// them.
   dist::Sharding divided, whole;
   /// Axes that split the tokens on the divided side (where each rank has some
-  /// of them) but not on the whole side, in mesh order. The ranks along these
-  /// axes are the group of the collective.
+  /// of the tokens) but not on the whole side (where each has all), in mesh
+  /// order. The ranks along these axes are the group of the collective.
   dist::SubAxes group;
-  /// Axes that do not split tokens on the divided side, in mesh order. Ranks
-  /// along these axes have the same tokens there, but may hold different
-  /// experts and therefore need different tokens.
+  /// Axes that do not split tokens on the divided side (where ranks have some
+  /// of the tokens), in mesh order. Ranks along these axes have equal tokens
+  /// there. They may hold different experts and therefore need different
+  /// tokens.
   dist::SubAxes others;
 
   /// Reads `op` as a collective that moves tokens. Returns nullopt in these
   /// cases: the leading dims do not multiply to `numRows` tokens, a later dim
   /// is resharded, no tokens are split, `op` reads through a view or has masks
-  /// already, or it reduces over other axes than `group`.
+  /// already, or it reduces over axes that do not split tokens.
   static std::optional<TokenCollective>
   read(dist::CollectiveOp op, int64_t numRows, const dist::Mesh &mesh);
 
-  /// Returns the global shape of a mask of one byte per element: the token
-  /// dims, one dim for the ranks of the group, and one for the ranks along
-  /// `others`.
+  /// Returns the global shape of a mask of one byte per element. Its dims are
+  /// the token dims, one dim for the ranks of the group, and one dim for the
+  /// ranks along `others` (axes that do not split tokens).
   SmallVector<int64_t> maskShape() const;
-  /// Returns the plan of an all-to-all over the group that exchanges masks.
-  /// Before it, each rank has the mask of the tokens that it needs. After it,
-  /// each rank knows, for each of its own tokens, which ranks of the group need
-  /// it.
+  /// Returns the plan of an all-to-all over the group that exchanges masks of
+  /// tokens. Before the exchange, each rank has the mask of the tokens that it
+  /// needs. After the exchange, each rank has, for each of its own tokens, a
+  /// mask of the ranks of the group that need the token.
   const plan::ReshardPlan &planMasks(plan::ReshardPlanner &planner) const;
 
   bool operator==(const TokenCollective &) const = default;
@@ -150,10 +152,10 @@ static Value unshaped(Value value) {
   return value;
 }
 
-/// Returns whether `value` and its reshapes are read only by gathers whose
-/// indices are `token`, the list of each row's token, and only after the op
-/// that computes `token`. The collective that computes `value` may then be
-/// moved after the masks.
+/// Returns whether all readers of `value` and of its reshapes are gathers with
+/// the indices `token`, the token numbers of the rows. All readers must come
+/// after the op that computes `token`. If so, the collective that computes
+/// `value` may be moved after the ops that compute masks.
 static bool givesOnlyRows(Value value, Value token) {
   return llvm::all_of(value.getUses(), [&](OpOperand &use) {
     if (use.getOwner()->isBeforeInBlock(token.getDefiningOp()))
@@ -166,8 +168,9 @@ static bool givesOnlyRows(Value value, Value token) {
   });
 }
 
-/// Returns the all_gathers that send tokens to their experts: those whose
-/// results are only read by gathers with the token list of `groups` as indices.
+/// Returns the all_gathers that send tokens to the ranks of their experts. The
+/// result of such an all_gather is only read by gathers whose indices are the
+/// token list of `groups`.
 static SmallVector<dist::CollectiveOp> findGathers(graph::GroupRowsOp groups) {
   SmallVector<dist::CollectiveOp> found;
   for (Operation *user : groups.getToken().getUsers()) {
@@ -183,10 +186,10 @@ static SmallVector<dist::CollectiveOp> findGathers(graph::GroupRowsOp groups) {
   return found;
 }
 
-/// Returns the reduce_scatter that combines the expert outputs of `groups`
-/// after they have been added to their tokens. Returns null if other ops read
-/// the sums, if the sums do not start from zeros, or if an op before the
-/// reduce_scatter is neither a reshape nor a cast.
+/// Returns the reduce_scatter that combines expert outputs after they have been
+/// added to their tokens. `groups` lists the tokens of each expert. Returns
+/// null if other ops read the sums, if the sums do not start from zeros, or if
+/// an op before the reduce_scatter is neither a reshape nor a cast.
 static dist::CollectiveOp findScatter(graph::GroupRowsOp groups) {
   for (Operation *user : groups.getToken().getUsers()) {
     auto index = dyn_cast<graph::ReshapeOp>(user);
@@ -222,11 +225,12 @@ static bool isSum(dist::CollectiveOp op) {
 }
 
 namespace {
-/// The two masks that a collective takes as its operands `rows`. They mark the
+/// The two masks that are the operands `rows` of a collective. They mark the
 /// tokens that are sent.
 struct SelectedRows {
-  /// `divided`: for each token of this rank, which ranks of the group need it.
-  /// `whole`: for each token of the group, whether this rank needs it.
+  /// `divided`: for each token of this rank and each rank of the group, whether
+  /// the rank needs the token. `whole`: for each token of the group, whether
+  /// this rank needs the token.
   Value divided, whole;
 };
 
@@ -279,10 +283,11 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
   }
 
   /// Returns the largest number of bytes that a rank may receive in `op` with
-  /// masks. For an all_gather it is the same as without masks, because all
+  /// masks. For an all_gather, the masks do not reduce this number, because all
   /// tokens may choose experts of one rank. In a reduce_scatter, a rank
-  /// receives each token from at most as many ranks as the token has chosen
-  /// experts.
+  /// receives the sums for each of its tokens from the ranks of the chosen
+  /// experts. There are at most as many such ranks as experts that a token
+  /// chooses.
   static int64_t mostBytes(dist::CollectiveOp op, graph::GroupRowsOp groups,
                            const TokenCollective &sides) {
     const auto bytes = static_cast<int64_t>(op.getReceivedBytes());
@@ -294,9 +299,9 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
   }
 
   /// Returns the masks for tokens that are split as `sides` describes. The
-  /// first call builds the masks and their exchange; later calls with equal
-  /// `sides` reuse them. The exchange gets its location, name and stage from
-  /// `op`.
+  /// first call builds the masks and the collectives that exchange them. Later
+  /// calls with equal `sides` return the masks of the first call. The
+  /// collectives get location, name and stage from `op`.
   const SelectedRows &masksOf(graph::GroupRowsOp groups,
                               const TokenCollective &sides,
                               const plan::ReshardPlan &asking,
@@ -311,8 +316,8 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
     return masks.emplace_back(sides, made).second;
   }
 
-  /// Builds the mask of the tokens that this rank needs: those with a gate
-  /// other than 0 for at least one expert of this rank.
+  /// Builds the mask of the tokens that this rank needs. A token is needed if
+  /// its gate is not 0 for at least one expert of this rank.
   static Value wantedRows(graph::GroupRowsOp groups,
                           const TokenCollective &sides, LocalBuilder &builder) {
     Value gate = groups.getGate();
@@ -331,7 +336,8 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
 
   /// Builds the exchange of masks. `wanted` is the mask of the tokens that this
   /// rank needs. The result is a mask with the token dims and one dim for the
-  /// ranks of the group. It is not 0 where a rank needs a token of this rank.
+  /// ranks of the group. An element is not 0 if the rank of the group needs the
+  /// token of this rank.
   static Value askOwners(Value wanted, const TokenCollective &sides,
                          const plan::ReshardPlan &asking, dist::CollectiveOp op,
                          LocalBuilder &builder) {
@@ -346,8 +352,8 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
                            graph::tensorType(value).getShape().drop_back());
   }
 
-  /// Masks built for the current `graph.group_rows`, each with the split of
-  /// tokens for which it holds.
+  /// Masks built for the current `graph.group_rows`. The first element of a
+  /// pair describes how the tokens are split.
   std::vector<std::pair<TokenCollective, SelectedRows>> masks;
 };
 } // namespace

@@ -77,23 +77,24 @@ struct ExpertCombine {
   static std::optional<ExpertCombine> read(graph::EinsumOp op);
 };
 
-/// Builds rows of dense values before one combine step. A row is one pair of an
-/// expert and a token that chose it. The constructor creates one
-/// `graph.group_rows`, which lists the rows; all values have their rows in this
-/// order. The number of rows is known only at run time, so the dim of rows has
-/// the capacity numRows(), and the elements after the last row are undefined.
+/// Builds rows of dense values that lead to one combine step (weighted sum of
+/// expert outputs). A row is one pair of an expert and a token that chose it.
+/// The constructor creates one `graph.group_rows`, which lists the rows. The
+/// rows of all values are in the order of this list. The number of rows is
+/// known only at run time, so the dim of rows has the capacity numRows(), and
+/// the elements after the last row are undefined.
 class ExpertRowBuilder : public LocalBuilder {
 public:
-  /// Creates the `graph.group_rows`, the op that lists which token goes to
+  /// Creates the `graph.group_rows`, the op that lists which token is sent to
   /// which expert, for the gates of `sum`. `sum` must outlive the builder.
   explicit ExpertRowBuilder(const ExpertCombine &sum);
 
   /// Returns the rows of `value`, of shape [rows, features…]. A row is a pair
-  /// of an expert and a token, and has the elements of both. `roles` are the
-  /// roles of the dims of `value`. If neither an expert nor a token dim is
-  /// among them, all rows are equal, and the result has the shape [features…].
-  /// Returns rows recorded by setRows() if there are some; otherwise builds a
-  /// gather.
+  /// of an expert and a token; it holds the features of `value` for this expert
+  /// and this token. `roles` are the roles of the dims of `value`. If neither
+  /// an expert nor a token dim is among them, all rows are equal, and the
+  /// result has the shape [features…]. Returns the rows that setRows() recorded
+  /// for `value`, if any; otherwise builds a gather.
   mlir::Value rowsOf(mlir::Value value, const DimRoles &roles);
   /// Records that `rows` holds the rows (pairs of an expert and a token) of the
   /// dense `value`, so that rowsOf() returns them.
@@ -106,12 +107,13 @@ public:
   /// Returns the largest possible number of rows (pairs of an expert and a
   /// token that chose it): tokens · min(chosen, experts).
   int64_t numRows() const;
-  /// Returns the number of rows of each expert, which is the number of tokens
-  /// that chose it, as an i64 tensor [experts].
+  /// Returns the number of rows of each expert as an i64 tensor [experts]. A
+  /// row is a pair of an expert and a token, so the number is that of the
+  /// tokens that chose the expert.
   mlir::Value counts() { return groups.getCounts(); }
 
   /// Clones `op` with `operands` as operands and a result of type `type`.
-  /// Returns that result. The clone's only discardable attribute is
+  /// Returns the result of the clone. The clone's only discardable attribute is
   /// `pipe.stage`.
   mlir::Value cloned(mlir::Operation *op, mlir::ValueRange operands,
                      mlir::RankedTensorType type);
@@ -121,18 +123,20 @@ public:
   mlir::Value arranged(mlir::Value value, llvm::ArrayRef<int64_t> order,
                        llvm::ArrayRef<int64_t> shape);
 
-  /// Returns, for each token, the sum of its experts' outputs: multiplies each
-  /// of `rows` (pairs of an expert and a token) by its gate and adds it to its
-  /// token (scatter-add).
+  /// Returns, for each token, the sum of its experts' outputs. Multiplies each
+  /// of `rows` (one per pair of an expert and a token) by its gate, and adds
+  /// the product to the result of its token (scatter-add).
   mlir::Value sumOf(mlir::Value rows);
 
 private:
-  /// The weighted sum of expert outputs for which rows are built.
+  /// The weighted sum of expert outputs for which rows (pairs of an expert and
+  /// a token) are built.
   const ExpertCombine &sum;
   /// The op that lists the rows (pairs of an expert and a token): token, expert
   /// and gate of each, and the number of rows of each expert.
   graph::GroupRowsOp groups;
-  /// Rows of dense values, as setRows() has recorded them.
+  /// By dense value: its rows (pairs of an expert and a token), as setRows()
+  /// has recorded them.
   llvm::DenseMap<mlir::Value, mlir::Value> known;
 };
 

@@ -18,8 +18,9 @@ using OperandRoles = std::optional<SmallVector<DimRoles>>;
 //===----------------------------------------------------------------------===//
 
 /// An operand dim gets the role (expert, token or feature) of the result dim
-/// with which it is aligned, counted from the last dim as in NumPy. If it has
-/// size 1 where the result has experts or tokens, its role is Repeated.
+/// with which it is aligned, counted from the last dim as in NumPy. An operand
+/// dim of size 1 gets the role Repeated if the result dim counts several
+/// experts or tokens.
 static OperandRoles rolesOfElementWise(Operation *op, const DimRoles &result) {
   if (!op->hasTrait<graph::IsElementWise>() && !isa<graph::BroadcastOp>(op))
     return {};
@@ -33,7 +34,8 @@ static OperandRoles rolesOfElementWise(Operation *op, const DimRoles &result) {
           shapeOf(op->getResult(0))[missing + i] != 1)
         role = DimRole::Repeated;
     // If an operand is broadcast along some but not all token dims, several
-    // tokens share each of its elements. It cannot be converted to rows.
+    // tokens share each of its elements. The operand cannot be converted to
+    // rows (pairs of an expert and a token).
     if (hasRole(own, DimRole::Token) &&
         llvm::count(own, DimRole::Token) != llvm::count(result, DimRole::Token))
       return {};
@@ -41,9 +43,10 @@ static OperandRoles rolesOfElementWise(Operation *op, const DimRoles &result) {
   return roles;
 }
 
-/// Clones `op` on the rows (pairs of an expert and a token) of its operands. An
-/// operand that has a dim of rows gets as many feature dims as the result, so
-/// that its dims stay aligned with those of the result.
+/// Clones `op` on the rows (pairs of an expert and a token) of its operands.
+/// The rows of an operand get as many feature dims as the result, so that the
+/// dims stay aligned. An operand without experts and tokens has no dim of rows
+/// and needs no further dims.
 static Value buildElementWise(Operation *op, ArrayRef<DimRoles> operands,
                               const DimRoles &result,
                               ExpertRowBuilder &builder) {
@@ -52,7 +55,8 @@ static Value buildElementWise(Operation *op, ArrayRef<DimRoles> operands,
   for (auto [operand, roles] : llvm::zip_equal(op->getOperands(), operands)) {
     Value own = builder.rowsOf(operand, roles);
     SmallVector<int64_t> shape(shapeOf(own));
-    // Insert dims of size 1 between the dim of rows and the operand's features.
+    // Insert dims of size 1 between the dim of rows (pairs of an expert and a
+    // token) and the operand's features.
     if (hasRole(roles, DimRole::Expert) || hasRole(roles, DimRole::Token))
       shape.insert(shape.begin() + 1, numFeatures + 1 - shape.size(), 1);
     rows.push_back(builder.reshape(own, shape));
@@ -145,9 +149,9 @@ struct ExpertContraction {
   /// einsum does not have two operands.
   static std::optional<ExpertContraction> read(Operation *op);
 
-  /// Returns the characters of `letters` that name a result dim with the role
-  /// `role` (expert, token or feature). `roles` are the roles of the result's
-  /// dims.
+  /// Returns those of `letters` (one letter per dim) that name a result dim
+  /// with the role `role` (expert, token or feature). `roles` are the roles of
+  /// the result's dims.
   std::string keep(StringRef letters, const DimRoles &roles,
                    DimRole role) const {
     std::string kept;
@@ -157,8 +161,8 @@ struct ExpertContraction {
         kept.push_back(letter);
     return kept;
   }
-  /// Returns the letters of operand number `operand` over which the product
-  /// sums: those that the result lacks.
+  /// Returns the letters (one per dim) of operand number `operand` over which
+  /// the product sums. These are the letters that the result lacks.
   std::string summed(int operand) const {
     std::string kept;
     for (char letter : operands[operand])
@@ -167,8 +171,8 @@ struct ExpertContraction {
     return kept;
   }
   /// Returns the roles (expert, token or feature) of the dims of operand number
-  /// `operand`, given those of the result's dims. A dim over which the product
-  /// sums is a feature.
+  /// `operand`. `roles` are the roles of the result's dims. A dim over which
+  /// the product sums is a feature.
   DimRoles rolesOf(int operand, const DimRoles &roles) const {
     DimRoles own;
     for (char letter : operands[operand]) {
@@ -260,8 +264,8 @@ static Value buildProduct(Operation *op, ArrayRef<DimRoles> operands,
   const int matrices = matricesOf(product, result);
   const std::string &letters = product.operands[matrices];
   const char summed = product.summed(matrices)[0];
-  // The dim of experts goes first, and the other two dims of the weights keep
-  // their order. If the summed dim is then last, the grouped matmul must
+  // Put the dim of experts first, and keep the order of the other two dims of
+  // the weights. If the summed dim is then last, the grouped matmul must
   // transpose the matrices.
   SmallVector<int64_t> order;
   bool isTransposed = false;

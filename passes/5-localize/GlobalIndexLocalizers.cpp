@@ -28,7 +28,7 @@ static Value localizeIota(LocalOp &local, LocalBuilder &builder) {
 }
 
 /// Adapts to local shapes a gather whose table is split along the gathered dim.
-/// Each rank reads the rows that it owns and gives zeros for all other rows, so
+/// Each rank reads the rows that it owns and uses zeros for all other rows, so
 /// the results are partial sums over the ranks. Returns null if the dim is not
 /// split.
 ///
@@ -55,9 +55,9 @@ static Value localizeGather(LocalOp &local, LocalBuilder &builder) {
                                        rows, none);
 }
 
-/// Adapts a gather_elements to local shapes: each rank reads the elements that
-/// it owns and gives zeros for all other elements. Returns null if the gathered
-/// dim is not split.
+/// Adapts a gather_elements to local shapes. Each rank reads the elements that
+/// it owns and uses zeros for all other elements, so the results are partial
+/// sums over the ranks. Returns null if the gathered dim is not split.
 static Value localizeGatherElements(LocalOp &local, LocalBuilder &builder) {
   auto gather = cast<graph::GatherElementsOp>(local.op);
   int64_t dim = gather.getDim();

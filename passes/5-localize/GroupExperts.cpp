@@ -24,16 +24,17 @@ using namespace pcc;
 using namespace pcc::localize;
 
 namespace {
-/// The region that can be converted from dense values to rows (pairs of an
-/// expert and a token): ops from which the combine step, the weighted sum of
-/// expert outputs, is computed. A backward walk finds them. Invariant: all
-/// readers of an op in the region are in the region, too, or are the combine
-/// step.
+/// The ops that can be converted from dense values to rows (pairs of an expert
+/// and a token). They compute the operands of a combine step, the weighted sum
+/// of expert outputs. A backward walk from the combine step finds them.
+/// Invariant: each reader of an op in the region is in the region, or is the
+/// combine step.
 class ExpertRowRegion {
 public:
-  /// Walks backwards from `sum`, the weighted sum of expert outputs, until it
-  /// has visited the defining op of each value that is requested as rows. All
-  /// ops of the region are on the pipeline stage of `sum`.
+  /// Finds the ops of the region (ops that are converted to rows). Walks
+  /// backwards from `sum`, the weighted sum of expert outputs. Stops after the
+  /// defining ops of all values that are requested as rows (pairs of an expert
+  /// and a token). All ops of the region are on the pipeline stage of `sum`.
   explicit ExpertRowRegion(const ExpertCombine &sum) {
     want(sum.op->getOperand(1), sum.outputs);
     users.insert(sum.op);
@@ -43,17 +44,17 @@ public:
         --numWanted;
   }
 
-  /// Returns whether the region has a product with the experts' matrices.
-  /// Without one, the conversion to rows (pairs of an expert and a token) saves
-  /// no work.
+  /// Returns whether the region (ops that are converted to rows) has a product
+  /// with the experts' matrices. If there is no such product, the conversion to
+  /// rows (pairs of an expert and a token) saves no work.
   bool hasProduct() const {
     return llvm::any_of(
         ops, [](const RowOp &entry) { return entry.form->multiplies; });
   }
 
-  /// Builds all ops of the region on rows (pairs of an expert and a token), in
-  /// program order. Returns the rows of `value`, whose dims have the roles
-  /// `roles`.
+  /// Builds all ops of the region (ops that are converted to rows) on rows,
+  /// which are pairs of an expert and a token. Visits the ops in program order.
+  /// Returns the rows of `value`, whose dims have the roles `roles`.
   Value build(Value value, const DimRoles &roles, ExpertRowBuilder &builder) {
     for (RowOp &entry : llvm::reverse(ops))
       builder.setRows(
@@ -62,16 +63,18 @@ public:
     return builder.rowsOf(value, roles);
   }
 
-  /// Erases the original, dense ops of the region, last op first. The combine
-  /// step, which reads them, must already have been erased.
+  /// Erases the original ops of the region (ops that were converted to rows),
+  /// last op first. The combine step (weighted sum of expert outputs), which
+  /// reads their results, must already have been erased.
   void erase() {
     for (RowOp &entry : ops)
       entry.op->erase();
   }
 
 private:
-  /// An op of the region: the functions that convert it, and the roles (expert,
-  /// token or feature) of the dims of its operands and result.
+  /// An op of the region (ops that are converted to rows, which are pairs of an
+  /// expert and a token). Contains the functions that convert the op, and the
+  /// roles (expert, token or feature) of the dims of its operands and result.
   struct RowOp {
     Operation *op;
     const RowRewrite *form;
@@ -80,23 +83,25 @@ private:
   };
 
   /// Requests that the op that computes `value` be converted to rows (pairs of
-  /// an expert and a token). A value that lacks a dim of experts or one of
-  /// tokens stays dense, because several rows share its elements.
+  /// an expert and a token). Does nothing if `value` has no dim of experts or
+  /// no dim of tokens. The value then stays dense, because several rows share
+  /// its elements.
   void want(Value value, const DimRoles &roles) {
     if (!value.getDefiningOp() || !hasRole(roles, DimRole::Expert) ||
         !hasRole(roles, DimRole::Token))
       return;
     auto [entry, isNew] = wanted.insert({value, roles});
     numWanted += isNew;
-    // If two readers need different rows of the value, the op that computes it
-    // stays dense.
+    // If two readers need different rows (pairs of an expert and a token) of
+    // the value, the op that computes the value stays dense.
     if (!isNew && entry->second != roles)
       entry->second.clear();
   }
 
-  /// Returns whether `op` computes a value that is requested as rows. If so,
-  /// and if the op can be converted and all its readers are in the region, adds
-  /// it to the region.
+  /// Returns whether `op` computes a value that is requested as rows (pairs of
+  /// an expert and a token). If it does, adds `op` to the region (ops that are
+  /// converted to rows) under two conditions: the op can be converted, and all
+  /// its readers are in the region.
   bool visit(Operation *op, Attribute stage) {
     if (op->getNumResults() != 1)
       return false;
@@ -121,16 +126,19 @@ private:
     return true;
   }
 
-  /// Ops of the region (ops that are converted to rows), in reverse program
-  /// order.
+  /// Ops of the region (ops that are converted to rows, pairs of an expert and
+  /// a token), in reverse program order.
   SmallVector<RowOp> ops;
-  /// The ops of the region and the combine step: a value that only they read
-  /// may become rows.
+  /// The ops of the region (ops that are converted to rows) and the combine
+  /// step (weighted sum of expert outputs). A value may become rows only if all
+  /// its readers are in this set.
   llvm::DenseSet<Operation *> users;
-  /// Values requested as rows, with the roles (expert, token or feature) of
-  /// their dims. The roles are empty if two readers need different ones.
+  /// Values requested as rows (pairs of an expert and a token), with the roles
+  /// (expert, token or feature) of their dims. If two readers request different
+  /// roles, the list of roles is empty, and the value stays dense.
   llvm::DenseMap<Value, DimRoles> wanted;
-  /// Number of requested values whose defining op has not been visited yet.
+  /// Number of values that are requested as rows (pairs of an expert and a
+  /// token) and whose defining op has not been visited yet.
   int64_t numWanted = 0;
 };
 
@@ -146,7 +154,7 @@ struct GroupExperts : pcc::localize::impl::GroupExpertsBase<GroupExperts> {
   /// Replaces `sum`, the weighted sum of expert outputs, and the ops from which
   /// it is computed, by ops on rows (pairs of an expert and a token). Does
   /// nothing if these ops have no product with the experts' matrices. The
-  /// result keeps name and sharding.
+  /// result keeps the name and the sharding of `sum`.
   void group(const ExpertCombine &sum) {
     ExpertRowRegion region(sum);
     if (!region.hasProduct())

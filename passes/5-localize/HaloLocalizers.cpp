@@ -22,12 +22,15 @@ Value pcc::localize::forwardOperand(Value operand, LocalBuilder &builder) {
   return builder.make<graph::ReshapeOp>(operand.getType(), operand);
 }
 
-/// Adapts a slice to local shapes. If the slice takes a whole split dim, the
-/// local slice takes all local elements of the dim. If it takes one of n equal
-/// blocks of a split dim, the local slice takes the corresponding block of the
-/// local elements. If it reads a dim through a window (halo exchange), the
-/// reshard before the op has already cut the dim, so the local slice takes all
-/// elements.
+/// Adapts a slice to local shapes. There are three cases for a dim:
+///
+/// - The slice selects all of a split dim: the local slice selects all local
+///   elements.
+/// - The slice selects one of n equal blocks of a split dim: the local slice
+///   selects the corresponding block of the local elements.
+/// - The slice reads the dim through a window (halo exchange): the reshard
+///   before the op has already cut the dim, so the local slice selects all
+///   elements.
 static Value localizeSlice(LocalOp &local, LocalBuilder &builder) {
   auto slice = cast<graph::SliceOp>(local.op);
   SmallVector<int64_t> starts(slice.getStarts()), sizes(slice.getSizes()),
@@ -71,10 +74,10 @@ static Value isWithin(LocalBuilder &builder, Value indices, int64_t lo,
       builder.compare(Predicate::Less, indices, builder.scalar(i64, hi)));
 }
 
-/// Adapts a pad to local shapes. In dims that are read through windows (halo
-/// exchange), the reshard before the op has already added the padding as zeros,
-/// so the pads become 0. If the op pads with another value, that value is
-/// selected at the global indices of the padding.
+/// Adapts a pad to local shapes. Some dims are read through windows (halo
+/// exchange). In these dims, the reshard before the op has already added the
+/// padding as zeros, so the pads become 0. If the op pads with another value, a
+/// select inserts this value at the global indices of the padding.
 static Value localizePad(LocalOp &local, LocalBuilder &builder) {
   auto pad = cast<graph::PadOp>(local.op);
   SmallVector<int64_t> low(pad.getLow()), high(pad.getHigh());
@@ -127,9 +130,9 @@ Value pcc::localize::localizeConstantGather(LocalOp &local,
 
 /// Adapts to local shapes a concat whose concatenated dim is read through
 /// windows (halo exchange). The reshards before the op have moved the elements
-/// of each operand to their indices in the result, so the result selects among
-/// the operands by global index. Returns null if the dim is not read through
-/// windows.
+/// of each operand to their indices in the result. So the concat becomes a
+/// select among the operands, by global index. Returns null if the dim is not
+/// read through windows.
 static Value localizeConcat(LocalOp &local, LocalBuilder &builder) {
   auto concat = cast<graph::ConcatOp>(local.op);
   int64_t dim = concat.getDim();
@@ -161,9 +164,8 @@ static Value localizeConcat(LocalOp &local, LocalBuilder &builder) {
 }
 
 /// Sets the pads of `op` to 0 in all dims that are read through windows (halo
-/// exchange), because the operand that the exchange delivers contains the
-/// padding already. pads[0] belongs to dim 2: dims 0 and 1 are batch and
-/// channels.
+/// exchange), because the exchange delivers an operand that contains the
+/// padding. pads[0] belongs to dim 2: dims 0 and 1 are batch and channels.
 template <typename Op> static void dropPads(LocalOp &local, Op op) {
   SmallVector<int64_t> pads(op.getPads());
   for (size_t i = 0; i < pads.size() / 2; ++i)
@@ -172,9 +174,9 @@ template <typename Op> static void dropPads(LocalOp &local, Op op) {
   op.setPads(pads);
 }
 
-/// Sets the number of groups of a convolution to that of this rank. In the
-/// sharding rule, the channel dim consists of two or more factors, of which the
-/// groups are the first.
+/// Sets the number of groups of a convolution to the number of groups on this
+/// rank. In the sharding rule, the channel dim consists of two or more factors.
+/// The first of these factors is the groups.
 template <typename Conv> static void keepOwnGroups(LocalOp &local, Conv conv) {
   if (conv.getGroup() > 1)
     conv.setGroup(local.localSize(local.rule.operands[0][1].front()));
@@ -192,11 +194,11 @@ static Value localizeConvTranspose(LocalOp &local, LocalBuilder &) {
   return {};
 }
 
-/// Returns, for each local index of a dim, the global index of the element
-/// there. `split` is the sharding of the dim, which was read through a view
-/// (overlapping or shifted ranges, as for a halo). Indices of padding are
-/// negative or after the last element. The view must have one piece, of step 1,
-/// that starts at index 0 of each block.
+/// Returns, for each local index of a dim, the global index of the element at
+/// this local index. `split` is the sharding of the dim, which was read through
+/// a view (overlapping or shifted ranges, as for a halo). Padding has negative
+/// indices, or indices after the last element. The view must have one piece, of
+/// step 1, that starts at index 0 of each block.
 static Value elementsUnder(dist::DimSharding split, LocalBuilder &builder) {
   const dist::View view = *split.view;
   split.view.reset();
@@ -212,13 +214,14 @@ static Value elementsUnder(dist::DimSharding split, LocalBuilder &builder) {
 }
 
 /// Adapts a pool to local shapes. The reshard before the op (halo exchange) has
-/// put zeros into the padding; for a max pool the lowest value replaces them.
-/// Always returns null, because the op itself stays.
+/// put zeros into the padding. For a max pool, the lowest value of the type
+/// replaces these zeros. Always returns null, because the op itself stays.
 static Value localizePool(LocalOp &local, LocalBuilder &builder) {
   auto pool = cast<graph::PoolOp>(local.op);
   ArrayRef<int64_t> pads = pool.getPads();
   size_t spatial = pads.size() / 2;
-  // Read the sharding before the loop, because a masked input has no sharding.
+  // Read the sharding before the loop: the loop may replace the input by a
+  // masked value, which has no sharding.
   const dist::ShardingAttr taken = dist::shardingOf(pool.getInput());
   for (size_t i = 0; i < spatial; ++i) {
     if (pool.getKind() != graph::PoolKind::Max || !local.windowOf(0, i + 2) ||

@@ -6,9 +6,10 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::localize;
 
-/// Sets the divisor of a mean to the global number of elements: each rank
-/// divides the sum of its own elements, before the sums are reduced over ranks.
-/// Always returns null.
+/// Sets the divisor of a mean to the global number of elements. Each rank
+/// divides the sum of its own elements by this number. A collective after the
+/// op then adds the results of all ranks. Always returns null, because the op
+/// itself stays.
 static Value localizeReduce(LocalOp &local, LocalBuilder &builder) {
   auto reduce = cast<graph::ReduceOp>(local.op);
   if (reduce.getKind() != graph::ReduceKind::Mean || reduce.getDivisor())

@@ -8,15 +8,16 @@
 
 namespace pcc::localize {
 
-/// Builds graph ops before a given op, with its location and its `pipe.stage`.
-/// Values may depend on the mesh coordinates of the rank that executes them,
-/// such as the offset of a shard or the mask of its padding.
+/// Builds graph ops before a given op. The new ops get the location and the
+/// `pipe.stage` of the given op. Their values may depend on the mesh
+/// coordinates of the rank that executes them, such as the offset of a shard or
+/// the mask of its padding.
 class LocalBuilder : public graph::TensorBuilder {
 public:
   /// Creates a builder that inserts new ops directly before the op `before`.
   explicit LocalBuilder(mlir::Operation *before);
 
-  /// Builds a `dist.global_index`, which gives the global indices of this
+  /// Builds a `dist.global_index`, whose result is the global indices of this
   /// rank's elements of a dim. The dim has the global size `size` and the
   /// sharding `dim`. The result is an i64 vector of the dim's local size.
   /// Padding elements have indices of at least `size`.
@@ -30,12 +31,13 @@ public:
   mlir::Value along(mlir::Value vector, int64_t dim, int64_t rank);
 
 protected:
-  /// Sets `pipe.stage` on the new op `op`, if `stage` is not null.
+  /// Sets `pipe.stage` on the new op `op` to `stage`, the stage of the op
+  /// before which it is built. Does nothing if `stage` is null.
   void finish(mlir::Operation *op) override;
 
 private:
-  /// `pipe.stage` that new ops get: that of the op before which they are built.
-  /// Null if that op has none.
+  /// `pipe.stage` of the op before which new ops are built; new ops get it,
+  /// too. Null if that op has no stage.
   mlir::Attribute stage;
 };
 

@@ -46,8 +46,8 @@ struct LocalOp {
   const graph::ShardingRule::Window *windowOf(int operand, size_t dim) const;
 
   /// Returns the sharding of a dim. `dim` lists the dim's factors in the
-  /// sharding rule, major to minor; the result consists of their splits in this
-  /// order.
+  /// sharding rule (like letters of an einsum), major to minor. The result
+  /// lists how each factor is split, in this order.
   dist::DimSharding
   dimSharding(const graph::ShardingRule::DimFactors &dim) const;
 };
@@ -66,7 +66,8 @@ public:
   /// below.
   Localizers();
   /// Registers `localizer`, which adapts an op to local shapes, for ops of the
-  /// kind `Op`. An earlier one is replaced.
+  /// kind `Op`. Replaces the localizer that was registered for `Op` before, if
+  /// any.
   template <typename Op> void add(Localizer localizer) {
     table[Op::getOperationName()] = localizer;
   }
@@ -82,8 +83,9 @@ private:
   llvm::StringMap<Localizer> table;
 };
 
-/// Registers the localizers (functions that adapt an op to local shapes) of
-/// reduce, for means, and of constant, whose elements every rank has.
+/// Registers two localizers (functions that adapt an op to local shapes). One
+/// is for reduce: a mean must divide by the global count. One is for constant:
+/// every rank slices its part out of all elements.
 void addLayoutLocalizers(Localizers &localizers);
 /// Registers the localizers (functions that adapt an op to local shapes) of ops
 /// that need the global indices of a rank's elements: attention, iota, gather,
@@ -97,16 +99,18 @@ void addScatterLocalizers(Localizers &localizers);
 /// convolutions, pool.
 void addHaloLocalizers(Localizers &localizers);
 
-/// Converts a gather with constant indices. Its sharding rule describes the
-/// indices as a window (range of the operand's dim that the op reads). If the
-/// window is used, the reshard has already moved the elements to their places,
-/// and the operand is returned. If it is not used, returns a concat of slices,
-/// one per contiguous range of indices.
+/// Converts a gather with constant indices to local shapes. The sharding rule
+/// describes the indices as a window (range of the operand's dim that the op
+/// reads). If the window is used, the reshard before the op has already moved
+/// the elements to their places, so the operand is returned. If the window is
+/// not used, a concat of slices is returned, with one slice per contiguous
+/// range of indices.
 mlir::Value localizeConstantGather(LocalOp &local, LocalBuilder &builder);
 
-/// Returns a value to replace the result of an op that has become the identity:
-/// its operand, or a copy of the operand if other ops read it, too. A copy is
-/// then needed because the replacement gets the sharding of the result.
+/// Returns a value to replace the result of an op that has become the identity.
+/// It is the operand or, if other ops read the operand, too, a copy of the
+/// operand. A copy is then needed because the replacement gets the sharding of
+/// the result, which other readers of the operand do not expect.
 mlir::Value forwardOperand(mlir::Value operand, LocalBuilder &builder);
 
 } // namespace pcc::localize

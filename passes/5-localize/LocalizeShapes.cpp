@@ -48,8 +48,8 @@ Localizers::Localizers() {
 
 namespace {
 /// Converts one function to local shapes, op by op in program order. Invariant:
-/// values defined before the current op have local types, all others have
-/// global types. `globals` keeps the global types of the converted values.
+/// values defined before the current op have local types, and all other values
+/// have global types. `globals` keeps the global types of the converted values.
 class FunctionLocalizer {
 public:
   explicit FunctionLocalizer(func::FuncOp function) : function(function) {}
@@ -92,9 +92,9 @@ private:
     return type ? type : graph::tensorType(value);
   }
 
-  /// Converts one op to local shapes: masks padding that it would reduce, calls
-  /// its localizer (the function that adapts it), and sets the types of its
-  /// results.
+  /// Converts one op to local shapes. Masks padding of the operands over which
+  /// the op would reduce, calls the localizer of the op (the function that
+  /// adapts it), and sets the types of its results.
   LogicalResult localize(Operation *op) {
     if (auto reshard = dyn_cast<dist::ReshardOp>(op))
       reshard.setShape(globalType(reshard.getInput()).getShape());
@@ -174,9 +174,10 @@ private:
   }
 
   /// If the op reduces a dim that is split unevenly, masks the padding in its
-  /// operands, so that padding does not count. Skips factors of the sharding
-  /// rule that have the flag `needsOffset`: for these, the op's localizer (the
-  /// function that adapts it) must mask the padding.
+  /// operands, so that padding has no influence on the result. Skips factors of
+  /// the sharding rule (like letters of an einsum) that have the flag
+  /// `needsOffset`. For these factors, the op's localizer (the function that
+  /// adapts the op) must mask the padding.
   void maskPadding(LocalOp &local) {
     for (auto [f, factor] : llvm::enumerate(local.rule.factors)) {
       if (!isReduction(factor.kind) || !dist::isPadded(local.splits[f]) ||
@@ -187,8 +188,8 @@ private:
     }
   }
 
-  /// Replaces the padding of the value that `set` writes to a weight by 0.
-  /// Loaded weights have 0 there, too.
+  /// Replaces the padding of the value that `set` writes to a weight by 0. The
+  /// padding of loaded weights is 0 as well, and later ops may rely on it.
   void maskWritten(LocalOp &local, graph::SetParameterOp set) {
     for (auto [f, factor] : llvm::enumerate(local.rule.factors))
       if (dist::isPadded(local.splits[f]))
@@ -259,8 +260,8 @@ private:
   }
 
   /// Sets the function's type to the local types of its arguments and results.
-  /// Records their global types as `dist.global`, because users provide and
-  /// receive whole tensors.
+  /// Records the global types of arguments and results as `dist.global`,
+  /// because users of the program provide and receive whole tensors.
   void finishSignature() {
     for (auto [i, argument] : llvm::enumerate(function.getArguments()))
       function.setArgAttr(i, dist::globalName,

@@ -15,8 +15,8 @@ namespace pcc::localize {
 ///                                                     mine   no yes yes
 struct OwnedIndices {
   /// Builds `offset` and `mine` with `builder`. `indices` are global indices; a
-  /// negative one counts from the end. The dim has the global size `size` and,
-  /// in the sharding rule of `local`, the factors `factors`. Each rank holds
+  /// negative one counts from the end. `size` is the global size of the dim,
+  /// `factors` are its factors in the sharding rule of `local`. Each rank holds
   /// `owned` elements of the dim.
   OwnedIndices(LocalBuilder &builder, const LocalOp &local, mlir::Value indices,
                const graph::ShardingRule::DimFactors &factors, int64_t size,

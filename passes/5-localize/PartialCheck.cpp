@@ -36,7 +36,7 @@ static Partials normal(Partials partials) {
 }
 
 /// Returns the partials (reductions over ranks that are still to be done) of
-/// `value`, from its sharding; nullopt if it has no sharding.
+/// `value`, from its sharding. Returns std::nullopt if `value` has no sharding.
 static std::optional<Partials> typeOf(Value value) {
   dist::ShardingAttr sharding = dist::shardingOf(value);
   return sharding ? std::optional(normal(sharding.getSharding().partials))
@@ -52,8 +52,8 @@ static bool holds(const Partials &all, const dist::Partial &part) {
   });
 }
 
-/// Formats partials for messages, such as "sum(tp)". Returns "nothing" if there
-/// are none.
+/// Formats partials (reductions over ranks that are still to be done) for
+/// messages, such as "sum(tp)". Returns "none" for an empty list.
 static std::string textOf(const Partials &partials) {
   std::string text;
   for (const dist::Partial &partial : partials)
@@ -68,9 +68,9 @@ static std::string textOf(const Partials &partials) {
 //===----------------------------------------------------------------------===//
 
 /// Returns whether a partial sum (a value that ranks still have to add) in
-/// operand number `operand` of `op` may pass to the results. Through a select
-/// or scatter it may pass only if the other values of the op are zeros: zeros
-/// on every rank are a partial sum of zero.
+/// operand number `operand` of `op` may pass to the results. It may pass
+/// through a select or scatter only if the other values of the op are zeros. On
+/// every rank, zeros are a valid partial sum, with the total 0.
 static bool lets(Operation *op, const ShardingRule &rule, unsigned operand) {
   if (auto select = dyn_cast<graph::SelectOp>(op))
     return operand > 0 && localize::isZero(select->getOperand(3 - operand));
@@ -125,19 +125,20 @@ struct StartedReductions {
   /// Reductions that are certainly necessary, so that the sharding of the op's
   /// result must contain them.
   Partials certain;
-  /// Axes along which the result may or may not be partial: they split dims
-  /// whose role in the op is unknown.
+  /// Axes along which the result may or may not be partial (still to be
+  /// reduced). They split dims whose role in the op is unknown.
   dist::SubAxes possible;
-  /// Whether an operand has no sharding. Any reduction over ranks may then
-  /// begin in the op.
+  /// True if an operand of the op has no sharding. Any reduction over ranks may
+  /// then begin in the op.
   bool anything = false;
 };
 } // namespace
 
 /// Returns, for each factor of the sharding rule (like a letter of an einsum)
-/// that `op` reduces, the axes that split it. There is one entry per operand
-/// dim that consists of this factor alone. It is nullopt if the axes are
-/// unknown, because the operand has no sharding or is read through a view.
+/// that `op` reduces, a list of the axes that split it. The list has one entry
+/// per operand dim that consists of this factor alone. An entry is nullopt if
+/// the axes are unknown, because the operand has no sharding or is read through
+/// a view.
 static std::map<int, SmallVector<std::optional<dist::SubAxes>, 2>>
 reducedDims(Operation *op, const ShardingRule &rule) {
   std::map<int, SmallVector<std::optional<dist::SubAxes>, 2>> splits;
@@ -156,9 +157,9 @@ reducedDims(Operation *op, const ShardingRule &rule) {
 }
 
 /// Returns whether `axis` splits the groups of a convolution or the key heads
-/// of attention, and therefore dim 1 of the result. With one group per rank the
-/// local op is a convolution without groups, so that its sharding rule does not
-/// show the split.
+/// of attention, and therefore dim 1 of the result. The sharding rule may not
+/// show this split: with one group per rank, the local op is a convolution
+/// without groups.
 static bool dividesGroups(Operation *op, const dist::SubAxis &axis) {
   if (!isa<graph::ConvOp, graph::ConvTransposeOp,
            graph::AttentionKeyGradientOp>(op))
@@ -202,9 +203,10 @@ static StartedReductions startedReductionsOf(Operation *op,
   return found;
 }
 
-/// Checks the sharding of result 0 of `op`. The reductions over ranks that it
-/// lists as still to be done must be of two sorts: `flow`, which pass through
-/// the op, and those that begin in the op. Emits an error if not.
+/// Checks the sharding of result 0 of `op`. The sharding lists the reductions
+/// over ranks that are still to be done. These must be the reductions in
+/// `flow`, which pass through the op, and the reductions that begin in the op.
+/// Emits an error if not.
 static LogicalResult checkResult(Operation *op, const ShardingRule &rule,
                                  const Partials &flow) {
   const auto type = typeOf(op->getResult(0));
@@ -262,9 +264,10 @@ static LogicalResult checkMean(graph::ReduceOp op) {
 // Checks of single ops
 //===----------------------------------------------------------------------===//
 
-/// Checks the attribute `from` of the collective `op`, which is the sharding
-/// before the step: its partials (reductions over ranks that are still to be
-/// done) must be those of the operand's own sharding. Emits an error if not.
+/// Checks the sharding before the step that the collective `op` records in its
+/// attribute `from`. Its partials (reductions over ranks that are still to be
+/// done) must equal the partials in the sharding of the operand. Emits an error
+/// if not.
 static LogicalResult checkCollective(dist::CollectiveOp op) {
   const auto type = typeOf(op.getInput());
   const Partials from = normal(op.getFrom().getSharding().partials);

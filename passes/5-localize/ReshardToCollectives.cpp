@@ -25,9 +25,9 @@ namespace {
 struct ReshardToCollectives
     : pcc::localize::impl::ReshardToCollectivesBase<ReshardToCollectives> {
   /// Replaces one reshard (change of sharding) by the collectives that the
-  /// planner chooses for it. Planner and prices are those of phase 4-shard.
-  /// Therefore the collectives are the ones whose cost the search in that phase
-  /// has assumed.
+  /// planner chooses for it. The planner and the prices are those of phase
+  /// 4-shard. So the collectives are the ones whose cost the search of phase
+  /// 4-shard has used.
   LogicalResult lower(dist::ReshardOp reshard, plan::ReshardPlanner &planner) {
     if (!reshard.getShape())
       return reshard.emitOpError(
@@ -43,9 +43,10 @@ struct ReshardToCollectives
     Value value = reshard.getInput();
     for (const plan::ReshardStep &step : plan.steps)
       value = emitStep(builder, reshard, value, step);
-    // A sharding that is recorded on the result is kept. If a slice or pad read
-    // the reshard through a window (halo exchange), localize-shapes has erased
-    // that op and recorded the sharding of its result here.
+    // If a sharding is recorded on the result already, keep it. A slice or pad
+    // may have read the reshard through a window (halo exchange). Then
+    // localize-shapes has erased the slice or pad, and recorded the sharding of
+    // its result here.
     if (auto known = dist::shardingOf(reshard.getResult());
         known && value != reshard.getInput())
       dist::setSharding(value, known.getSharding());

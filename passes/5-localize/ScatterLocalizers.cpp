@@ -49,8 +49,8 @@ static Value localizeScatterElements(LocalOp &local, LocalBuilder &builder) {
   return cutOff(builder, written, type.getShape());
 }
 
-/// Builds a value that is `data` on the rank that has the first part along
-/// every dim in `dims`, and zeros on all other ranks. Each entry of `dims`
+/// Builds a value that is `data` on one rank, and zeros on all other ranks. The
+/// one rank has the first part along every dim in `dims`. Each entry of `dims`
 /// lists the factors of one dim in the sharding rule of `local` (like letters
 /// of an einsum).
 static Value onFirstParts(LocalBuilder &builder, const LocalOp &local,
@@ -71,9 +71,10 @@ static Value onFirstParts(LocalBuilder &builder, const LocalOp &local,
 }
 
 /// Converts tuples of global indices to tuples of local indices into a tensor
-/// of the local type `data`. Along a split dim d, an index of an element that
-/// the rank does not own becomes the size of the dim, one past its end; more[d]
-/// is then set to 1, so that the caller pads the dim.
+/// of the local type `data`. Along a split dim d, the rank does not own all
+/// elements. The index of an element that the rank does not own becomes the
+/// local size of dim d, one past its end. For such a dim, more[d] is set to 1,
+/// so that the caller pads the dim by one.
 static Value ownTuples(LocalBuilder &builder, const LocalOp &local,
                        Value indices, RankedTensorType data,
                        MutableArrayRef<int64_t> more) {
@@ -104,8 +105,9 @@ static Value ownTuples(LocalBuilder &builder, const LocalOp &local,
 
 /// Adapts a scatter_nd to local shapes. Writes to elements of other ranks go to
 /// an additional index at the end of the rank's data, which is cut off
-/// afterwards. If the index tuples are split over ranks, the ranks' results are
-/// summed later. Then one rank starts from the data and the others from zeros.
+/// afterwards. If the index tuples are split over ranks, a later collective
+/// adds the results of the ranks. In this case, one rank starts from the data
+/// and the other ranks start from zeros.
 static Value localizeScatterNd(LocalOp &local, LocalBuilder &builder) {
   auto scatter = cast<graph::ScatterNdOp>(local.op);
   auto type = graph::tensorType(scatter.getData());

@@ -15,8 +15,8 @@ using namespace mlir;
 using namespace pcc;
 
 /// Checks that the weight that `op` reads has the local shape under its
-/// sharding. Other ops need no such check: their verifiers reject a global
-/// shape next to local operands.
+/// sharding. Ops with operands need no such check: their verifiers reject a
+/// result of global shape if the operands have local shapes.
 static LogicalResult checkParameter(graph::GetParameterOp op) {
   auto parameter = SymbolTable::lookupNearestSymbolFrom<graph::ParameterOp>(
       op, op.getParameterAttr());

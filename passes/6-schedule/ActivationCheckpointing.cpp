@@ -44,8 +44,9 @@ static double flopsOf(Operation *op) {
   return cost ? cost.getFlops() : 0;
 }
 
-/// Returns the value from which a chain of reshapes computes `value`. Both
-/// share the same bytes. Returns `value` itself if no reshape computes it.
+/// Returns the value from which a chain of reshapes computes `value`. The
+/// returned value and `value` share one buffer. Returns `value` itself if no
+/// reshape computes it.
 static Value behindReshapes(Value value) {
   while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
     value = reshape->getOperand(0);
@@ -77,7 +78,8 @@ ActivationCheckpointing::ActivationCheckpointing(func::FuncOp stage,
   findBackwardBytes();
 }
 
-// A receive is pure, but must not be repeated: each message is sent once.
+// A receive is pure. It must nevertheless not be repeated, because each message
+// is sent once.
 void ActivationCheckpointing::addForward(Operation *op) {
   order.insert({op, static_cast<int>(order.size())});
   if (isPure(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
@@ -144,9 +146,9 @@ bool ActivationCheckpointing::dependsOnWeightsOnly(Value value) const {
   return weights.contains(value);
 }
 
-// An op is cheap to repeat unless it is a contraction or communication with a
-// price. A contraction of activations is cheap, too, if its result is larger
-// than its operands, as attention scores are (selective recomputation,
+// An op is cheap to repeat unless it is a contraction, or a collective whose
+// price is not 0. A contraction of activations is cheap, too, if its result is
+// larger than its operands, as attention scores are (selective recomputation,
 // Korthikanti et al. 2022).
 bool ActivationCheckpointing::isCheap(Operation *op) const {
   if (communicates(op))
@@ -162,8 +164,8 @@ bool ActivationCheckpointing::isCheap(Operation *op) const {
   return bytesOf(op->getResult(0)) > read;
 }
 
-// The price of receiving a byte is the number of flops that the device could
-// compute during the transfer.
+// The price of a collective in flops is the number of flops that the device
+// could compute in the time of the transfer.
 double ActivationCheckpointing::priceOf(Operation *op) const {
   const bool mustGo = !holdsWeights && dependsOnWeightsOnly(op->getResult(0));
   if (isCopy(op) || (mustGo && communicates(op)))
@@ -180,8 +182,8 @@ double ActivationCheckpointing::priceOf(Operation *op) const {
 // Clones
 //===----------------------------------------------------------------------===//
 
-// First, forward ops without readers, such as sends, are removed from `order`,
-// so that eraseUnread() does not erase them.
+// First removes forward ops without readers, such as sends, from `order`, the
+// list of forward ops. Otherwise eraseUnread() would erase these ops.
 double ActivationCheckpointing::apply(const plan::Recomputation &chosen) {
   assert(chosen.isKept.size() == graph.values.size() && "one entry per value");
   isKept = chosen.isKept;
@@ -233,7 +235,8 @@ ActivationCheckpointing::opsToClone(Value value) const {
   return sorted;
 }
 
-// Reverse order visits the readers of an op before the op itself.
+// Visits ops in reverse order, the readers of an op before the op itself. An op
+// whose readers are erased can then be erased, too.
 void ActivationCheckpointing::eraseUnread() {
   const auto ops = order.takeVector();
   for (auto [op, number] : llvm::reverse(ops))

@@ -41,7 +41,8 @@ public:
   /// changed before apply(). `inFlight` is the largest number of microbatches
   /// that have run their forward pass (F) but not yet their backward pass (B).
   /// If `holdsWeights`, gathered weights may stay in memory from F to B.
-  /// `cluster`, which is not copied, gives the price of communication.
+  /// Otherwise they are gathered again in B. `cluster`, which is not copied,
+  /// defines the price of communication.
   ActivationCheckpointing(mlir::func::FuncOp stage, int inFlight,
                           bool holdsWeights, const plan::Cluster &cluster);
 
@@ -51,9 +52,10 @@ public:
 
   /// Makes the backward pass recompute every activation that `chosen` does not
   /// keep. A clone of the forward op is inserted right before the first
-  /// backward op that needs it; later ones read the same clone. Forward ops
-  /// that only the backward pass read are erased. `chosen` must be the
-  /// planner's choice for stageGraph(). Returns the flops added per microbatch.
+  /// backward op that needs the activation. Later backward ops read the same
+  /// clone. Forward ops that only the backward pass read are erased. `chosen`
+  /// must be the planner's choice for stageGraph(). Returns the flops added per
+  /// microbatch.
   double apply(const plan::Recomputation &chosen);
 
 private:
@@ -62,34 +64,35 @@ private:
   /// Records in `graph` which values `op` reads. `op` is the op of the backward
   /// pass that was added last to `backward`.
   void addReads(mlir::Operation *op);
-  /// Sets `graph.backwardBytes`: for each op of the backward pass, the bytes of
-  /// the backward pass's own values that are live while it runs.
+  /// Sets `graph.backwardBytes`: for each op of the backward pass, the bytes
+  /// that are live while the op runs. Only values that the backward pass
+  /// computes are counted.
   void findBackwardBytes();
   /// Returns whether `value` depends on weights and constants only, so that it
   /// is the same in every microbatch.
   bool dependsOnWeightsOnly(mlir::Value value) const;
-  /// Returns whether `op` is cheap to repeat: --recompute selective then
-  /// repeats it in the backward pass.
+  /// Returns whether `op` is cheap to repeat. With `--recompute selective`, the
+  /// backward pass repeats the ops that are cheap.
   bool isCheap(mlir::Operation *op) const;
   /// Returns the cost of repeating `op` in the backward pass, in flops.
   double priceOf(mlir::Operation *op) const;
-  /// Returns the index in `graph.values` of `value`, or of the value from which
-  /// reshapes compute it. Returns -1 if `graph.values` lacks that value,
-  /// because it is always available.
+  /// Returns the index of `value` in `graph.values`. If reshapes compute
+  /// `value`, returns the index of the value that is reshaped. Returns -1 if
+  /// the value is not in `graph.values` because it is always available.
   int numberOf(mlir::Value value) const;
 
   /// Returns whether the backward pass can read `value` without recomputation:
-  /// it is kept, or no forward op computes it.
+  /// `value` is kept, or no forward op computes it.
   bool isAlwaysAvailable(mlir::Value value) const;
-  /// Returns the value that the backward pass reads instead of `value`: its
-  /// clone or, if it is available, `value` itself. Missing clones are inserted
-  /// at `builder`.
+  /// Returns the value that the backward pass reads for the forward value
+  /// `value`: `value` itself if it is always available, otherwise its clone.
+  /// Inserts missing clones at `builder`.
   mlir::Value again(mlir::Value value, mlir::OpBuilder &builder);
   /// Returns the forward ops that must be cloned to recompute `value`, in the
   /// order of the forward pass. Ops that already have a clone are not included.
   llvm::SmallVector<mlir::Operation *> opsToClone(mlir::Value value) const;
-  /// Erases the forward ops without readers: after apply() has inserted clones,
-  /// the backward pass reads these instead.
+  /// Erases the forward ops without readers. After apply() has inserted clones,
+  /// the backward pass reads the clones, so some forward ops are not read.
   void eraseUnread();
 
   /// Body of the stage function.

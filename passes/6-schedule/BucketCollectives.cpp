@@ -38,8 +38,8 @@ struct BucketPart {
   /// The collective. Mutable because the accessors of an op handle are not
   /// const.
   mutable dist::CollectiveOp op;
-  /// Sub-axes of the mesh along which the ranks that take part in the call (the
-  /// members) differ, major to minor.
+  /// Sub-axes of the mesh along which the members (ranks that take part in the
+  /// call) have different coordinates, major to minor.
   dist::SubAxes group;
   /// Reduction that an all-reduce performs.
   dist::ReductionKind reduction = dist::ReductionKind::Sum;
@@ -56,16 +56,17 @@ struct BucketPart {
 } // namespace
 
 /// Returns the sub-axes of `from` that are not in `to`. Returns nullopt if
-/// there are none, or if the sub-axes of the two overlap only in part.
+/// there are none, or if a sub-axis of `from` overlaps a sub-axis of `to` only
+/// in part.
 static std::optional<dist::SubAxes> difference(const dist::SubAxes &from,
                                                const dist::SubAxes &to) {
   auto rest = plan::subtract(from, to);
   return rest && !rest->empty() ? rest : std::nullopt;
 }
 
-/// Returns the all-reduce `op` in the form that a bucket (collectives that
-/// share one call) contains. Returns nullopt if the op also changes how dims
-/// are split, or if it reduces over the time axis (microbatches).
+/// Returns the all-reduce `op` as a BucketPart, an element of a bucket
+/// (collectives that share one call). Returns nullopt if the op also changes
+/// how dims are split, or if it reduces over the time axis (microbatches).
 static std::optional<BucketPart> partOfReduction(dist::CollectiveOp op,
                                                  const dist::Sharding &from,
                                                  const dist::Sharding &to) {
@@ -78,10 +79,10 @@ static std::optional<BucketPart> partOfReduction(dist::CollectiveOp op,
   return BucketPart{op, *group, from.partials.front().kind};
 }
 
-/// Returns the all-gather `op` along one dim in the form that a bucket
-/// (collectives that share one call) contains, if its result is the plain
-/// concatenation of the ranks' operands. This holds if the gathered axes are
-/// the most minor of the axes that split the dim, without strides. Returns
+/// Returns the all-gather `op` along one dim as a BucketPart, an element of a
+/// bucket (collectives that share one call). The result of the op must be the
+/// plain concatenation of the ranks' operands. This holds if the gathered axes
+/// are the most minor of the axes that split the dim, without strides. Returns
 /// nullopt for other all-gathers.
 static std::optional<BucketPart> partOfGather(dist::CollectiveOp op,
                                               const dist::Sharding &from,
@@ -109,8 +110,8 @@ static std::optional<BucketPart> partOfGather(dist::CollectiveOp op,
   return part;
 }
 
-/// Returns `op` in the form that a bucket (collectives that share one call)
-/// contains. Returns nullopt if `op` cannot be in a bucket: it is neither an
+/// Returns `op` as a BucketPart, an element of a bucket (collectives that share
+/// one call). Returns nullopt if `op` cannot be in a bucket: it is neither an
 /// all-reduce nor an all-gather, reads through a window (halo exchange), or has
 /// masked rows.
 static std::optional<BucketPart> partOf(dist::CollectiveOp op) {
@@ -134,7 +135,7 @@ public:
       : function(function), mesh(mesh), prices(prices) {}
 
   /// Replaces each bucket of the function (collectives that can share one call)
-  /// by one call. Returns the number of calls that this saves.
+  /// by one call. Returns the number of calls saved.
   int64_t run() {
     std::vector<plan::CollectiveCall> calls = findCalls();
     int64_t saved = 0;
@@ -149,9 +150,9 @@ public:
   }
 
 private:
-  /// Finds the collectives that may be in a bucket (a group that shares one
-  /// call). Appends them to `parts` and returns them, in the same order, in the
-  /// form that the planner reads.
+  /// Finds the collectives that may be in a bucket (collectives that share one
+  /// call). Appends them to `parts`. Returns, in the order of `parts`, the form
+  /// of each collective that the planner reads.
   std::vector<plan::CollectiveCall> findCalls() {
     DenseMap<Operation *, size_t> placeOf;
     for (Operation &op : function.front())
@@ -170,18 +171,18 @@ private:
     return calls;
   }
 
-  /// Returns whether the collective is small enough for a bucket: copying its
-  /// operand and result into and out of a packed buffer takes at most half of
-  /// the latency of a call.
+  /// Returns whether the collective is small enough for a bucket (collectives
+  /// that share one call). Its operand and result are copied into and out of a
+  /// packed buffer. This must take at most half of the latency of a call.
   bool isSmall(const BucketPart &part) const {
     return plan::isWorthPacking(
         graph::numBytes(part.operand()), graph::numBytes(part.result()),
         prices.seconds(part.group, 0), prices.cluster->memoryBytesPerSecond);
   }
 
-  /// Returns whether the operands of all ranks in the group have the same size,
-  /// without padding. In a packed buffer padding would be sent, too, and
-  /// increase the received bytes.
+  /// Returns whether the operands of all ranks in the group have equal sizes,
+  /// without padding. In a packed buffer, padding would be sent as well, so
+  /// more bytes would be received.
   static bool isEven(const BucketPart &part) {
     const bool gathers = part.op.getKind() == CollectiveKind::AllGather;
     const int64_t pieces = gathers ? part.numMembers() : 1;
@@ -192,10 +193,10 @@ private:
                receivedTimesMembers(part);
   }
 
-  /// Returns the bytes that a rank receives if the operands of all ranks have
-  /// the same size, times the number m of ranks, which makes the result an
-  /// integer. A rank receives 2 (m - 1) / m times the operand in an all-reduce,
-  /// and m - 1 operands in an all-gather.
+  /// Returns m times the bytes that a rank receives, where m is the number of
+  /// ranks in the group. (The factor m makes the result an integer.) The
+  /// operands of all ranks must have equal sizes. A rank receives 2 (m - 1) / m
+  /// operands in an all-reduce, and m - 1 operands in an all-gather.
   static int64_t receivedTimesMembers(const BucketPart &part) {
     const int64_t members = part.numMembers();
     const int64_t bytes =
@@ -205,9 +206,9 @@ private:
                : (members - 1) * members * bytes;
   }
 
-  /// Returns a number for the kind of call. It is equal for two collectives if
-  /// and only if kind, group, reduction and element type are; shapes do not
-  /// matter.
+  /// Returns a number for the kind of call. Two collectives have equal numbers
+  /// if and only if they agree in kind, group (axes of the ranks that
+  /// communicate), reduction and element type. Their shapes may differ.
   size_t kindOf(const BucketPart &part) {
     std::string text = dist::toString(part.op.getKind());
     for (const dist::SubAxis &axis : part.group)
@@ -222,13 +223,14 @@ private:
   // Packing
   //===--------------------------------------------------------------------===//
 
-  /// Replaces the collectives of a bucket by one call before the last of them:
-  /// packs the operands into one tensor, creates the call and unpacks the
-  /// results. The global tensor of the call is [members, others, elements]. For
-  /// an all-gather, dim 0 has one index per rank that takes part in the call,
-  /// and is split over these ranks (the group). For an all-reduce, dim 0 has
-  /// size 1, and the tensor is partial over the group. Dim 1 is split over all
-  /// other axes, because ranks that differ along these have different data:
+  /// Replaces the collectives of a bucket (which share one call) by one call
+  /// before the last of them: packs the operands into one tensor, creates the
+  /// call and unpacks the results. The global tensor of the call is [members,
+  /// others, elements]. For an all-gather, dim 0 has one index per rank that
+  /// takes part in the call, and is split over these ranks (the group). For an
+  /// all-reduce, dim 0 has size 1, and the tensor is partial over the group.
+  /// Dim 1 is split over all axes that are not in the group, because ranks
+  /// along these axes have different data:
   ///
   ///     [members @ group, others @ other axes, elements]  ->  [-, others, -]
   void callOnce(ArrayRef<BucketPart> bucket) {
@@ -268,8 +270,9 @@ private:
       part.op->erase();
   }
 
-  /// Returns the sub-axes of the mesh that are not in the collective's group,
-  /// except for the time axis.
+  /// Returns the sub-axes of the mesh that are not in the group of the
+  /// collective, except for the time axis. (The group is the axes along which
+  /// ranks communicate.)
   dist::SubAxes othersOf(const BucketPart &part) const {
     dist::SubAxes others;
     for (const dist::Axis &axis : mesh.axes) {
@@ -287,8 +290,9 @@ private:
     return dist::numParts(othersOf(part));
   }
 
-  /// Returns the sharding of the packed operand of the call. `reduces` is true
-  /// for an all-reduce and false for an all-gather.
+  /// Returns the sharding of the packed operand of the call that replaces a
+  /// bucket (collectives that share one call). `part` is any collective of the
+  /// bucket. `reduces` is true for an all-reduce and false for an all-gather.
   dist::Sharding sharding(const BucketPart &part, bool reduces) const {
     dist::Sharding made = dist::Sharding::whole(3);
     if (reduces)
@@ -332,10 +336,10 @@ private:
   }
 
   /// Makes all users of the result of the collective `part` read a slice of
-  /// `results`, the packed result of the call. Its shape is [ranks, length], or
-  /// [1, length] for an all-reduce. The slice starts at column `begin`. For an
-  /// all-gather, the dim of ranks is moved before the gathered dim and merged
-  /// into it:
+  /// `results`, the packed result of the call. `results` has the shape [ranks,
+  /// length], or [1, length] for an all-reduce. The slice starts at column
+  /// `begin`. For an all-gather, the dim of ranks is moved before the gathered
+  /// dim and merged into it:
   ///   [ranks, a, b]  ->  [a, ranks, b]  ->  [a, ranks · b]
   static void unpack(OpBuilder &builder, Value results, int64_t begin,
                      const BucketPart &part) {
@@ -367,7 +371,8 @@ private:
   const plan::Prices &prices;
   /// Collectives that may share a call with others, in program order.
   std::vector<BucketPart> parts;
-  /// Number of each kind of call, by the kind's text form.
+  /// By the text form of a kind of call: the number of the kind, as kindOf
+  /// returns it.
   std::map<std::string, size_t> kinds;
 };
 

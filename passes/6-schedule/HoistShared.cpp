@@ -37,8 +37,8 @@ static int64_t bytesOf(TypeRange types) {
   return bytes;
 }
 
-/// Returns whether `attribute` contains a sharding over the time axis. The
-/// value then differs between microbatches.
+/// Returns whether `attribute` contains a sharding over the time axis
+/// (microbatches). A value with such a sharding differs between microbatches.
 static bool usesTime(Attribute attribute) {
   const WalkResult walked = attribute.walk([](dist::ShardingAttr sharding) {
     const bool found = llvm::any_of(
@@ -58,17 +58,18 @@ static bool communicates(Operation *op) {
 
 namespace {
 /// Moves ops of one stage whose results are equal in all microbatches to a new
-/// function, which runs once per step. The stage function takes their results
-/// as arguments with the attribute `pipe.held`, which names the function that
-/// returns the value.
+/// function, which runs once per step. The stage function receives the results
+/// of these ops as arguments. Each of these arguments has the attribute
+/// `pipe.held`, which names the function that returns the value.
 class SharedOpHoister {
 public:
   explicit SharedOpHoister(func::FuncOp stage)
       : stage(stage), body(stage.front()) {}
 
-  /// Moves the ops that the planner chooses. Returns the bytes of the values
-  /// that stay in memory for the whole step, at most `maxHeldBytes`. If no
-  /// value would stay, leaves the stage unchanged and returns 0.
+  /// Moves the shared ops that the planner chooses. Returns the bytes of the
+  /// moved ops' results that stay in memory for the whole step, at most
+  /// `maxHeldBytes`. If no result would stay, leaves the stage unchanged and
+  /// returns 0.
   int64_t run(int64_t maxHeldBytes) {
     readOps();
     hoisting = plan::chooseHoisting(stageOps, maxHeldBytes);
@@ -106,10 +107,10 @@ private:
   }
 
   /// Returns whether the results of `op` are equal in all microbatches. They
-  /// are if `op` is pure, its shardings do not use the time axis
+  /// are equal if `op` is pure, its shardings do not use the time axis
   /// (microbatches), and its operands are equal in all microbatches. Returns
-  /// false for a receive, because the op that computes the value is in another
-  /// stage.
+  /// false for a receive, because the op that computes the received value is in
+  /// another stage. Returns false for an op of the update as well.
   bool isShared(Operation *op) const {
     if (!isMemoryEffectFree(op) || isa<pipe::ReceiveOp>(op) ||
         usesTime(op->getAttrDictionary()) || isOfUpdate(op))
@@ -129,13 +130,14 @@ private:
     return part && part.getInt() >= updatePart;
   }
 
-  /// Returns whether `op` stays in the stage function, and so runs in every
-  /// microbatch, after shared ops have been moved.
+  /// Returns whether `op` stays in the stage function and runs in every
+  /// microbatch. Otherwise `op` is a shared op, which is moved to the
+  /// once-per-step function.
   bool runsEach(Operation *op) const {
     return op == body.getTerminator() || hoisting.runsEach[numberOf.at(op)];
   }
 
-  /// Returns whether an op that runs in every microbatch reads `value`.
+  /// Returns whether `value` is read by an op that runs in every microbatch.
   bool isReadEach(Value value) const {
     return llvm::any_of(value.getUsers(),
                         [&](Operation *user) { return runsEach(user); });

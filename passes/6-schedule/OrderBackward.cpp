@@ -26,10 +26,9 @@ using namespace pcc::schedule;
 
 namespace {
 /// Finds the values that depend on the gradient of the loss. The dependence
-/// begins at a `graph.loss_gradient`, at a receive of the backward pass, or at
-/// an argument with `pipe.held`, if the result of another function that it
-/// takes depends on the gradient. The values of a function are computed at the
-/// first query.
+/// begins at a `graph.loss_gradient` and at a receive of the backward pass. It
+/// continues through an argument with `pipe.held`, whose value is a result of
+/// another function. The values of a function are computed at the first query.
 class LossDependence {
 public:
   /// Returns whether `value` depends on the gradient of the loss.
@@ -80,17 +79,18 @@ static void moveToFirstReader(Operation *op) {
   op->moveBefore(first);
 }
 
-/// Returns whether `op` should move to its first reader: it is a pure op of the
-/// backward pass, has a reader, and does not depend on the gradient of the
-/// loss.
+/// Returns whether `op` should be moved right before its first reader. It
+/// should if it is a pure op of the backward pass, has a reader, and does not
+/// depend on the gradient of the loss.
 static bool waitsForReader(Operation *op, LossDependence &dependence) {
   return runsInBackward(op) && isPure(op) && !op->use_empty() &&
          !dependence.contains(op->getResult(0));
 }
 
-/// Moves `sum` right after the op that computes the gradient to accumulate,
-/// together with the unary ops between the two, such as a reduce-scatter. Each
-/// of these must have one reader. Returns the number of moved ops.
+/// Moves `sum` right after the op that computes the gradient to accumulate.
+/// Unary ops between that op and `sum`, such as a reduce-scatter, move together
+/// with `sum`. Each unary op must have one reader. Returns the number of moved
+/// ops.
 ///   gradient ── reduce_scatter ── accumulate
 static size_t moveToGradient(graph::AccumulateOp sum) {
   SmallVector<Operation *> way{sum};

@@ -65,8 +65,9 @@ private:
     return value.getDefiningOp() ? pipe::stageOf(value.getDefiningOp()) : 0;
   }
 
-  /// Finds the model's arguments that the stage reads, and the model's results
-  /// that it returns. Both are recorded as ascending indices.
+  /// Finds the model's arguments that the stage reads (`arguments`), and the
+  /// model's results that the stage returns (`results`). Both lists hold
+  /// ascending indices.
   void collect() {
     auto note = [&](Value value) {
       if (auto argument = dyn_cast<BlockArgument>(value))
@@ -120,10 +121,10 @@ private:
   }
 
   /// Sets the attribute `pipe.part` of `op`: the number of the function to
-  /// which split-actions moves it. The number is that of `of`, the op of the
-  /// model from which `op` was made. If `arrives` is true, `op` is the receive
-  /// of the transfer `of`; in the update, the part of a receive is one later
-  /// than that of the send.
+  /// which split-actions moves `op`. The number is the part of `of`, the op of
+  /// the model from which `op` was made. If `arrives` is true, `op` is the
+  /// receive of the transfer `of`. In the update, the part of a receive is one
+  /// later than the part of the send.
   void markPart(Operation *op, Operation *of, bool arrives = false) const {
     if (parts)
       op->setAttr(pipe::partName,
@@ -150,16 +151,16 @@ private:
   /// Indices of the model's arguments that the stage reads. Ascending once
   /// collect() has run.
   llvm::SmallSetVector<unsigned, 8> arguments;
-  /// Sorted copy of `arguments`, from which collect() rebuilds it.
+  /// Temporary list in which collect() sorts `arguments`.
   SmallVector<unsigned, 0> order;
   /// Indices of the model's results that the stage returns, ascending.
   SmallVector<unsigned> results;
 };
 } // namespace
 
-/// Returns a name for each value that is transferred between stages:
-/// NODE#NUMBER, where NUMBER makes it unique. A value that goes to several
-/// stages has one name.
+/// Returns a name for each value that is transferred between stages. The name
+/// is NODE#NUMBER, where NODE is an ONNX node and NUMBER makes the name unique.
+/// A value that is sent to several stages has one name.
 static DenseMap<Value, std::string> nameTransfers(func::FuncOp model) {
   DenseMap<Value, std::string> names;
   for (auto transfer : model.getOps<pipe::TransferOp>()) {

@@ -21,9 +21,9 @@ using namespace pcc::schedule;
 
 namespace {
 /// A function that chooses which activations are kept in the stages of one
-/// pipeline position (the stages that one rank runs). The first argument is
-/// these stages. The second argument is the memory budget of the position in
-/// bytes, which only the mode `auto` uses.
+/// pipeline position (the stages that one rank runs). The first argument holds
+/// one graph per stage. The second argument is the memory budget of the
+/// position in bytes, which only the mode `auto` uses.
 using Chooser = std::vector<plan::Recomputation> (*)(
     const std::vector<plan::StageGraph> &, int64_t);
 } // namespace

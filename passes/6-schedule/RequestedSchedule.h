@@ -11,11 +11,14 @@ namespace pcc::schedule {
 /// Returns the action table of `module`: which actions each pipeline position
 /// (the stages that one rank runs) executes, in order. Actions are, for
 /// example, the forward pass (F) and the backward pass (B) of one microbatch.
-/// The actions that run once per step, updates and UNSHARD, are not yet
-/// included. The table is the one in `pipe.table`, which a user wrote, or else
-/// the one that is generated for the schedule named in `pipe.schedule`; without
-/// that attribute the schedule is `forward` (inference). The sizes are
-/// `pipe.stages`, `pipe.virtual_stages` (stages per position) and
+/// The table is not yet complete: the actions that run once per step are added
+/// later. They are the updates, and UNSHARD (all-gather of weights that all
+/// microbatches share).
+///
+/// The table is parsed from `pipe.table`, which a user wrote. Without
+/// `pipe.table`, it is generated for the schedule named in `pipe.schedule`.
+/// Without either attribute, the schedule is `forward` (inference). The sizes
+/// are `pipe.stages`, `pipe.virtual_stages` (stages per position) and
 /// `pipe.microbatches`, each 1 if absent. Emits an error at the module and
 /// fails if the schedule is unknown or does not fit these sizes.
 mlir::FailureOr<plan::ActionTable> actionTableOf(mlir::ModuleOp module);

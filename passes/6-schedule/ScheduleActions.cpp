@@ -19,9 +19,9 @@ using namespace pcc::schedule;
 namespace {
 struct ScheduleActions
     : pcc::schedule::impl::ScheduleActionsBase<ScheduleActions> {
-  /// Returns the stages that have a function for the action UNSHARD. This
-  /// action runs once per step and computes values that all microbatches share.
-  /// The pass hoist-shared creates these functions.
+  /// Returns the stages that have a function for the action UNSHARD, which pass
+  /// hoist-shared creates. UNSHARD runs once per step and computes values that
+  /// all microbatches share, such as all-gathered weights.
   std::vector<int> stagesThatShare() {
     std::vector<int> stages;
     for (auto function : getOperation().getOps<func::FuncOp>())
@@ -30,9 +30,10 @@ struct ScheduleActions
     return stages;
   }
 
-  /// Returns the parts into which the update of every stage is divided; each
-  /// part has its own function. An action U (update) contains the number of the
-  /// part in place of the microbatch number that other actions contain.
+  /// Returns the parts into which the update of every stage is divided. Each
+  /// part has its own function. The name of an update action (U) contains the
+  /// number of the part, and names of other actions contain the number of the
+  /// microbatch.
   std::vector<plan::StageUpdate> updates() {
     std::vector<plan::StageUpdate> found;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
@@ -44,9 +45,9 @@ struct ScheduleActions
     return found;
   }
 
-  /// Returns the action table that the module asks for, with the actions that
-  /// run once per step inserted: UNSHARD (values that all microbatches share)
-  /// and updates.
+  /// Returns the action table that the module requests. Inserts the actions
+  /// that run once per step: UNSHARD (values that all microbatches share) and
+  /// updates.
   FailureOr<plan::ActionTable> makeTable() {
     FailureOr<plan::ActionTable> table = actionTableOf(getOperation());
     if (failed(table))

@@ -72,9 +72,10 @@ static DenseSet<Operation *> opsOfSeveralGradients(Block &body) {
 }
 
 /// Divides the backward ops of a stage between the actions I (input gradient)
-/// and W (weight gradient). An op goes to W if no gradient that the stage sends
-/// depends on it. In a stage that sends no gradient, it goes to W if the
-/// gradient of at most one weight depends on it. All other ops stay in I.
+/// and W (weight gradient). An op is put into W if no gradient that the stage
+/// sends depends on it. In a stage that sends no gradient, an op is put into W
+/// if the gradient of at most one weight depends on it. All other ops stay in
+/// I.
 static void splitBackward(Block &body) {
   DenseSet<Operation *> inputs = opsBehindSends(body);
   if (inputs.empty())
@@ -90,15 +91,16 @@ static void splitBackward(Block &body) {
 
 namespace {
 /// Divides one stage function into several functions, one per part
-/// (`pipe.part`) such as forward pass, backward pass and update, and erases it.
-/// A stage function that has only a forward part is kept.
+/// (`pipe.part`) such as forward pass, backward pass and update. Erases the
+/// stage function afterwards. A stage function that has only a forward part is
+/// kept as it is.
 class StageSplitter {
 public:
   /// Prepares the division of the function `stage`. `isBackward` is true if the
-  /// schedule runs a backward pass of the stage; the stage then gets a function
-  /// for it even if it has no gradients. `splitsBackward` is true if the
+  /// schedule runs a backward pass of the stage. The stage then gets a backward
+  /// function even if it has no gradients. `splitsBackward` is true if the
   /// schedule splits the backward pass into the actions I (input gradient) and
-  /// W (weight gradient); otherwise it is the single action B.
+  /// W (weight gradient). If false, the backward pass is the single action B.
   StageSplitter(func::FuncOp stage, bool isBackward, bool splitsBackward)
       : stage(stage), body(stage.front()), splitsBackward(splitsBackward) {
     functions.try_emplace(forwardPart);
@@ -142,12 +144,13 @@ private:
     func::FuncOp op;
     /// Maps values of the stage function to values of this function.
     IRMapping map;
-    /// Values that this function returns: those that other functions take, and
-    /// outputs of the model, in the order in which they were added.
+    /// Values that this function returns, in the order in which they were
+    /// added. They are values that other functions read, and outputs of the
+    /// model.
     SmallVector<Value> results;
     SmallVector<DictionaryAttr> resultAttributes;
-    /// For each value of the stage that another function takes, the index in
-    /// `results` at which this function returns it.
+    /// For each value of the stage that another function reads, the index in
+    /// `results` at which this function returns the value.
     DenseMap<Value, unsigned> resultOf;
   };
 
@@ -184,8 +187,8 @@ private:
   }
 
   /// Returns the name of the action that runs a part, such as "B" for the
-  /// backward pass or "U0" for the first part of the update. Not for the
-  /// forward part.
+  /// backward pass or "U0" for the first part of the update. `part` must not be
+  /// the forward part.
   std::string actionOf(int64_t part) const {
     if (part == backwardPart)
       return splitsBackward ? "I" : "B";
@@ -222,9 +225,11 @@ private:
     builder.clone(*op, function.map)->removeAttr(pipe::partName);
   }
 
-  /// Returns the value that stands for `value` in the function of a part: the
-  /// result of a clone, or a new argument if another function computes it or if
-  /// it is an argument of the stage. Weights and constants are cloned.
+  /// Returns the value that stands for `value` in the function of a part (such
+  /// as the backward pass). If this function computes `value`, it is the result
+  /// of a clone. If another function computes `value`, or if `value` is an
+  /// argument of the stage, it is a new argument. Weights and constants are
+  /// cloned.
   Value valueIn(int64_t part, Value value) {
     ActionFunction &function = functionOf(part);
     if (Value known = function.map.lookupOrNull(value))
@@ -253,16 +258,18 @@ private:
     return function.op.getArgument(last);
   }
 
-  /// Appends an argument to `taker` for `value`, which the function of another
-  /// part, `maker`, computes and returns. Returns the argument.
+  /// Appends an argument for `value` to `taker`, the function that reads
+  /// `value`. The function of another part, `maker`, computes and returns
+  /// `value`. Returns the argument.
   Value held(ActionFunction &taker, Value value, int64_t maker) {
     return addArgument(taker, value.getType(),
                        heldAttributes(value, maker, resultFor(value, maker)),
                        value.getLoc());
   }
 
-  /// Returns the attributes of an argument that takes `value`, which is result
-  /// number `result` of the function of the part `maker`.
+  /// Returns the attributes of an argument that receives `value` from another
+  /// function. `value` is result number `result` of the function of the part
+  /// `maker`.
   DictionaryAttr heldAttributes(Value value, int64_t maker, unsigned result) {
     NamedAttrList attributes;
     attributes.append(pipe::heldAttr(stage.getContext(),
@@ -294,12 +301,12 @@ private:
 
   /// Returns the sum of the op's operand over all microbatches, as a value in
   /// the function of the part `part`. The function that computes the operand
-  /// becomes an accumulator: it takes its own result of the microbatch before
-  /// as an argument and adds to it. Example with the actions B (backward pass)
-  /// and U0 (first part of the update):
+  /// becomes an accumulator. One argument of this function is its own result of
+  /// the previous microbatch, to which it adds the operand. Example with the
+  /// actions B (backward pass) and U0 (first part of the update):
   ///
   ///   B(gradients so far)  ->  gradients so far + gradients of the microbatch
-  ///   U0(gradients)            takes the result of the last B
+  ///   U0(gradients)            reads the result of the last B
   ///
   /// If the operand is equal in all microbatches (the op lacks `sums`) or if
   /// `part` computes it, no sum is built, and the operand itself is returned.
@@ -361,8 +368,8 @@ private:
   /// The function of each part (such as the backward pass), in the order in
   /// which the parts run.
   std::map<int64_t, ActionFunction> functions;
-  /// For each output of the model, the part whose function returns it, and the
-  /// output's index.
+  /// For each output of the model: the part (such as the backward pass) whose
+  /// function returns the output, and the output's index.
   SmallVector<std::pair<int64_t, unsigned>> outputs;
 };
 

@@ -10,8 +10,8 @@ using namespace pcc::schedule;
 using graph::StepPart;
 
 /// Returns whether `op` may be delayed to the part (function) of the ops that
-/// read it. A transfer may not be delayed: it sends its value to another stage
-/// as soon as the value exists.
+/// read its result. A transfer may not be delayed: it sends its value to
+/// another stage as soon as the value exists.
 static bool mayWait(Operation *op) { return !isa<pipe::TransferOp>(op); }
 
 StageParts::StageParts(Block &block) : step(block, mayWait) {
@@ -47,8 +47,8 @@ void StageParts::findEarliest(Block &block) {
   }
 }
 
-// Reverse order visits the readers of an op before the op. Transfers, and ops
-// whose results the model returns, are not delayed.
+// Visits the ops in reverse order, the readers of an op before the op itself.
+// Transfers, and ops whose results the model returns, are not delayed.
 void StageParts::delay(Block &block) {
   for (Operation &op : llvm::reverse(block.without_terminator())) {
     if (step.of(&op) != StepPart::Update || op.use_empty() ||
@@ -62,9 +62,9 @@ void StageParts::delay(Block &block) {
   }
 }
 
-// Several stages of a rank may read the same parameter, of which the rank has
-// one copy. A write must therefore be in a later part than the reads of other
-// stages. For reads of its own stage the same part is enough, because a
+// Several stages of a rank may read one parameter, of which the rank has one
+// copy. A write must therefore be in a later part (function) than the reads by
+// other stages. It may be in the part of the reads by its own stage, because a
 // function writes at its end.
 void StageParts::writeLast(Block &block) {
   std::map<StringRef, std::map<int64_t, int64_t>> lastReads;

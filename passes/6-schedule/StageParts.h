@@ -50,14 +50,15 @@ inline void setPart(mlir::Operation *op, int64_t part) {
 }
 
 /// Returns whether `op` runs in the backward pass: in the part of action B
-/// (backward) or I (input gradient), or in that of W (weight gradient).
+/// (backward) or I (input gradient), or in the part of action W (weight
+/// gradient).
 inline bool runsInBackward(mlir::Operation *op) {
   return partOf(op) == backwardPart || partOf(op) == weightGradientPart;
 }
 
-/// Returns whether `op` is a source: pure and without operands, such as a
-/// constant or the read of a weight, but no receive. Sources are in no part:
-/// each function that reads one gets its own clone.
+/// Returns whether `op` is a source: a pure op without operands, such as a
+/// constant or the read of a weight. A receive is not a source. Sources are in
+/// no part: each function that reads a source gets its own clone.
 inline bool isSourceOp(mlir::Operation *op) {
   return op->getNumOperands() == 0 && mlir::isPure(op) &&
          !mlir::isa<pipe::ReceiveOp>(op);
@@ -76,8 +77,8 @@ inline bool isSourceOp(mlir::Operation *op) {
 /// Example: the global gradient norm, stages 0 and 1.
 ///
 ///   U0   stage 1: squares of its gradients, sent to stage 0
-///   U1   stage 0: its squares, the norm, sent to stage 1; update of its weights
-///   U2   stage 1: update of its weights
+///   U1   stage 0: its squares; the norm, sent to stage 1; its weight update
+///   U2   stage 1: its weight update
 class StageParts {
 public:
   /// Determines the part (the function of its stage) of each op of `block`,
@@ -87,22 +88,23 @@ public:
   /// Returns the part (the function of its stage) of `op`. For a transfer, it
   /// is the part that sends the value.
   int64_t of(mlir::Operation *op) const;
-  /// Returns the part (function of the receiving stage) in which the value of a
-  /// transfer is received. In the update it is one part after the sending part,
-  /// otherwise the same part.
+  /// Returns the part (function of the receiving stage) in which the value of
+  /// `transfer` is received. In the update, the value is received one part
+  /// after the sending part. Otherwise both parts are equal.
   int64_t ofArrival(mlir::Operation *transfer) const;
 
 private:
-  /// Sets the level of each update op, which is the part of the update in which
-  /// it runs, counted from 0: the largest number of transfers between stages on
-  /// a path to the op.
+  /// Sets the level of each update op: the part of the update in which the op
+  /// runs, counted from 0. It is the largest number of transfers between stages
+  /// on a path through update ops to the op.
   void findEarliest(mlir::Block &block);
   /// Delays update ops: raises the level of each op (the part of the update in
   /// which it runs) to the lowest level of the ops that read its results.
   void delay(mlir::Block &block);
-  /// Raises the level of each op that writes a parameter (the part of the
-  /// update in which it runs). The write is then in a later part than the reads
-  /// by other stages, and in no earlier part than the reads by its own stage.
+  /// Raises the level (part of the update) of each op that writes a parameter.
+  /// The write is then in a later part than reads of the parameter by other
+  /// stages. It is in the same part as reads by its own stage, or in a later
+  /// one.
   void writeLast(mlir::Block &block);
 
   /// Division of the ops into forward pass, backward pass and update.

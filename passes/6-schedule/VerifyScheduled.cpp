@@ -72,8 +72,9 @@ struct VerifyScheduled
             static_cast<int>(send.getTo()), kind.kind, kind.part};
   }
 
-  /// Returns all sends of the module. Emits an error unless each has exactly
-  /// one receive of the same value and type, on the stage to which it sends.
+  /// Returns all sends of the module. Emits an error unless each send has
+  /// exactly one receive with the name and the type of the sent value, on the
+  /// stage to which the value is sent.
   FailureOr<std::vector<plan::Transfer>> readTransfers() {
     std::vector<plan::Transfer> transfers;
     llvm::StringMap<Type> sent;
@@ -105,10 +106,11 @@ struct VerifyScheduled
     return transfers;
   }
 
-  /// Checks that each action of the table has exactly one function and each
-  /// function an action, and that arguments with `pipe.held` are valid. Actions
-  /// other than F (forward), B (backward), I (input gradient) and W (weight
-  /// gradient) may occur only once per stage. Emits an error if a check fails.
+  /// Checks that each action of the table has exactly one function, that each
+  /// function has an action, and that arguments with `pipe.held` are valid.
+  /// Actions other than F (forward), B (backward), I (input gradient) and W
+  /// (weight gradient) may occur only once per stage. Emits an error if a check
+  /// fails.
   LogicalResult checkFunctions(const plan::ActionTable &table) {
     std::set<std::pair<int64_t, std::string>> run;
     for (const auto &row : table.positions)
@@ -155,8 +157,8 @@ struct VerifyScheduled
            << " does not compute";
   }
 
-  /// Runs all checks. The simulated run of all ranks comes last, because it
-  /// relies on the results of the checks before it.
+  /// Runs all checks of the schedule. The simulated run of all ranks comes
+  /// last, because it relies on the results of the other checks.
   LogicalResult check() {
     auto table = readTable();
     if (failed(table))

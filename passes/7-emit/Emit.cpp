@@ -34,14 +34,16 @@ using namespace pcc::emit;
 
 namespace {
 /// Writes the bundle (the directory that pcc writes) of one module. run() lists
-/// the steps, which are private methods. Each step uses the results of the
-/// preceding steps. The first step that fails ends the run.
+/// the steps, each of which is a private method. A step uses the results of the
+/// preceding steps. If a step fails, run() returns its error and skips the
+/// remaining steps.
 class BundleEmitter {
 public:
   BundleEmitter(ModuleOp module, const BundleOptions &options)
       : module(module), options(options) {}
 
-  /// Runs all steps, then moves the bundle to its final path.
+  /// Runs all steps in the order of `parts`, then moves the bundle to its final
+  /// path.
   Status run() {
     using Part = Status (BundleEmitter::*)();
     static constexpr Part parts[] = {&BundleEmitter::read,
@@ -82,12 +84,13 @@ private:
     return checkMemory(module, memoryOf(*facts, programs));
   }
 
-  /// Creates the temporary directory that the bundle is written into. finish()
-  /// renames it to the path of the bundle.
+  /// Creates the temporary directory that the bundle is written into.
+  /// BundleFolder::finish() later renames the directory to the path of the
+  /// bundle.
   Status createFolder() { return folder.create(options.bundle); }
 
-  /// Stores the sizes and hashes of the weight files in the programs. With
-  /// `packWeights`, also copies the weights into the bundle.
+  /// Stores the sizes and hashes of the weight files in the programs. Copies
+  /// the weights into the bundle if the option `packWeights` is true.
   Status placeWeights() {
     PCC_RETURN_IF_ERROR(describeWeightFiles(programs));
     return options.packWeights ? packWeights(programs, folder)
@@ -115,9 +118,9 @@ private:
     return Status::success();
   }
 
-  /// Compiles the kernels to PTX. If nvJitLink is installed, also assembles the
-  /// PTX to a cubin. Otherwise emits a remark, since the GPU's driver then
-  /// assembles the PTX when it loads it.
+  /// Compiles the kernels to PTX. If the library nvJitLink is installed, also
+  /// assembles the PTX to a cubin (GPU machine code). If not, emits a remark:
+  /// the GPU's driver will assemble the PTX when it loads the kernels.
   Status compileForGpus() {
     FailureOr<std::string> ptx =
         makePtx(module, gpuCode->arch, support + "/libdevice.10.bc");
@@ -140,9 +143,9 @@ private:
     return Status::success();
   }
 
-  /// Writes `bytes`, an object file with kernels, into the folder of the bundle
-  /// under the name `name` + number + `.o`. Each executable will be linked with
-  /// it.
+  /// Writes `bytes`, an object file with compiled kernels, into the folder of
+  /// the bundle. The file is called `name` + number + `.o`. All executables of
+  /// the bundle are linked with it.
   Status addObject(const std::string &name, const std::vector<char> &bytes) {
     const std::string file = name + std::to_string(objects.size()) + ".o";
     objects.push_back(file);
@@ -150,11 +153,11 @@ private:
     return folder.write(file, {bytes.data(), bytes.size()});
   }
 
-  /// Stores the hashes of the kernels, of the runtime and of the whole plan in
-  /// the programs, and verifies each program as the loader does. The plan hash
-  /// covers all programs, the kernels and the runtime. At startup the ranks
-  /// compare their plan hashes, so that ranks of different bundles cannot run
-  /// together.
+  /// Stores three hashes in each program: that of the kernels, that of the
+  /// runtime, and the plan hash. Verifies each program by the checks that the
+  /// loader runs at startup. The plan hash covers the programs of all
+  /// positions, the kernels and the runtime. At startup the ranks compare their
+  /// plan hashes, so that ranks of different bundles cannot run together.
   Status sealPrograms() {
     uint64_t runtimeHash = 0;
     PCC_RETURN_IF_ERROR(
@@ -181,7 +184,8 @@ private:
 
   /// Links the executable of each pipeline position under the name of the
   /// position's first rank. The executables of the position's other ranks are
-  /// hard links to that file. Erases the object files at the end.
+  /// hard links to that file. Erases the object files of the kernels at the
+  /// end.
   Status linkExecutables() {
     const int64_t perPosition =
         runtime::numRanks(facts->mesh.ranks()) / facts->numPositions();
@@ -205,8 +209,8 @@ private:
            number;
   }
 
-  /// Links the executable of one pipeline position as file `name`, and appends
-  /// its size and checksum to it (runtime::sealFile).
+  /// Links the executable of one pipeline position as file `name`. Appends the
+  /// size and the checksum of the executable to the file (runtime::sealFile).
   Status linkProgram(PositionProgram &program, const std::string &name) {
     const auto sealed = runtime::sealProgram(program.tables, program.constants);
     Image image{sealed, objects.empty() ? std::vector<std::string>() : cpus,
@@ -234,7 +238,7 @@ private:
   }
 
   /// Writes the SVG drawing and the trace of the planned step. Skips a file
-  /// without a path in the options.
+  /// whose path in the options is empty.
   Status writeTimeline() {
     if (options.scheduleSvg.empty() && options.trace.empty())
       return Status::success();
@@ -259,8 +263,8 @@ private:
   /// Program of each position (virtual pipeline rank), in order.
   std::vector<PositionProgram> programs;
   BundleFolder folder;
-  /// File names, relative to the bundle, of the object files with kernels: one
-  /// per instruction set.
+  /// File names, relative to the bundle, of the object files with CPU kernels:
+  /// one file per instruction set.
   std::vector<std::string> objects;
   /// Hash of all compiled kernels, for GPUs and for CPUs.
   uint64_t codeHash = 0;

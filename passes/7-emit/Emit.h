@@ -10,24 +10,27 @@
 
 namespace pcc::emit {
 
-/// Options of writeBundle().
+/// Options of writeBundle(), which compiles a module to a bundle (the directory
+/// that pcc writes).
 struct BundleOptions {
-  /// Path of the bundle, the directory that pcc writes. Replaces a bundle that
-  /// exists at this path.
+  /// Path of the bundle (the directory that pcc writes). writeBundle() replaces
+  /// a bundle that exists at this path.
   std::string bundle;
   /// True to copy the weights that ranks read into the bundle. False to let
-  /// ranks read the weight files of the model where they are.
+  /// ranks read the weight files of the model at their original paths.
   bool packWeights = false;
-  /// Paths of two files that show when each action of the step is planned to
-  /// run: an SVG drawing and a trace. A file with an empty path is not written.
-  /// The content of the files depends on the module only.
+  /// Paths of two files with the planned times of each action (run of a stage
+  /// function) of a step. `scheduleSvg` becomes an SVG drawing, `trace` a trace
+  /// of events. A file with an empty path is not written. The content of the
+  /// files depends on the module only.
   std::string scheduleSvg = {}, trace = {};
 };
 
-/// Writes the bundle of `module`, on which the passes of phase 7-emit have run.
-/// Writes the program of every position (virtual pipeline rank), compiles the
-/// kernels, and links one executable per position. The bundle appears complete
-/// or not at all. Equal modules give equal bytes, whatever the path of the
+/// Writes the bundle (output directory) of `module`. The passes of phase 7-emit
+/// must have run on `module`. Writes the program of every position (virtual
+/// pipeline rank), compiles the kernels, and links one executable per position.
+/// The bundle appears at its path only when it is complete: an error leaves the
+/// path as it was. Equal modules give equal bytes, whatever the path of the
 /// bundle is.
 ///
 /// Settings are attributes of the module: `rank.cpus` (see instructionSetsOf),
@@ -37,7 +40,7 @@ struct BundleOptions {
 ///
 ///   1   a kernel does not compile, or the installation is incomplete
 ///   2   unknown instruction set or GPU architecture
-///   3   unreadable weight file, or a module that lacks a fact
+///   3   unreadable weight file, or a module that lacks a needed attribute
 ///   4   an op that the device cannot run
 ///   6   a rank needs more memory than `rank.memory_limit`
 ///   7   the bundle cannot be written

@@ -27,8 +27,8 @@ using namespace pcc::emit;
 
 /// Removes from `group` each reshape that only reads values from outside of the
 /// group, and each reshape that only ops outside of the group read. The removed
-/// reshapes stay in the function, where they cost nothing. In a kernel it would
-/// make one buffer appear with two shapes.
+/// reshapes stay in the function, where they cost nothing. Inside the kernel, a
+/// reshape of an operand or a result would give one buffer two shapes.
 static void peelReshapes(KernelGroup &group) {
   auto isOutside = [&](Operation *op) {
     return !op || (!group.ops.contains(op) && !isCopiedIntoKernels(op));
@@ -59,9 +59,9 @@ public:
       known[textOf(kernel)] = kernel;
   }
 
-  /// Returns the kernel of the module that is equal to `made`. Takes ownership
-  /// of `made`, which has no parent op: inserts it into the module if there is
-  /// no equal kernel, else erases it.
+  /// Returns the module's kernel that equals `made`. Takes ownership of `made`,
+  /// which has no parent op. If the module has an equal kernel, erases `made`;
+  /// otherwise inserts `made` into the module.
   rank::KernelOp intern(rank::KernelOp made) {
     rank::KernelOp &kernel = known[textOf(made)];
     if (kernel) {
@@ -74,8 +74,8 @@ public:
   }
 
 private:
-  /// Returns the printed form of `kernel`, with its symbol name replaced by a
-  /// fixed one. Equal kernels have equal printed forms.
+  /// Returns the printed form of `kernel`, with a fixed name in place of the
+  /// kernel's symbol name. Equal kernels have equal printed forms.
   static std::string textOf(rank::KernelOp kernel) {
     std::string text;
     llvm::raw_string_ostream stream(text);
@@ -91,7 +91,8 @@ private:
   llvm::StringMap<rank::KernelOp> known;
 };
 
-/// Replaces the ops of one group by a kernel and its launch.
+/// Replaces the ops of one group (ops that are fused) by a kernel and its
+/// launch.
 class Outlining {
 public:
   /// Collects the operands and the results of the future kernel of `group`.
@@ -107,8 +108,9 @@ public:
   }
 
   /// Creates the kernel and its launch, and erases the ops of the group. The
-  /// launch stands in place of the group's last op, where all operands are
-  /// defined. If `kernels` has an equal kernel, launches that one.
+  /// launch takes the place of the group's last op, where all operands are
+  /// defined. If `kernels` has an equal kernel, launches it instead of a new
+  /// one.
   void run(KernelTable &kernels) {
     Operation *last = group.ops.back();
     OpBuilder builder(last);
@@ -140,8 +142,8 @@ private:
   }
 
   /// Returns a new kernel without a parent op. Its body holds clones of the
-  /// leaves (constants and indices) and of the ops of the group. The kernel
-  /// gets the location of `at`.
+  /// leaves (constants and index ops that the group reads) and of the ops of
+  /// the group. The kernel gets the location of `at`.
   rank::KernelOp makeKernel(Operation *at) {
     OpBuilder builder(at->getContext());
     auto type =
@@ -180,10 +182,11 @@ private:
   }
 
   const KernelGroup &group;
-  /// Values from outside of the group that the launch passes to the kernel.
+  /// Values that ops of the group read but do not compute. The launch passes
+  /// them to the kernel as operands.
   llvm::SetVector<Value> inputs;
-  /// Constants and indices that the group reads. They are cloned into the
-  /// kernel rather than passed to it.
+  /// Constants and index ops (e.g. iota) that the group reads. The kernel holds
+  /// clones of them, so the launch does not pass their results.
   llvm::SetVector<Operation *> leaves;
   /// Results of the group's ops that ops outside of the group read. The kernel
   /// returns them.
@@ -205,16 +208,16 @@ static void eraseDeadOps(Block &block) {
 
 /// Moves each op that follows one of its readers to directly before its first
 /// reader. Keeps the order of all other ops, since the order determines the
-/// live ranges of buffers. For instance, a recomputed activation must not be
-/// computed earlier than directly before its reader.
+/// live ranges of buffers. For instance, a recomputed activation must stay
+/// directly before its reader, not earlier.
 static void moveBeforeReaders(Block &block) {
   for (Operation *op : topologicalOrder(block))
     op->moveBefore(block.getTerminator());
 }
 
-/// Makes `block` return a copy of each returned parameter whose name is in
-/// `written`. The parameter itself is overwritten in place, but the copy keeps
-/// its old value. The copy is a graph.slice of all elements.
+/// `written` has the names of the parameters that a step overwrites in place.
+/// If `block` returns one of these parameters, makes it return a copy instead,
+/// which keeps the old value. The copy is a graph.slice of all elements.
 static void copyReturned(Block &block, const llvm::StringSet<> &written) {
   Operation *terminator = block.getTerminator();
   for (OpOperand &operand : terminator->getOpOperands()) {
@@ -291,9 +294,9 @@ struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
            << " launches";
   }
 
-  /// Erases kernels that no op launches. joinLaunches() leaves such kernels: it
-  /// replaces launches of a kernel over whole tensors by one launch of a new
-  /// kernel over tiles.
+  /// Erases kernels that no op launches. joinLaunches() leaves kernels of this
+  /// sort: it replaces several launches, each over a whole tensor, by one
+  /// launch of a new kernel over tiles of these tensors.
   void eraseUnlaunched() {
     llvm::StringSet<> launched;
     getOperation().walk([&](Operation *op) {
@@ -310,8 +313,8 @@ struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
 
   /// Names of the parameters that any function of the module writes.
   llvm::StringSet<> written;
-  /// Whether the target is `cuda`, which enables the fusions that only GPUs
-  /// need.
+  /// Whether the target is `cuda`. If true, the pass also runs the fusions that
+  /// only GPUs need.
   bool isForGpus = false;
 };
 } // namespace

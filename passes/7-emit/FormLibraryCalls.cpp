@@ -26,21 +26,22 @@ namespace {
 /// Ops and results of one future library call. The call contains a contraction
 /// (matmul or convolution) and the ops that the library computes along with it.
 struct CallBody {
-  /// Ops that the call replaces, in execution order: layout ops of the
-  /// operands, ops of a bias gradient, the contraction, its epilogue (steps
-  /// such as bias and activation).
+  /// Ops that the library call replaces, in execution order: layout ops of the
+  /// operands, ops of a bias gradient, the contraction (matmul or convolution),
+  /// and the contraction's epilogue (steps such as bias and activation).
   SmallVector<Operation *> ops;
-  /// Results of the call: the result of the epilogue, then the bias gradient if
-  /// the call computes one.
+  /// Results of the library call: the result of the epilogue and, if the call
+  /// computes a bias gradient, the bias gradient.
   SmallVector<Value, 2> results;
 };
 } // namespace
 
 /// Returns the bias gradient (column sums of an operand) that the library can
-/// compute along with `contraction`. Returns an empty one if there is none.
-/// Moves the ops of the bias gradient to directly before `contraction`
-/// (alignBiasGradient). The library computes no bias gradient in a call that
-/// has a bias or an activation.
+/// compute along with `contraction`. Moves the ops of the bias gradient to
+/// directly before `contraction` (alignBiasGradient). Returns an empty bias
+/// gradient if there is none. Also returns an empty one if `epilogue` has a
+/// bias or an activation, which the library cannot combine with a bias
+/// gradient.
 static BiasGradientEpilogue sumsBeside(Operation *contraction,
                                        const Epilogue &epilogue) {
   auto product = dyn_cast<graph::MatmulOp>(contraction);
@@ -53,8 +54,8 @@ static BiasGradientEpilogue sumsBeside(Operation *contraction,
 }
 
 /// Returns the ops that become one library call with `contraction`, and the
-/// results of that call. If a bias gradient is among the ops, moves it to
-/// directly before `contraction`.
+/// results of that call. If a bias gradient is among the ops, moves the bias
+/// gradient to directly before `contraction`.
 static CallBody callBodyOf(Operation *contraction) {
   const Epilogue epilogue(contraction);
   const BiasGradientEpilogue sums = sumsBeside(contraction, epilogue);
@@ -72,8 +73,8 @@ static CallBody callBodyOf(Operation *contraction) {
 }
 
 /// Replaces the ops of `made` by a rank.library_call whose body holds clones of
-/// them. The call stands in place of the last op, where the operands of all ops
-/// are defined.
+/// these ops. The call takes the place of the last op, where the operands of
+/// all ops are defined.
 static void outline(const CallBody &made, Operation *contraction) {
   ArrayRef<Operation *> ops = made.ops;
   llvm::SetVector<Value> inputs;
@@ -103,9 +104,9 @@ static void outline(const CallBody &made, Operation *contraction) {
     op->erase();
 }
 
-/// Replaces each graph.loss_gradient, the gradient of the loss by itself, by a
-/// constant 1. Earlier passes use the op as a mark of where the backward pass
-/// begins. No pass after this one needs the mark.
+/// Replaces each graph.loss_gradient, the derivative of the loss with respect
+/// to the loss, by a constant 1. For earlier passes the op marks the start of
+/// the backward pass. Later passes do not need the mark.
 static void replaceLossGradients(func::FuncOp function) {
   for (auto op :
        llvm::make_early_inc_range(function.getOps<graph::LossGradientOp>())) {

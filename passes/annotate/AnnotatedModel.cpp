@@ -33,7 +33,7 @@ public:
   /// because the annotations point to strings of it.
   ModelAnnotation(const onnx::Model &model, ModuleOp module);
 
-  /// The computed annotations, in the form that onnx::writeAnnotated takes.
+  /// The computed annotations, in the form that onnx::writeAnnotated() expects.
   onnx::Annotation annotation;
   /// Returns the number of values that have no annotation, because ONNX cannot
   /// express their sharding.
@@ -44,13 +44,13 @@ private:
   /// and its pipeline stage. `position` is the index of `node` in the graph's
   /// list of nodes.
   void addNode(const onnx::Node &node, uint32_t position);
-  /// Appends the sharding `place` of the tensor called `tensor` to `own`, the
-  /// annotation of a node.
+  /// Appends `place`, the sharding and stage of the tensor called `tensor`, to
+  /// `own`, the annotation of a node.
   void addSpec(std::string_view tensor,
                const DecidedShardings::StagedSharding &place,
                onnx::NodeDeviceConfiguration &own) const;
-  /// Adds each of `shardings` to `texts`, under the same name, in the syntax of
-  /// --shard.
+  /// Adds the text of each sharding in `shardings` to `texts`, under the name
+  /// of its value. The text has the syntax of --shard, such as "[tp,-]".
   void addTexts(const DecidedShardings::ByName &shardings,
                 std::map<std::string, std::string, std::less<>> &texts) const;
 
@@ -61,8 +61,8 @@ private:
   /// Number of pipeline stages, and number of positions (virtual pipeline
   /// ranks), each of which runs one or more stages.
   int64_t numStages = 1, numPositions = 1;
-  /// Names of the model's initializers. Their annotations state the sizes of
-  /// split dims, which are fixed.
+  /// Names of the model's initializers. Their shapes are fixed, so annotations
+  /// of initializers state the sizes of split dims.
   std::set<std::string_view> initializers;
 };
 } // namespace
@@ -103,9 +103,9 @@ void ModelAnnotation::addTexts(
     texts[name] = dist::toBriefString(sharding, mesh);
 }
 
-/// A node may read a value in another sharding than the value has where it is
-/// defined, so each node's inputs are annotated. Inputs that are partial sums
-/// cannot be annotated.
+/// Annotates each input of the node separately, because the node may read a
+/// value in another sharding than its producer wrote. ONNX annotations cannot
+/// express partial sums, so an input that is a partial sum gets no annotation.
 void ModelAnnotation::addNode(const onnx::Node &node, uint32_t position) {
   onnx::NodeDeviceConfiguration own{annotation.configuration.name, {}, {}};
   const std::string name = onnx_import::nameInLocations(node);
@@ -195,8 +195,8 @@ static Status findPrefix(const onnx::Model &model, const fs::path &root,
   return Status::success();
 }
 
-/// Writes the file under a temporary name and renames it at the end. If writing
-/// fails, no incomplete model remains.
+/// Writes the annotated model under a temporary name and renames the file at
+/// the end. If writing fails, no incomplete model remains.
 static Status writeFile(const onnx::Model &model,
                         const onnx::Annotation &annotation,
                         const fs::path &path) {

@@ -45,8 +45,8 @@ DecidedShardings::DecidedShardings(ModuleOp module) {
     for (Operation &op : function.front().without_terminator())
       readOp(&op);
   }
-  // Remove all entries of weights whose sharding differs between stages: an
-  // entry for some uses would be taken to hold on all stages.
+  // Remove all entries of weights whose sharding differs between stages. A
+  // reader would otherwise apply an entry for one stage to all stages.
   for (const std::string &name : ambiguous)
     weightShardings.erase(name);
   for (auto &[use, place] : uses)
@@ -89,13 +89,15 @@ void DecidedShardings::readOp(Operation *op) {
       readResult(result, name);
 }
 
-/// Finds the sharding of `value` in terms of the ONNX model. If all ops read
-/// the value through one reshard, this is the sharding after that reshard,
-/// because in the annotated model the node that computes the value outputs the
-/// resharded value. For a partial sum with several reshards, it is the sharding
-/// after the first of them. In all other cases it is the sharding of `value`
-/// itself. A value that is read as a partial sum gets no sharding and is
-/// counted in `partial`.
+/// Finds the sharding of `value` in terms of the ONNX model:
+///  - If all ops read the value through one reshard, it is the sharding after
+///    that reshard. In the annotated model, the node that computes the value
+///    then outputs the resharded value.
+///  - If the value is a partial sum and is only read through several reshards,
+///    it is the sharding after the first reshard.
+///  - Otherwise it is the sharding of `value` itself.
+/// A value that is read as a partial sum gets no sharding and is counted in
+/// `partial`.
 void DecidedShardings::readResult(Value value, const std::string &name) {
   auto sharding = shardingOf(value);
   if (!sharding)
@@ -124,8 +126,8 @@ void DecidedShardings::readResult(Value value, const std::string &name) {
   if (dist::isPartial(*sharding))
     return void(++partial);
   const bool isWeight = isa<graph::GetParameterOp>(value.getDefiningOp());
-  // The sharding of a weight is the one in which it is stored, on every stage
-  // that reads it.
+  // A weight keeps the sharding in which it is stored, even if all ops read it
+  // through one reshard. Different stages may store it differently.
   if (isWeight) {
     sharding = shardingOf(value);
     auto [known, isNew] = weightShardings.insert({name, *sharding});

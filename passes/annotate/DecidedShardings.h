@@ -13,17 +13,19 @@
 
 namespace pcc {
 
-/// Shardings and stages of the values of a module after phase 4-shard, by their
-/// names in the ONNX model. Included are inputs, outputs, weights and those
-/// other values that no simplification has removed. The time axis of
-/// microbatches is left out. A value for which two different shardings or
-/// stages are found has no entry.
+/// Shardings and pipeline stages of the values of a module after phase 4-shard,
+/// by the names that the values have in the ONNX model. They cover inputs,
+/// outputs, weights, and inner values that still exist in the module. The
+/// shardings omit the time axis (the mesh axis that counts microbatches). A
+/// value for which two different shardings or stages are found has no entry.
 class DecidedShardings {
 public:
-  /// Reads all functions of `module`, which may be destroyed afterwards.
+  /// Collects the shardings and stages from all functions of `module`. The
+  /// module may be destroyed afterwards.
   explicit DecidedShardings(mlir::ModuleOp module);
 
-  /// A sharding, and the pipeline stage whose ranks hold the value.
+  /// Sharding of a value, and number of the pipeline stage whose ranks hold the
+  /// value.
   struct StagedSharding {
     dist::Sharding sharding;
     int64_t stage = 0;
@@ -50,7 +52,7 @@ public:
     return stage ? std::optional(*stage) : std::nullopt;
   }
 
-  /// Shardings by the name of the value.
+  /// Shardings by the name that the value has in the ONNX model.
   using ByName = std::map<std::string, dist::Sharding>;
   /// Returns the shardings of the model's inputs, by name.
   const ByName &inputs() const { return inputShardings; }
@@ -59,8 +61,9 @@ public:
   /// Returns the shardings in which weights are stored, by name.
   const ByName &weights() const { return weightShardings; }
 
-  /// Returns the number of values without an entry: those that some op reads as
-  /// partial sums, and weights whose sharding differs between stages.
+  /// Returns the number of values for which no sharding is recorded. Counted
+  /// are values that some op reads as partial sums (terms that still have to be
+  /// added over ranks), and weights whose sharding differs between stages.
   unsigned numUnsaid() const { return partial + ambiguous.size(); }
 
 private:
@@ -82,20 +85,21 @@ private:
       known->second.reset();
   }
 
-  /// Reads the shardings of the arguments and results of a function.
+  /// Records the shardings of the arguments and results of `function` as those
+  /// of model inputs and outputs.
   void readSignature(mlir::func::FuncOp function);
-  /// Reads the stage of the node of `op`, and the shardings of the operands and
-  /// results of `op`.
+  /// Records the stage of the ONNX node of `op`, and the shardings of the
+  /// operands and results of `op`.
   void readOp(mlir::Operation *op);
-  /// Reads the sharding of `value`, which is a result of an op and has the name
-  /// `name`.
+  /// Records the sharding of `value`, a result of an op, under the name `name`.
   void readResult(mlir::Value value, const std::string &name);
 
-  /// Sharding and stage of each value, by name; nullopt if they are
-  /// contradictory.
+  /// Sharding and stage of each value, by the value's name. The entry is
+  /// nullopt if different shardings or stages were found.
   std::map<std::string, std::optional<StagedSharding>> values;
-  /// Sharding of each operand, by the names of the node and of the value;
-  /// nullopt if contradictory.
+  /// Sharding and stage of each operand, by the name of the node that reads it
+  /// and the name of the value. The entry is nullopt if different ones were
+  /// found.
   std::map<std::pair<std::string, std::string>, std::optional<StagedSharding>>
       uses;
   /// Stage of each node, by name; nullopt if the node is on several stages.

@@ -23,8 +23,8 @@ namespace fs = std::filesystem;
 /// Largest size of a model file in bytes. Readers of protocol buffers reject
 /// longer messages.
 static constexpr uint64_t longestFile = (uint64_t(1) << 31) - 1;
-/// Smallest size in bytes of a weight that is written to the data file,
-/// OUTPUT.data, rather than into the model file.
+/// Smallest size in bytes of a weight that is moved from the model file to the
+/// data file, OUTPUT.data.
 static constexpr uint64_t smallestBeside = 1024;
 /// Alignment in bytes of the weights in the data file, so that readers can map
 /// each weight.
@@ -117,7 +117,8 @@ private:
     return onnx::byteSize(tensor.dataType, tensor.dims).value_or(0);
   }
 
-  /// Fills `placed` so that all replaced weights are stored in the model file.
+  /// Fills `placed`, the storage of each weight in the copy: all replaced
+  /// weights are stored in the model file.
   void placeInside() {
     for (const onnx::Tensor &tensor : model.graph.initializers)
       if (changed.count(std::string(tensor.name)))
@@ -148,8 +149,8 @@ private:
   }
 
   /// Writes the elements of `tensor` to `out`. If the tensor is to be replaced,
-  /// they are changed before. An error is stored in `failure`; later calls then
-  /// write nothing.
+  /// first changes the elements. An error is stored in `failure`; later calls
+  /// then write nothing.
   void writeElements(const onnx::Tensor &tensor, std::ostream &out) {
     std::string bytes;
     if (failure.ok())
@@ -171,7 +172,8 @@ private:
   }
 
   /// Writes the file `path` under a temporary name; `content` writes the bytes.
-  /// When `guard` is destroyed, it deletes the file unless it has been renamed.
+  /// `guard` takes ownership: its destructor deletes the file unless the file
+  /// has been renamed.
   Status writeUnfinished(const std::string &path, runtime::ScopedFolder &guard,
                          const std::function<void(std::ostream &)> &content) {
     std::ofstream file(unfinished(path), std::ios::binary);
@@ -185,7 +187,8 @@ private:
     return failure;
   }
 
-  /// Gives the file that `guard` holds its final name `path`.
+  /// Renames the temporary file that `guard` owns to its final name `path`, so
+  /// that `guard` does not delete it.
   Status name(const std::string &path, runtime::ScopedFolder &guard) {
     std::error_code error;
     fs::rename(guard.path(), path, error);
@@ -195,7 +198,8 @@ private:
     return Status::success();
   }
 
-  /// Writes the model file under a temporary name.
+  /// Writes the model file under a temporary name. `guard` deletes the file
+  /// unless it is renamed later.
   Status writeModelUnfinished(runtime::ScopedFolder &guard) {
     return writeUnfinished(options.output, guard, [&](std::ostream &out) {
       onnx::replaceWeights(model, placed).write(out);
@@ -210,7 +214,7 @@ private:
   }
 
   /// Writes the data file and the model file. The data file gets its final name
-  /// first, so that the model finds its weights at any time.
+  /// first, so that the model file never exists without its data file.
   Status writeBoth() {
     const std::string path = options.output + ".data";
     if (isOwnData(path))
@@ -225,7 +229,7 @@ private:
   }
 
   /// Returns whether the file at `path` holds weights of the original model.
-  /// Overwriting it would destroy the original.
+  /// Overwriting that file would destroy the original model.
   bool isOwnData(const std::string &path) {
     return std::any_of(model.graph.initializers.begin(),
                        model.graph.initializers.end(),
@@ -240,8 +244,10 @@ private:
                        });
   }
 
-  /// Writes all large weights to the data file `out`, each at an aligned
-  /// offset, and records their locations in `placed`.
+  /// Writes large weights to the data file `out`, each at an aligned offset,
+  /// and records their locations in `placed`. Large weights are those with
+  /// external data in the original, and others of at least `smallestBeside`
+  /// bytes.
   void writeBeside(const std::string &path, std::ostream &out) {
     const std::string location = fs::path(path).filename();
     uint64_t end = 0;
@@ -258,17 +264,17 @@ private:
     }
   }
 
-  /// The original model, as its file has it.
+  /// The original model, as read from its file without any changes.
   const onnx::Model model;
   const ModelWithWeightsOptions &options;
   /// Finds the external data of the original model.
   onnx::ExternalData data;
   /// Weights to replace, by the initializer's name.
   std::map<std::string, const ReplacedWeight *> changed;
-  /// Mapped files with external data, by path.
+  /// Memory-mapped files that hold external data, by path.
   std::map<std::string, runtime::MappedFile> files;
-  /// Where each weight is stored in the copy, by name: in the model file or at
-  /// an offset in the data file.
+  /// Storage of each weight in the copy, by name: in the model file, or at an
+  /// offset in the data file.
   onnx::ReplacedWeights placed;
   /// First error that occurred while elements were being written.
   Status failure;

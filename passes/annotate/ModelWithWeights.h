@@ -14,17 +14,18 @@
 
 namespace pcc {
 
-/// A weight to replace in the copy of an ONNX model, where it is an
-/// initializer.
+/// An initializer (weight) of an ONNX model whose elements are replaced in a
+/// copy of the model.
 struct ReplacedWeight {
   /// Name of the initializer.
   std::string name;
-  /// Element type and shape. They must be those of the initializer.
+  /// Element type and shape. Both must equal those of the initializer in the
+  /// model.
   runtime::ElementType type = runtime::ElementType::F32;
   std::vector<int64_t> shape;
-  /// Changes the elements in place. The bytes at first hold the model's
-  /// elements, row-major and little-endian. Called at most once, while the copy
-  /// is being written.
+  /// Callback that overwrites the elements in the buffer that is its argument.
+  /// The buffer initially holds the elements of the original model, row-major
+  /// and little-endian. Called at most once, while the copy is being written.
   std::function<Status(std::span<std::byte>)> change;
 };
 
@@ -40,14 +41,14 @@ struct ModelWithWeightsOptions {
 };
 
 /// Writes a copy of the ONNX model in which the elements of `weights` are
-/// replaced. All else stays the same. If the model has external data, or if the
-/// copy would exceed 2 GiB, large weights are written to one file OUTPUT.data
-/// beside the copy. If writing fails, no file remains. `weights` are used
-/// during the call only.
+/// replaced. The rest of the model is unchanged. If the model has external
+/// data, or if the copy would exceed 2 GiB, large weights (of at least 1 KiB)
+/// are written to one file OUTPUT.data beside the copy. If writing fails, no
+/// incomplete file remains. `weights` are used during the call only.
 ///
 /// Returns exit code 6 if a weight does not fit the model or the model cannot
-/// be exported, exit code 7 if a file cannot be written, or the error that a
-/// `change` function returns.
+/// be exported. Returns exit code 7 if a file cannot be written. If a `change`
+/// function returns an error, returns that error.
 Status writeModelWithWeights(const ModelWithWeightsOptions &options,
                              const std::vector<ReplacedWeight> &weights);
 

@@ -145,16 +145,17 @@ Status Compilation::runGuarded(llvm::function_ref<Status()> body) {
   return internalError("pcc crashed: " + why);
 }
 
-/// The module at the start of the current phase becomes the reproducer. While
-/// the model is being loaded, there is none.
+/// Uses the module at the start of the current phase as reproducer. While the
+/// model is being loaded, there is no such module, and the model file is the
+/// reproducer.
 Status Compilation::internalError(const std::string &what) {
   return reportInternalError(current, what, options,
                              before ? *before : ModuleOp());
 }
 
 /// Returns the mesh axes that the user gives, with their sizes, major to minor.
-/// Returns nullopt if the user gives none, so that the model's annotations
-/// decide.
+/// Returns nullopt if the user gives none; the annotations in the model then
+/// define the mesh.
 static std::optional<std::vector<std::pair<std::string, int64_t>>>
 axesOf(const CompileOptions &options) {
   if (!options.mesh.empty())
@@ -168,8 +169,9 @@ axesOf(const CompileOptions &options) {
   return isGiven ? std::optional(axes) : std::nullopt;
 }
 
-/// Returns how the import treats Dropout nodes, as --train and --dropout
-/// require.
+/// Returns the treatment of Dropout nodes in the import. For inference, they
+/// are inactive. For training, --dropout turns them on or off; without
+/// --dropout, the `training_mode` of each node applies.
 static ImportOptions::Dropout dropoutOf(const TrainingOptions &training) {
   using Dropout = ImportOptions::Dropout;
   if (!training.train)
@@ -204,9 +206,9 @@ Status Compilation::loadOnnx() {
   return recordOptions(*module, options);
 }
 
-/// Loads a .mlir file: the dump of a phase, or a model in the graph dialect. A
-/// model must pass the verification gate (rule check) of phase 1-import, as an
-/// imported model does.
+/// Loads an .mlir file: the dump of a phase, or a model in the graph dialect.
+/// Like an imported model, a model in the graph dialect must pass the
+/// verification gate (rule check) of phase 1-import.
 Status Compilation::loadText() {
   if (!llvm::sys::fs::exists(options.model))
     return Status::error(CannotRead,
@@ -218,16 +220,17 @@ Status Compilation::loadText() {
   return checkDump();
 }
 
-/// Returns whether `module` obeys the rules of `phase`, which has ended.
+/// Returns whether `module` passes the verification gate (rule check) of
+/// `phase`, the phase that it has passed last.
 static bool passesGate(ModuleOp module, Phase phase) {
   PassManager manager(module.getContext());
   addGate(manager, phase);
   return succeeded(manager.run(module));
 }
 
-/// Runs the gate (rule check of the phase that wrote the dump) once without
-/// diagnostics. If it fails, parses the file again with positions in the file
-/// as locations, and runs the gate on the result. The error then names the
+/// Runs the verification gate (rule check) of the phase that wrote the dump,
+/// first without diagnostics. If the gate fails, parses the file again with
+/// line and column as locations, and repeats the gate. The error then names the
 /// line.
 Status Compilation::checkDump() {
   const Phase passed = phaseOf(*module);

@@ -14,22 +14,24 @@
 namespace pcc {
 
 /// Driver of one compilation: holds the module and runs the phases one after
-/// the other, inside a crash guard. A crash becomes an internal error (exit
-/// code 1) with a reproducer, the module on which it occurs. After a crash the
-/// object must not be destroyed; withCompilation() takes care of that.
+/// the other. A crash guard turns a crash inside a phase into an internal error
+/// (exit code 1) and writes the module to a file as reproducer. After a crash,
+/// the object must not be destroyed; withCompilation() ensures this.
 class Compilation {
 public:
   /// Creates the MLIR context with all dialects of pcc. Both arguments must
   /// outlive the object.
   Compilation(const CompileOptions &options, const Listener &listener);
 
-  /// Loads the file `options.model`: a model or, if its name ends in .mlir, a
-  /// dump. Records the options in the module. For a dump, checks that they
-  /// equal the recorded ones. Must be called first.
+  /// Loads the file `options.model` as the module. The file is an .onnx model,
+  /// or an .mlir file that holds a model or the dump of a phase. Records the
+  /// options in the module of a model. For a dump, checks that the options
+  /// equal the recorded ones. Must be called before the module is used.
   Status load();
   /// Runs the phases after the module's current phase, up to and including
-  /// `last`. With a memory limit, chooses weights to shard before 4-shard, and
-  /// activations to recompute before 6-schedule. Does not write the bundle.
+  /// `last`. Under a memory limit, chooses weights to shard before 4-shard.
+  /// With --recompute auto, chooses activations to recompute before 6-schedule.
+  /// Does not write the bundle.
   Status advanceTo(Phase last);
   /// Writes the bundle, the directory that holds the compiled programs, to
   /// `bundle`. The module must have passed phase 7-emit.
@@ -37,14 +39,15 @@ public:
   /// Writes the ONNX model to `path`, with the decided shardings as
   /// annotations. The module must have passed phase 4-shard and no later phase.
   Status writeOnnx(const std::string &path);
-  /// Calls `body` inside the crash guard and returns its status. If it
-  /// crashes, returns an internal error that names the current phase.
+  /// Calls `body` inside the crash guard, which catches crashes, and returns
+  /// the status of `body`. If `body` crashes, returns an internal error that
+  /// names the current phase.
   Status runGuarded(llvm::function_ref<Status()> body);
 
   /// Returns the module that is being compiled. load() must have succeeded.
   mlir::ModuleOp getModule() { return *module; }
-  /// Returns whether a call inside the crash guard has crashed. The object must
-  /// then not be destroyed, because its data may be inconsistent.
+  /// Returns whether a function that runGuarded() called has crashed. The
+  /// object must then not be destroyed, because its data may be inconsistent.
   bool hasCrashed() const { return crashed; }
 
   /// Times, notes and unsupported ops, which --report writes.
@@ -63,9 +66,9 @@ private:
   /// Parses the .mlir file `options.model` as the module, and checks that the
   /// options fit the dump.
   Status loadText();
-  /// Runs the verification gate (rule check) of the phase of which the module
-  /// is a dump. A broken rule is reported as an error in the file, because the
-  /// user may have edited the dump.
+  /// Runs the verification gate (rule check) of the phase that wrote the dump.
+  /// A broken rule is reported as an error in the file, because the user may
+  /// have edited the dump.
   Status checkDump();
   /// Checks that the instruction sets named in --cpu exist.
   Status checkInstructionSets();
@@ -78,13 +81,13 @@ private:
   /// Runs the phase `first` and all later phases on `copy`. Drops their
   /// diagnostics. Returns whether all these phases succeed.
   bool canRunRest(mlir::ModuleOp copy, Phase first);
-  /// Runs one phase, measures its time, and writes its dump if the user wants
-  /// dumps.
+  /// Runs one phase and measures its time. Writes the dump of the phase if
+  /// --dump-ir is given.
   Status runPhase(Phase phase);
   /// Runs the passes of one phase. Returns the error if a pass fails.
   Status runPasses(Phase phase);
   /// Writes the module to the directory of --dump-ir, as the dump of `phase`.
-  /// Does nothing if the user wants no dumps.
+  /// Does nothing without --dump-ir.
   Status dump(Phase phase);
 
   /// The user's options.
@@ -102,13 +105,13 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> before;
   /// The phase that is running or, between phases, the one that ran last.
   Phase current = Phase::Import;
-  /// Whether a call inside the crash guard has crashed.
+  /// Whether a function that runGuarded() called has crashed.
   bool crashed = false;
 };
 
 /// Creates a compilation with `options`, passes it to `use` and returns the
-/// status of `use`. Destroys the compilation afterwards, unless it has
-/// crashed.
+/// status of `use`. Destroys the compilation afterwards. If it has crashed,
+/// leaks it instead, because its data may be inconsistent.
 Status withCompilation(const CompileOptions &options, const Listener &listener,
                        llvm::function_ref<Status(Compilation &)> use);
 

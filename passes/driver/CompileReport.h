@@ -40,7 +40,8 @@ public:
   /// Ops of the model that the import does not support; empty if the import
   /// succeeded.
   std::vector<UnsupportedOp> unsupported;
-  /// Notes for the user, each once.
+  /// Notes that the compilation has shown to the user. A repeated note occurs
+  /// once in the list.
   std::vector<std::string> notes;
 
 private:
@@ -49,7 +50,8 @@ private:
   std::vector<PhaseStats> phases;
   /// Start of the compilation, and start of the current phase.
   Clock::time_point started = Clock::now(), phaseStarted = started;
-  /// The phase whose clock is running.
+  /// Phase whose clock was started last. Phase::None before the first
+  /// phase.
   Phase current = Phase::None;
 };
 

@@ -26,7 +26,8 @@ static void abortWith(const char *why) {
 }
 
 /// Makes the handler of `signal` run on a separate stack, which belongs to the
-/// calling thread. It must run even after the thread's stack has overflowed.
+/// calling thread. The handler must run even after the thread's own stack has
+/// overflowed.
 static void handleOnOwnStack(int signal) {
   static thread_local char stack[1 << 16];
   stack_t other{};
@@ -86,7 +87,7 @@ private:
 
   /// Protects the static members below.
   static inline std::mutex mutex;
-  /// Number of objects of this class that live.
+  /// Number of objects of this class that exist.
   static inline int users = 0;
   /// Handlers that the process had before install().
   static inline std::new_handler newHandler = nullptr;

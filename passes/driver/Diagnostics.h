@@ -8,10 +8,11 @@
 
 namespace pcc {
 
-/// Collects the diagnostics of an MLIR context during its lifetime. The first
-/// error is the one to show the user, with notes that name the ONNX node and
-/// the source line of its location. Later errors are consequences of the first
-/// and are dropped. Warnings and remarks go to the listener as notes at once.
+/// Collects the diagnostics of an MLIR context during the lifetime of this
+/// object. Keeps the first error to show it to the user, with notes that name
+/// the ONNX node and the source line of its location. Drops later errors,
+/// because they are consequences of the first. Passes warnings and remarks to
+/// the listener as notes at once.
 class Diagnostics {
 public:
   /// Registers a diagnostic handler with `context`. `listener` must outlive

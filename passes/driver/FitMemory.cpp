@@ -19,9 +19,10 @@ using namespace pcc;
 /// weights of at most n bytes per rank are candidates for sharding.
 static constexpr size_t mostSizes = 8;
 
-/// Number of attempts to shard only some of the weights up to a threshold. An
-/// attempt may exceed the limit, because gathered weights need buffers. After
-/// the last attempt, all weights up to the threshold are sharded.
+/// Largest number of attempts to shard only some of the weights up to a size
+/// threshold. An attempt may still exceed the limit, because gathered weights
+/// need buffers. If all attempts exceed it, all weights up to the threshold are
+/// sharded.
 static constexpr int mostTrials = 6;
 
 namespace {
@@ -43,8 +44,8 @@ public:
     if (fitsWithoutRecomputation())
       return Status::success();
     auto undivided = measure({});
-    // If the trial fails, do nothing: the real run fails in the same way and
-    // reports the error.
+    // If the trial fails, return success. The compilation of the module itself
+    // then fails in the same way and reports the error.
     if (!undivided || fits(*undivided))
       return Status::success();
     if (holdsNothing(listener))
@@ -73,9 +74,9 @@ private:
   using Names = std::vector<std::string>;
 
   /// Returns whether `pipe.recompute` is auto and the module meets the limit
-  /// without recomputation. This is tested separately: with auto, measure()
-  /// keeps as few activations as possible, and that plan does not always need
-  /// the least memory.
+  /// without recomputation. In mode auto, measure() recomputes as many
+  /// activations as possible, which does not always need the least memory.
+  /// Therefore the plan without recomputation is tested separately.
   bool fitsWithoutRecomputation() {
     auto mode = module->getAttrOfType<StringAttr>(pipe::recomputeName);
     if (!mode || mode.getValue() != "auto")
@@ -87,8 +88,9 @@ private:
   }
 
   /// Forbids keeping values in memory for a whole step, such as weights that
-  /// are gathered once for all microbatches. Returns false if this changes
-  /// nothing, because there is one microbatch or a bound already.
+  /// are gathered once for all microbatches. Returns true if this changes the
+  /// plan. Returns false if there is only one microbatch, or if
+  /// `pipe.max_held_bytes` is set already.
   bool holdsNothing(const Listener &listener) {
     auto microbatches =
         module->getAttrOfType<IntegerAttr>(pipe::microbatchesName);
@@ -125,11 +127,12 @@ private:
     return small;
   }
 
-  /// Returns false if sharding the weights `small` cannot meet the limit. For
-  /// this test, `small`, all gradients and all optimizer state are assumed to
-  /// be divided by the number of ranks, and nothing to be gathered. If a
+  /// Returns false if sharding the weights `small` certainly cannot meet the
+  /// limit. Returns true if a trial is needed. The test assumes that `small`,
+  /// all gradients and all optimizer state are divided by the number of ranks,
+  /// and that gathered weights need no memory. The result is false if a
   /// pipeline position (the stages that one rank runs) exceeds the limit even
-  /// then, the result is false.
+  /// then.
   bool mayFit(const Positions &undivided, const Names &small) const {
     return llvm::all_of(undivided, [&](const emit::PositionMemory &memory) {
       int64_t bytes = memory.total() - (memory.state + memory.gradients) /
@@ -141,8 +144,8 @@ private:
   }
 
   /// Returns some of the weights `small` whose sharding meets the limit, or all
-  /// of them if none is found. After an attempt that exceeds the limit, the
-  /// next one must save the excess bytes in addition.
+  /// of them if no such choice is found. If an attempt exceeds the limit, the
+  /// next attempt must save that excess in addition.
   Names choose(const Names &small, const Positions &undivided,
                const Positions &divided) {
     std::vector<plan::Savings> savings;
@@ -218,8 +221,8 @@ private:
                               chosen.begin(), chosen.end())));
   }
 
-  /// Records the weights `chosen` as those to shard, and passes a note about
-  /// them to `listener`.
+  /// Records `chosen` as the list of weights to shard, and passes a note with
+  /// their number to `listener`.
   void divide(const Names &chosen, const Listener &listener) {
     setDivided(module, chosen);
     listener.onNote(std::to_string(chosen.size()) + " of " +

@@ -9,21 +9,23 @@
 using namespace mlir;
 using namespace pcc;
 
-/// Largest number of trials to improve the budgets.
+/// Largest number of trials that correct the activation budgets (bytes of
+/// activations that may be kept).
 static constexpr int mostTrials = 6;
 
 /// The search for the budget of a pipeline position (the stages that one rank
-/// runs) ends if less than 1/unusedShare of the memory limit is unused, here 1
-/// %.
+/// runs) ends if less than 1/unusedShare of the memory limit is unused. The
+/// value 100 stands for 1% of the limit.
 static constexpr int64_t unusedShare = 100;
 
 namespace {
-/// Finds the activation budget of each pipeline position: the bytes of
-/// activations that it may keep. Phase 6-schedule knows the bytes of
-/// activations, but not those of kernels and of other buffers in the arena.
-/// Therefore each trial measures the memory of the whole plan, and the budget
-/// is changed by the distance to the limit. If that leaves the known bounds,
-/// bisection is used.
+/// Finds the activation budget of each pipeline position (the stages that one
+/// rank runs): the bytes of activations that it may keep. The arena (the buffer
+/// of all computed values) contains other buffers besides activations, and
+/// their size is known only after all phases. Therefore each trial measures the
+/// memory of the whole plan. The budget is then changed by the difference
+/// between limit and measured memory. If the new budget lies outside the known
+/// bounds, the midpoint of the bounds is tried.
 ///
 /// Invariant: a position that needs recomputation meets the limit with the
 /// budget `fits`, and exceeds it with `tooLarge`.
@@ -35,8 +37,8 @@ public:
 
   Status run(const Listener &listener) {
     auto nothing = measure({});
-    // If the trial fails, do nothing: the real run fails in the same way and
-    // reports the error.
+    // If the trial fails, return success. The compilation of the module itself
+    // then fails in the same way and reports the error.
     if (!nothing)
       return Status::success();
     begin(*nothing);
@@ -83,8 +85,8 @@ private:
                         [](int64_t budget) { return budget == unbounded; });
   }
 
-  /// Tries budgets and corrects them, until no budget changes or `mostTrials`
-  /// trials are done.
+  /// Measures plans with the activation budgets `next` and corrects the
+  /// budgets. Ends when no budget changes, or after `mostTrials` trials.
   void search() {
     for (int trial = 0; trial < mostTrials && next != fits; ++trial) {
       auto reached = measure(next);

@@ -14,7 +14,7 @@ namespace pcc {
 /// these budgets in `pipe.activation_bytes`. Phase 6-schedule recomputes all
 /// other activations in the backward pass (activation checkpointing, Chen et
 /// al. 2016). The budgets are as large as `rank.memory_limit` allows, so that
-/// little is recomputed. Without a limit, sets the mode to none.
+/// little is recomputed. If there is no limit, sets `pipe.recompute` to none.
 ///
 /// The module must have passed phase 5-localize and no later phase. Memory is
 /// measured on copies of the module: `runRest` runs the phases 6-schedule and

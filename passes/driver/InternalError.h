@@ -14,10 +14,10 @@ namespace pcc {
 Status writeModule(mlir::ModuleOp module, const std::string &path);
 
 /// Returns the error (exit code 1) for a defect of pcc in `phase`; `what`
-/// describes it in one line. Writes `before`, the module at the start of the
-/// phase, to a temporary file as reproducer. If `before` is null or cannot be
-/// written, the model itself is the reproducer. A note gives the command that
-/// shows the error again.
+/// describes the defect in one line. Writes `before`, the module at the start
+/// of the phase, to a temporary file as reproducer. If `before` is null or
+/// cannot be written, the original model is the reproducer. A note of the error
+/// contains the command that reproduces the defect.
 Status reportInternalError(Phase phase, const std::string &what,
                            const CompileOptions &options,
                            mlir::ModuleOp before);

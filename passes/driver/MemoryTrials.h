@@ -12,16 +12,18 @@
 
 namespace pcc {
 
-/// Base of the searches for a plan that meets --memory-limit. Measures how much
-/// memory a change of the module needs, by running all later phases on a copy.
+/// Base class of the searches for a plan that meets --memory-limit. Measures
+/// how much memory a change of the module needs: applies the change to a copy
+/// and runs all later phases on the copy.
 class MemoryTrials {
 protected:
   /// Memory of each pipeline position (the stages that one rank runs), in the
   /// order of positions.
   using Positions = std::vector<emit::PositionMemory>;
 
-  /// `runRest` runs the later phases on a module, without diagnostics, and
-  /// returns whether they succeed. `limit` is in bytes per rank.
+  /// Prepares trials on copies of `module`. `runRest` runs the later phases on
+  /// a copy, without diagnostics, and returns whether they succeed. `limit` is
+  /// in bytes per rank.
   MemoryTrials(mlir::ModuleOp module,
                llvm::function_ref<bool(mlir::ModuleOp)> runRest, int64_t limit)
       : module(module), runRest(runRest), limit(limit) {}

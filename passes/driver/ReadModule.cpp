@@ -11,7 +11,8 @@
 using namespace mlir;
 using namespace pcc;
 
-/// Verifies the module, and that dialects are registered for all attributes.
+/// Verifies the module, and checks that every attribute of an op belongs to a
+/// registered dialect.
 static LogicalResult verifyAll(ModuleOp module) {
   if (failed(verify(module)))
     return failure();

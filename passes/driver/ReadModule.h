@@ -8,19 +8,19 @@
 
 namespace pcc {
 
-/// Parses and verifies the .mlir file at `path`. Returns null after an error,
-/// which is emitted at the line of the file. Ops keep the locations that the
-/// file gives them, which are usually places in the model.
+/// Parses and verifies the .mlir file at `path`. After an error, emits a
+/// diagnostic at the faulty line of the file and returns null. Ops keep the
+/// locations that are written in the file, usually names of ONNX nodes.
 ///
-/// Every attribute of an op must belong to a registered dialect: users edit
+/// Every attribute of an op must belong to a registered dialect. Users edit
 /// dumps, and an attribute with a misspelt prefix would have no effect.
 mlir::OwningOpRef<mlir::ModuleOp> readModule(llvm::StringRef path,
                                              mlir::MLIRContext *context);
 
 /// Parses the .mlir file at `path` without verifying it. Returns a module that
-/// contains what the file has at its top level. Each op and each argument has
-/// its position in the file as location, together with the location that the
-/// file gives it. Returns null if the file cannot be parsed.
+/// contains the top-level ops of the file. The location of each op and each
+/// argument combines its line and column in the file with the location that is
+/// written there. Returns null if the file cannot be parsed.
 mlir::OwningOpRef<mlir::ModuleOp> readPositions(llvm::StringRef path,
                                                 mlir::MLIRContext *context);
 

@@ -9,9 +9,10 @@
 namespace pcc {
 
 /// If --schedule names a CSV file and the model is trained, reads the file into
-/// `options.scheduleTable`, and sets `microbatches` and `virtualStages` to the
-/// numbers in the file. Returns exit code 7 if the file cannot be read, and
-/// exit code 6 if the schedule contradicts other options or deadlocks.
+/// `options.scheduleTable`. Sets `options.microbatches` and
+/// `options.virtualStages` to the numbers in the file. Returns exit code 7 if
+/// the file cannot be read. Returns exit code 6 if the schedule contradicts
+/// other options or deadlocks.
 Status readScheduleTable(CompileOptions &options);
 
 } // namespace pcc

@@ -11,10 +11,11 @@
 
 namespace pcc {
 
-/// Writes the text that `print` prints to the file at `path`. A regular file,
-/// or the file that a symbolic link leads to, is replaced as a whole: it has
-/// either its previous content or all of the text. A device or a pipe is
-/// written to. Returns exit code 7 if the file cannot be opened or written.
+/// Writes the text that `print` prints to the file at `path`. A regular file is
+/// replaced atomically: at any time it contains either its previous content or
+/// all of the text. For a symbolic link, the target of the link is replaced.
+/// For a device or a pipe, the text is written to the device or pipe itself.
+/// Returns exit code 7 if the file cannot be opened or written.
 Status writeFile(const std::string &path,
                  llvm::function_ref<void(llvm::raw_ostream &)> print);
 

@@ -12,8 +12,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::explain;
 
-/// Returns the decision about `place` (a producer or consumer) along one of the
-/// mesh axes `axes`; null if there is none.
+/// Returns the decision of the sharding search about `place` (a producer or
+/// consumer) along one of the mesh axes `axes`; null if there is none.
 static const dist::Decision *decisionAlong(const dist::Endpoint &place,
                                            ArrayRef<std::string> axes) {
   for (const dist::Decision &decision : place.decisions)
@@ -62,7 +62,8 @@ double explain::secondsOf(const dist::Choice &choice,
 }
 
 namespace {
-/// Builds the explanation of one module.
+/// Builds the Explanation of one module: collectives, transfers, totals and
+/// lints.
 class Explainer {
 public:
   Explainer(const emit::ModelFacts &facts, const plan::Cluster &cluster)
@@ -91,7 +92,8 @@ public:
   }
 
 private:
-  /// Reads what holds for the whole model: name, mesh, target and schedule.
+  /// Sets the fields of the explanation that describe the whole model: name,
+  /// mesh, target, schedule and number of microbatches.
   void readHead() {
     auto model =
         ModuleOp(facts.module)->getAttrOfType<StringAttr>(graph::modelName);
@@ -105,8 +107,8 @@ private:
     explanation.microbatches = facts.microbatches;
   }
 
-  /// Adds a collective of the pipeline stage `stage`. If `entry` stands for
-  /// several ops, price and cause are those of the first.
+  /// Adds a collective of the pipeline stage `stage`. `entry` may stand for
+  /// several equal ops. Their price and cause are taken from the first op.
   void add(const emit::CollectiveFacts &entry, int stage) {
     dist::CollectiveOp op = entry.ops.front();
     ExplainedCollective made{entry,
@@ -120,7 +122,7 @@ private:
     explanation.collectives.push_back(std::move(made));
   }
 
-  /// Formats a sharding, without the time axis of microbatches.
+  /// Formats a sharding as text. The time axis (the microbatches) is left out.
   std::string text(dist::ShardingAttr sharding) const {
     return dist::toBriefString(dist::withoutTime(sharding.getSharding()),
                                facts.mesh.shardingMesh());
@@ -150,8 +152,8 @@ private:
                                  2, static_cast<double>(bytes), 1)});
   }
 
-  /// Adds communication to the totals. `each` has the number of calls per step,
-  /// and the bytes and seconds of one call.
+  /// Adds one entry to the totals. `each.calls` is the number of calls per
+  /// step. `each.receivedBytes` and `each.seconds` are those of one call.
   void count(const CommunicationTotal &each) {
     auto total =
         llvm::find_if(explanation.totals, [&](const CommunicationTotal &other) {

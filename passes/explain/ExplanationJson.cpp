@@ -9,8 +9,8 @@ using namespace pcc::explain;
 using Json = nlohmann::ordered_json;
 
 namespace {
-/// Writes the explanation as JSON. Fields that `inspect --json` has, too, have
-/// the same names and values here.
+/// Writes the explanation as JSON. If `pcc inspect --json` prints a field as
+/// well, both outputs have equal names and values for this field.
 class JsonWriter {
 public:
   explicit JsonWriter(const plan::Cluster &cluster) : cluster(cluster) {}
@@ -97,9 +97,10 @@ private:
     return json;
   }
 
-  /// Returns a collective as JSON. `decision` is the most informative decision
-  /// about it, and `alternatives` are the choices that were rejected there.
-  /// Other decisions about the same communication are in `further_decisions`.
+  /// Returns a collective as JSON. The field `decision` is the most informative
+  /// decision of the sharding search about the collective. `alternatives` lists
+  /// the choices that this decision rejected. `further_decisions` lists the
+  /// remaining decisions about the collective.
   Json write(const ExplainedCollective &made) const {
     Json json = emit::toJson(made.facts, made.stage);
     json["shape"] = made.shape;

@@ -37,8 +37,8 @@ static std::string counted(int64_t count, const std::string &thing) {
   return std::to_string(count) + " " + thing + (count == 1 ? "" : plural);
 }
 
-/// Returns whether `place.node` names an input, output, weight or pinned value,
-/// rather than a node.
+/// Returns whether `place.node` is the name of an input, output, weight or
+/// pinned value. If false, it is the name of an ONNX node.
 static bool namesItself(const dist::Endpoint &place) {
   return place.op == "input" || place.op == "output" || place.op == "weight" ||
          place.op == "pin";
@@ -70,9 +70,10 @@ static std::string stepsText(const std::vector<dist::PricedStep> &steps) {
 // Choices
 //===----------------------------------------------------------------------===//
 
-/// Returns why the alternative `loser` was rejected in favor of `chosen`, in a
-/// few words. A rejected alternative may be cheaper by itself, but make other
-/// ops more expensive ("costs more elsewhere").
+/// Returns in a few words why the alternative `loser` was rejected in favor of
+/// `chosen`: "costs more time", "not allowed", … A rejected alternative may be
+/// cheaper by itself, but make other ops more expensive. Then the result is
+/// "costs more elsewhere".
 static std::string verdictOn(const dist::Choice &loser,
                              const dist::Choice &chosen) {
   const auto compare = [](int64_t own, int64_t other, const char *what) {
@@ -105,8 +106,8 @@ static std::string choiceText(const std::string &verdict,
   return text + (choice.refused.empty() ? "" : "; " + choice.refused) + "\n";
 }
 
-/// Formats a decision: one line for the chosen alternative, and one for each of
-/// the best `numOthers` others.
+/// Formats a decision: one line for the chosen alternative, then one line for
+/// each of the best `numOthers` rejected alternatives.
 static std::string decisionText(const dist::Decision &decision,
                                 size_t numOthers,
                                 const plan::Cluster &cluster) {
@@ -119,8 +120,9 @@ static std::string decisionText(const dist::Decision &decision,
   return text;
 }
 
-/// Formats one decision about a collective. If the user's pin has decided,
-/// names the option that set the pin.
+/// Formats one decision about a collective. If a pin (sharding requested by the
+/// user) fixed the sharding, returns the option that set the pin. Otherwise
+/// lists the chosen and the rejected alternatives.
 static std::string decidedText(const EndpointDecision &at, size_t numOthers,
                                const plan::Cluster &cluster) {
   if (!at.decision)
@@ -146,9 +148,9 @@ static std::string usesText(const std::vector<dist::Endpoint> &uses) {
   return text;
 }
 
-/// Formats a line with the names of the nodes of all collectives of a group
-/// except the first, because the section above shows the first. Returns an
-/// empty string if the group has only one collective.
+/// Formats one line with the node names of all collectives of a group except
+/// the first. The first collective is left out, because repeatedText prints it
+/// in full. Returns an empty string if the group has only one collective.
 static std::string likewiseText(const RepeatedCollective &group) {
   std::string text;
   for (size_t i = 1; i < group.all.size() && i <= mostListed; ++i)
@@ -160,8 +162,8 @@ static std::string likewiseText(const RepeatedCollective &group) {
   return text.empty() ? "" : text + "\n";
 }
 
-/// Formats the heading of a group of equal collectives: count, kind, axes,
-/// bytes, seconds, and the shardings before and after.
+/// Formats the heading of a group of equal collectives: number, kind, axes,
+/// bytes, seconds, and the shardings before and after the collective.
 static std::string headText(const RepeatedCollective &group, size_t numStages) {
   const ExplainedCollective &first = *group.all.front();
   const auto &facts = first.facts;
@@ -180,8 +182,9 @@ static std::string headText(const RepeatedCollective &group, size_t numStages) {
          first.from + " to " + first.to + "\n";
 }
 
-/// Formats the section about a group of equal collectives: its heading, and
-/// producer, consumers and decisions of the first one.
+/// Formats the section about a group of equal collectives. It has the heading
+/// of the group, then producer, consumers and decisions of the first
+/// collective.
 static std::string repeatedText(const RepeatedCollective &group,
                                 size_t numStages,
                                 const plan::Cluster &cluster) {
@@ -212,7 +215,8 @@ static std::string meshText(const Explanation &explanation) {
   return text.empty() ? "one rank" : text;
 }
 
-/// Formats one row of the table of totals.
+/// Formats one row of the table of totals: the communication of one kind over
+/// one set of mesh axes.
 static std::string totalText(const CommunicationTotal &total) {
   return formatv("  {0,-8} {1,-15} {2,10} {3,12} {4,12}\n", total.axes,
                  total.kind, counted(total.calls, "call"),
@@ -221,8 +225,8 @@ static std::string totalText(const CommunicationTotal &total) {
       .str();
 }
 
-/// Formats the tables of received bytes, one per pipeline position, each with a
-/// sum in its last row.
+/// Formats the tables of received bytes. Each pipeline position (the stages
+/// that one rank runs) has one table, with a sum in its last row.
 static std::string totalsText(const Explanation &explanation) {
   const size_t positions = explanation.receivedBytesOfPosition.size();
   std::string text;
@@ -260,8 +264,9 @@ static std::string lintsText(const std::vector<FoundLint> &lints) {
 // Values
 //===----------------------------------------------------------------------===//
 
-/// Joins the steps from a value to the decision about it by arrows. In a long
-/// list, a count replaces the middle steps.
+/// Joins `steps`, the path from a value to the op that decided its sharding, by
+/// arrows: "add 'y' <- matmul 'fc1'". In a long list, a count replaces the
+/// middle steps.
 static std::string wayText(const std::vector<std::string> &steps) {
   std::string text;
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -276,7 +281,8 @@ static std::string wayText(const std::vector<std::string> &steps) {
   return text;
 }
 
-/// Formats the lines that tell how one mesh axis splits a value, and why.
+/// Formats the effect of one mesh axis on a value, the reason for this effect,
+/// and the decisions of the search behind it.
 static std::string originText(const Origin &origin,
                               const plan::Cluster &cluster) {
   std::string text = "  over " + origin.axis + ": " + origin.what + "\n";
@@ -298,7 +304,8 @@ static std::string useText(const ValueUse &use, bool hasStages) {
          "\n";
 }
 
-/// Formats the section about one value that the user asks about.
+/// Formats the section about one value that the user has named on the command
+/// line.
 static std::string valueText(const ValueExplanation &story, bool hasStages,
                              const plan::Cluster &cluster) {
   std::string text =

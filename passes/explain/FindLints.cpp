@@ -32,11 +32,12 @@ static std::string percent(double share) {
 }
 
 namespace {
-/// The messages of one lint. Equal messages are merged into one with a count.
+/// The messages of one kind of lint. Equal messages are merged into one message
+/// with a count.
 class CountedMessages {
 public:
-  /// Adds a message about `op`. If the same message was added before, only its
-  /// count grows, and the node of the first op is kept.
+  /// Adds a message about `op`. If an equal message was added before,
+  /// increments its count and keeps the node of the op that was added first.
   void add(const std::string &message, Operation *op) {
     auto [entry, isNew] = entries.insert({message, {}});
     if (isNew)
@@ -45,7 +46,8 @@ public:
   }
 
   /// Appends all messages to `lints`. A message that was added several times
-  /// ends with its count, such as " (24 values)", where `things` is "values".
+  /// gets a suffix with its count, such as " (24 values)". `things` is the noun
+  /// of this suffix, such as "values".
   void report(Lint lint, StringRef things, std::vector<FoundLint> &lints) {
     for (auto &[message, entry] : entries)
       lints.push_back(
@@ -58,7 +60,8 @@ public:
   }
 
 private:
-  /// Number of times that a message was added, and the node of the first op.
+  /// Number of times that a message was added, and the ONNX node of the op for
+  /// which it was added first.
   struct FoundMessage {
     int64_t count = 0;
     std::string node;
@@ -96,8 +99,9 @@ private:
   // Collectives
   //===--------------------------------------------------------------------===//
 
-  /// Returns whether `op` is an all-gather of all elements. One that gathers
-  /// only the rows that experts need does not count.
+  /// Returns whether `op` is an all-gather of all elements of its operand.
+  /// Returns false for an all-gather of selected rows (the tokens that experts
+  /// need).
   static bool isGather(dist::CollectiveOp op) {
     return op.getKind() == dist::CollectiveKind::AllGather &&
            op.getRows().empty();
@@ -121,10 +125,10 @@ private:
     found.report(Lint::FullGather, "times", lints);
   }
 
-  /// Follows collectives, transposes and reshapes backwards from `value` and
-  /// returns the first value, which holds the same elements. Stops at
-  /// reductions and at windowed reads, because their results have other
-  /// elements.
+  /// Goes backwards from `value` through collectives, transposes and reshapes,
+  /// as long as the operand has the same elements as the result. Returns the
+  /// value where this ends. Reductions and windowed reads end the search,
+  /// because their results have other elements than their operands.
   static Value elementsOf(Value value) {
     while (Operation *op = value.getDefiningOp()) {
       if (!isa<dist::CollectiveOp>(op) && !op->hasTrait<graph::KeepsElements>())
@@ -171,8 +175,9 @@ private:
   }
 
   /// Returns the size in bytes above which a weight is large: a fixed fraction
-  /// of the weights of one block. The number of blocks is estimated as the
-  /// number of weights that have the most frequent shape.
+  /// of the weight bytes of one block (layer) of the model. The number of
+  /// blocks is estimated as the number of weights that have the most frequent
+  /// shape.
   double largeWeight() {
     double total = 0;
     int64_t repeats = 1;
@@ -188,8 +193,9 @@ private:
   }
 
   /// Returns groups of mesh axes that can split weights. Every large weight
-  /// should be split by at least one axis of each group. `tp` is one group; all
-  /// axes that the user defines form another.
+  /// should be split by at least one axis of each group. `tp` is one group. All
+  /// axes with names that the user defined form another group. `dp` and `cp`
+  /// are in no group.
   std::vector<std::vector<dist::Axis>> weightAxes() const {
     std::vector<std::vector<dist::Axis>> groups;
     std::vector<dist::Axis> own;
@@ -208,7 +214,8 @@ private:
     return groups;
   }
 
-  /// PCC-L002: a large weight is not split by any axis of a group.
+  /// PCC-L002: a large weight is split by no axis of some group of
+  /// weightAxes(), so every rank along these axes stores the whole weight.
   void findWholeWeights() {
     const double large = largeWeight();
     for (const auto &axes : weightAxes()) {
@@ -243,8 +250,8 @@ private:
     }
   }
 
-  /// Returns the message about the weights `names`, which `axes` do not split.
-  /// `whole` holds the bytes of each weight.
+  /// Returns the message about the weights `names`, which no axis of `axes`
+  /// splits. `whole` maps the name of each such weight to its size in bytes.
   static std::string wholeText(const std::vector<dist::Axis> &axes,
                                std::vector<std::string> names,
                                const std::map<std::string, double> &whole) {
@@ -266,7 +273,8 @@ private:
   // Values
   //===--------------------------------------------------------------------===//
 
-  /// PCC-L003: a dim is split so unevenly that much of it is padding.
+  /// PCC-L003: a dim is split so unevenly that a large fraction of its elements
+  /// on the ranks is padding.
   void findPadding() {
     CountedMessages found;
     forEachOp([&](Operation *op) {
@@ -279,8 +287,9 @@ private:
     found.report(Lint::Padding, "values", lints);
   }
 
-  /// Adds a message to `found` if a large fraction of one factor of a dim is
-  /// padding (a dim [3|64@tp] has the factors 3 and 64).
+  /// Adds a message to `found` if a large fraction of `factor` is padding. A
+  /// factor is a part of a dim that is split by itself: the dim [3|64@tp] has
+  /// the factors 3 and 64, and tp splits the factor 64.
   static void addPadding(const dist::Factor &factor, Operation *op,
                          CountedMessages &found) {
     const int64_t parts = factor.numParts();
@@ -307,7 +316,8 @@ private:
            llvm::any_of(op->getResults(), divides);
   }
 
-  /// PCC-L004: ranks along an axis repeat much of the computation.
+  /// PCC-L004: all ranks along a mesh axis repeat a large fraction of the
+  /// computation.
   void findUnusedAxes() {
     for (const dist::Axis &axis : mesh.axes) {
       if (axis.size < 2 || axis.name == dist::timeAxis)

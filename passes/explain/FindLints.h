@@ -15,7 +15,8 @@ namespace pcc::explain {
 struct FoundLint {
   /// Kind of lint.
   dist::Lint lint;
-  /// Text of one line, which begins in lower case.
+  /// Message of one line, such as "every rank gathers a whole tensor of 64.0
+  /// MiB". Begins with a lower-case letter.
   std::string message;
   /// Name of the first ONNX node that the lint is about; may be empty.
   std::string node;
@@ -23,10 +24,10 @@ struct FoundLint {
   bool operator==(const FoundLint &) const = default;
 };
 
-/// Returns all lints of `module`, ordered by the code of the lint and then in
-/// program order. The module must have passed phase 6-schedule. After phase
-/// 7-emit, kernels hide their ops, so that only collectives and weights are
-/// examined.
+/// Returns all lints of `module`, ordered by lint code (PCC-L001, …) and then
+/// in program order. The module must have passed phase 6-schedule. In a module
+/// that has also passed phase 7-emit, fused kernels contain most ops. Then only
+/// collectives and weights are examined.
 std::vector<FoundLint> findLints(mlir::ModuleOp module);
 
 } // namespace pcc::explain

@@ -25,9 +25,9 @@ static std::string withoutNumbers(const std::string &text) {
   return result;
 }
 
-/// Returns a key for a choice (an alternative that was priced). Choices whose
-/// texts differ only in numbers inside quoted names, such as the block numbers
-/// of a transformer, have equal keys.
+/// Returns a key for a choice, one priced alternative of a sharding decision.
+/// Choices whose texts differ only in numbers inside quoted names, such as the
+/// block numbers of a transformer, have equal keys.
 static std::string keyOf(const dist::Choice &choice) {
   std::string key = withoutNumbers(choice.what) + choice.refused.substr(0, 1);
   for (const dist::PricedStep &step : choice.steps)
@@ -36,7 +36,8 @@ static std::string keyOf(const dist::Choice &choice) {
   return key;
 }
 
-/// Returns a key for a collective. Collectives with equal keys form a group.
+/// Returns a key for a collective. Collectives with equal keys are in one group
+/// of findRepeatedCollectives.
 static std::string keyOf(const ExplainedCollective &made) {
   const auto &facts = made.facts;
   std::string key = (facts.isShared ? "1 " : "") + facts.kind +

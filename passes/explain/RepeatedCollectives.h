@@ -7,8 +7,9 @@
 
 namespace pcc::explain {
 
-/// A group of collectives that are equal except for numbers in names, such as
-/// those of all layers of a transformer.
+/// A group of collectives that differ only in numbers inside names. For
+/// example, the all-reduces of all layers of a transformer ('h.0.w', 'h.1.w',
+/// …) form one group.
 struct RepeatedCollective {
   /// The collectives of the group in program order. The pointers point into the
   /// list that was passed to findRepeatedCollectives.
@@ -20,9 +21,10 @@ struct RepeatedCollective {
   std::vector<std::string> stages;
 };
 
-/// Groups the collectives `all`. In one group, kind, axes, bytes, shardings,
-/// cause and decisions are equal; numbers in quoted names may differ. The
-/// groups are in the order of their first collectives and point into `all`.
+/// Groups the collectives `all`. All collectives of a group have equal kind,
+/// axes, bytes, shardings, cause and decisions. Only numbers inside quoted
+/// names may differ. The groups are in the order of their first collectives and
+/// contain pointers into `all`.
 std::vector<RepeatedCollective>
 findRepeatedCollectives(const std::vector<ExplainedCollective> &all);
 

@@ -50,23 +50,24 @@ static std::string textOf(Value value) {
   return text(shard::endpointOf(value));
 }
 
-/// Returns the entries of `decisions` that are about the mesh axis `axis`.
+/// Returns the decisions in `decisions` that were made about the mesh axis
+/// `axis`.
 static std::vector<dist::Decision>
 along(const dist::Axis &axis, std::vector<dist::Decision> decisions) {
   std::erase_if(decisions, [&](const auto &d) { return d.axis != axis.name; });
   return decisions;
 }
 
-/// Returns the decisions that were recorded about `op` along the mesh axis
-/// `axis`.
+/// Returns the decisions that the sharding search recorded about `op` along the
+/// mesh axis `axis`.
 static std::vector<dist::Decision> decisionsAlong(Operation *op,
                                                   const dist::Axis &axis) {
   return along(axis, dist::decisionsOf(op->getLoc()));
 }
 
-/// Sets the reason in `origin` to a text that names the consumer for which
-/// `reshard` changes the sharding of the value. Adds the decisions about that
-/// consumer.
+/// Sets `origin.reason` to a text that names the consumer for which `reshard`
+/// changes the sharding. Sets `origin.decisions` to the decisions about that
+/// consumer. If the reshard is a reduction, they are those about the producer.
 static void explainReshard(dist::ReshardOp reshard, const dist::Axis &axis,
                            Origin &origin) {
   auto cause = dist::causeOf(reshard.getLoc());
@@ -84,18 +85,20 @@ static void explainReshard(dist::ReshardOp reshard, const dist::Axis &axis,
 }
 
 namespace {
-/// Kinds of reasons why an axis splits a value, the strongest first: the user's
-/// pin, the role of the axis, a decision by price, a weight, none.
+/// Kinds of reasons why an axis splits a value, the strongest first. Pinned:
+/// the user fixed the sharding. ByRole: the axis splits the batch or the
+/// sequence of an input. Priced: the search compared prices. Weight: a weight
+/// is split. Nothing: no reason found.
 enum Strength { Pinned, ByRole, Priced, Weight, Nothing };
 
-/// Breadth-first search over the values that one mesh axis splits, for the
-/// reason of the split.
+/// Breadth-first search for the reason why a mesh axis splits a value. Visits
+/// the values that the axis splits.
 class OriginSearch {
 public:
   OriginSearch(const dist::Axis &axis) : axis(axis) {}
 
-  /// Sets steps and reason of `origin` for the value `start`, which the axis
-  /// splits.
+  /// Sets the steps and the reason of `origin` for the value `start`, which the
+  /// axis splits.
   void run(Value start, Origin &origin) {
     visit(start, Value());
     for (size_t i = 0; i < order.size(); ++i)
@@ -108,25 +111,27 @@ public:
   }
 
 private:
-  /// A possible reason: the value where it is found, the op with the decision
-  /// (which computes or reads the value; may be null), and the kind of reason.
+  /// A possible reason for the split, of kind `strength`. `value` is the
+  /// visited value with this reason. `op` is the op that computes or reads it
+  /// and has the decision; it may be null.
   struct Anchor {
     Value value;
     Operation *op;
     Strength strength;
   };
 
-  /// Adds `value` to the search if the axis splits it and it was not visited
-  /// before. `from` is the value from which it was reached.
+  /// Adds `value` to the search if the axis splits it and the search has not
+  /// visited it before. `from` is the value from which the search reached
+  /// `value`; null for the first value.
   void visit(Value value, Value from) {
     if (dimOf(value, axis.name) >= 0 &&
         cameFrom.try_emplace(value, from).second)
       order.push_back(value);
   }
 
-  /// Visits all operands and results of `op`: if the axis splits several of
-  /// them, they are split together. Stops at a reshard that moves the axis to
-  /// another dim.
+  /// Visits all operands and results of `op` that the axis splits: one op
+  /// splits all of them together. Visits none of them if `op` is a reshard that
+  /// moves the axis to another dim.
   void spreadOver(Operation *op, Value from) {
     if (isReshardOrTransfer(op) && dimOf(op->getOperand(0), axis.name) !=
                                        dimOf(op->getResult(0), axis.name))
@@ -148,8 +153,9 @@ private:
   }
 
   /// Returns the option by which the user has pinned (fixed) the sharding of
-  /// `value` or of the op that computes it. If `value` is a model output, also
-  /// considers pins of this output. Returns an empty string if there is no pin.
+  /// `value` or of the op that computes `value`. If `value` is a model output,
+  /// a pin of this output counts as well. Returns an empty string if there is
+  /// no pin.
   std::string pinOf(Value value) const {
     if (std::string pin = shard::endpointOf(value).pin; !pin.empty())
       return pin;
@@ -163,7 +169,8 @@ private:
     return "";
   }
 
-  /// Returns the strongest reason for the split that is found at `value`.
+  /// Returns the strongest reason for the split among those that `value`, its
+  /// producer and its readers provide.
   Anchor anchorAt(Value value) const {
     if (!pinOf(value).empty())
       return {value, nullptr, Pinned};
@@ -185,7 +192,7 @@ private:
   }
 
   /// Returns whether the axis splits the input `argument` because of its role:
-  /// dp splits the batch, cp the sequence.
+  /// dp splits the dim of the batch, cp the dim of the sequence.
   bool isByRole(BlockArgument argument) const {
     const AxisRole role = shard::roleOf(axis.name);
     StringRef name = role == AxisRole::Batch      ? graph::batchDimName
@@ -198,8 +205,9 @@ private:
     return dim && dim.getInt() == dimOf(argument, axis.name);
   }
 
-  /// Sets the steps in `origin`, which lead from the explained value to the
-  /// best candidate, and the reason found there.
+  /// Sets `origin.steps` to the path from the explained value to the op or
+  /// value of the reason `best`. Sets `origin.reason` to the text of this
+  /// reason.
   void finish(const Anchor &best, Origin &origin) const {
     if (best.strength == Priced && best.op != best.value.getDefiningOp())
       origin.steps.push_back(textOf(best.op->getResult(0)));
@@ -234,18 +242,19 @@ private:
     }
   }
 
-  /// The mesh axis whose splits are followed.
+  /// The mesh axis whose split of the value is explained.
   const dist::Axis &axis;
-  /// For each visited value, the value from which it was reached; null for the
-  /// first.
+  /// For each visited value, the value from which the search reached it; null
+  /// for the value at which the search starts.
   DenseMap<Value, Value> cameFrom;
   /// Visited values in the order in which they were reached.
   std::vector<Value> order;
 };
 } // namespace
 
-/// Explains why `axis` does not split `start`: finds the nearest reshard,
-/// backwards from `start`, whose operand the axis splits or leaves partial.
+/// Explains why `axis` does not split `start`. Searches backwards from `start`
+/// for the nearest reshard whose operand the axis splits or leaves partial, and
+/// sets steps and reason of `origin` to those of this reshard.
 static void explainWhole(Value start, const dist::Axis &axis, Origin &origin) {
   SmallVector<Value> order{start};
   DenseMap<Value, Value> cameFrom{{start, Value()}};

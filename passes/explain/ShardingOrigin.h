@@ -10,22 +10,24 @@
 namespace pcc::explain {
 
 /// Finds the reason why the mesh axis `axis` splits `value`, leaves it partial,
-/// or leaves it whole. The search visits all values that are split together
-/// with `value`, without a reshard in between. It returns the strongest reason
-/// among them and, of equally strong ones, the nearest:
+/// or leaves it whole. If the axis splits `value`, the search visits all values
+/// that are split together with `value`, without a reshard in between. It
+/// returns the strongest reason among them and, among equally strong ones, the
+/// nearest:
 ///
 ///   1. a pin: the user fixes the sharding
 ///   2. the role of the axis: dp splits the batch of an input, cp the sequence
-///   3. an op whose alternatives were priced, or a reshard
-///   4. a weight
+///   3. an op for which the sharding search priced alternatives, or a reshard
+///   4. a weight: the split needs no communication and saves memory
 ///
 /// `value` must be in a function that has passed phase 4-shard and no later
 /// phase.
 Origin originOf(mlir::Value value, const dist::Axis &axis);
 
-/// Goes backwards from `value` through reshards and transfers between stages,
-/// and returns the value that the first of them reads. Returns `value` itself
-/// if no reshard or transfer computes it.
+/// Returns the value from which reshards and transfers between stages make
+/// `value`. For example, if x is resharded to y and y is transferred to z, the
+/// result for z is x. Returns `value` if it is not the result of a reshard or
+/// transfer.
 mlir::Value stripReshards(mlir::Value value);
 
 } // namespace pcc::explain

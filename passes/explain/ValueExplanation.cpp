@@ -42,8 +42,8 @@ forEachName(ModuleOp module,
 }
 
 namespace {
-/// Builds explanations of single values. All use the same planner, which caches
-/// the plans of reshards.
+/// Builds explanations of single values. One planner with a cache plans the
+/// reshards of all of them.
 class ValueExplainer {
 public:
   explicit ValueExplainer(ModuleOp module)
@@ -73,13 +73,14 @@ private:
     return text;
   }
 
-  /// Formats a sharding, without the time axis of microbatches.
+  /// Formats a sharding as text. The time axis (the microbatches) is left out.
   std::string textOf(const dist::Sharding &sharding) const {
     return dist::toBriefString(dist::withoutTime(sharding), mesh);
   }
 
-  /// Adds to `story` the sharding of `value`, its shape and bytes on one rank,
-  /// and the reason for each mesh axis.
+  /// Sets the fields of `story` that depend on `sharding`, the sharding of
+  /// `value`: its text, shape and bytes on one rank, and the reason for each
+  /// mesh axis.
   void tellSharding(Value value, const dist::Sharding &sharding,
                     ValueExplanation &story) const {
     story.sharding = textOf(sharding);
@@ -92,9 +93,10 @@ private:
         story.origins.push_back(originOf(value, axis));
   }
 
-  /// Adds the ops that read `value` to `story`. `before` are the communication
-  /// steps that led to the sharding of `value`. For an op that reads it through
-  /// a reshard, the steps of that reshard are appended.
+  /// Adds the readers of `value` to `story`. `before` lists the communication
+  /// steps that made `value`. A reshard does not count as a reader. Instead,
+  /// the readers of its result are added, with the steps of the reshard
+  /// appended to `before`.
   void tellUses(Value value, const std::vector<dist::PricedStep> &before,
                 ValueExplanation &story) {
     for (OpOperand &use : value.getUses())
@@ -110,8 +112,9 @@ private:
       }
   }
 
-  /// Returns the pipeline stage of a reader: of a transfer the receiving stage,
-  /// of an output the stage that computes it.
+  /// Returns the pipeline stage that reads a value. If the reader is a
+  /// transfer, it is the receiving stage. If the reader is an output of the
+  /// model, it is the stage that computes the value.
   static int64_t stageOf(OpOperand &use) {
     Operation *op = use.getOwner();
     if (isa<func::ReturnOp>(op))
@@ -121,7 +124,7 @@ private:
     return op ? pipe::stageOf(op) : 0;
   }
 
-  /// Appends the steps of `reshard` in which ranks communicate to `steps`.
+  /// Appends to `steps` each step of `reshard` that communicates.
   void addSteps(dist::ReshardOp reshard, std::vector<dist::PricedStep> &steps) {
     auto type = graph::tensorType(reshard.getInput());
     const plan::ReshardPlan &plan = planner.plan(
@@ -137,8 +140,8 @@ private:
 };
 } // namespace
 
-/// If an output and another value have the same name and are the same value,
-/// explains this value only once.
+/// Explains each matching value. A value that is listed twice under one name,
+/// such as an op result that is an output, is explained only once.
 std::vector<ValueExplanation> explain::explainValues(ModuleOp module,
                                                      StringRef pattern) {
   std::vector<ValueExplanation> stories;

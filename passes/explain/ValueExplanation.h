@@ -13,23 +13,26 @@ namespace pcc::explain {
 
 /// The effect of one mesh axis on a value, and the reason for it.
 struct Origin {
-  /// Name of the axis.
+  /// Name of the mesh axis.
   std::string axis;
-  /// Effect of the axis on the value: "dim 1 is split", "partial" or "whole".
+  /// Effect of the mesh axis on the value: "dim 1 is split", "partial" or
+  /// "whole".
   std::string what;
-  /// Ops and values on the path from the explained value to the op or value
-  /// about which the decision was made. Each is a text such as "matmul 'fc1'".
+  /// Path through the program from the explained value to the op or value that
+  /// decided the sharding. Each element is a text such as "matmul 'fc1'".
   std::vector<std::string> steps;
-  /// Reason for the effect, found at the last step, as one line.
+  /// One line of text: why the op or value at the end of `steps` causes the
+  /// effect of the axis.
   std::string reason;
-  /// Decisions about the op at the last step along this axis, each with its
-  /// priced alternatives; may be empty.
+  /// Decisions of the sharding search about the last op of `steps`, along this
+  /// mesh axis. Each has its priced alternatives. May be empty.
   std::vector<dist::Decision> decisions;
 };
 
-/// An op, pin or output that reads a value.
+/// One reader of a value: an op, a pin (sharding requested by the user) or an
+/// output of the model.
 struct ValueUse {
-  /// The reader: an op, a pin or an output.
+  /// The reader of the value: an op, a pin or an output.
   dist::Endpoint place;
   /// Number of the pipeline stage that reads the value.
   int64_t stage = 0;

@@ -91,9 +91,8 @@ Verification::writeInputs(const std::string &folder,
   return Status::success();
 }
 
-/// An output file holds the global tensor, to which all ranks have contributed.
-/// It is cut into the ranks' shards again, so that a difference is attributed
-/// to a rank.
+/// Cuts the global tensor in each output file into the shards of the ranks, so
+/// that a difference is attributed to a rank.
 Status Verification::compareOutputs(const std::string &folder) {
   std::vector<std::string> names;
   for (const VerifiedValue &output : found.outputs)
@@ -119,8 +118,8 @@ Status Verification::compareOutputs(const std::string &folder) {
   return Status::success();
 }
 
-/// A difference in the executables' outputs is reported first: they run only if
-/// the simulated ranks agree with the model.
+/// Reports a difference in the executables' outputs first. Executables run only
+/// if all outputs of the simulated ranks are equal to those of the model.
 Status Verification::verdict() const {
   if (const VerifiedValue *output = found.executedDifference())
     return Status::error(ValuesDiffer, "output '" + output->name +

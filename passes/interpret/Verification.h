@@ -13,10 +13,11 @@ namespace pcc::interpret {
 /// be called first; all other functions use its inputs and results.
 class Verification {
 public:
-  /// Prepares the verification. `whole` is the model on one device: after phase
-  /// 1-import or, if it is a training step or is computed in another precision,
-  /// after 2-prepare. `numerics` chooses between f64 for all values and results
-  /// rounded to the model's element types.
+  /// Prepares the verification. `whole` is the model on one device after phase
+  /// 1-import. If the model is a training step or is computed in another
+  /// precision, `whole` is the module after 2-prepare. `numerics` chooses
+  /// between f64 for all values and results rounded to the model's element
+  /// types.
   Verification(mlir::ModuleOp whole, graph::Numerics numerics);
 
   /// Executes the unpartitioned model on one device and `parts` (the module
@@ -36,9 +37,9 @@ public:
                      std::map<std::string, std::string> &files) const;
   /// Compares output files that compiled executables have written into `folder`
   /// with the outputs of the unpartitioned model. A difference is attributed to
-  /// the rank that held the element in simulate(). The tolerance is that of the
-  /// model's element types, in which executables compute. Must not be called
-  /// for a training step.
+  /// the rank that held the element in simulate(). Executables compute in the
+  /// model's element types, so the tolerance is the one for these types. Must
+  /// not be called for a training step.
   Status compareOutputs(const std::string &folder);
 
   /// Returns the results of all comparisons.
@@ -49,13 +50,15 @@ public:
   Status verdict() const;
 
 private:
-  /// Returns the operands of the return of @main in `whole`.
+  /// Returns the outputs of the model: the operands of the return op of @main
+  /// in `whole`.
   mlir::OperandRange results();
   /// Executes the unpartitioned model and stores its outputs in `found` as the
   /// expected values.
   Status expectOutputs();
-  /// Compares the shards of the output `name` that all ranks hold for one
-  /// microbatch, and records the shards' indices in `shards`.
+  /// Compares `value`, the shards of the output `name` on all ranks for one
+  /// microbatch, with the expected output. Adds the indices of the shards to
+  /// the member `shards`.
   void check(llvm::StringRef name, const StageValue &value);
 
   mlir::ModuleOp whole;

@@ -26,7 +26,8 @@ public:
       : whole(whole), model(whole.lookupSymbol<func::FuncOp>("main")),
         inputs(inputs), findings(findings), ranks(parts, findings.numerics) {}
 
-  /// Executes `numSteps` steps of both models and compares their values.
+  /// Executes `numSteps` steps of the unpartitioned and the partitioned model
+  /// and compares their values.
   Status run(int numSteps) {
     for (int step = 1; step <= numSteps; ++step)
       PCC_RETURN_IF_ERROR(runStep(step, step == numSteps));
@@ -34,8 +35,8 @@ public:
   }
 
 private:
-  /// Executes one step of both models. Compares the outputs and, if `isLast`,
-  /// the parameters that the step writes.
+  /// Executes one step of the unpartitioned and the partitioned model. Compares
+  /// the outputs and, if `isLast` is true, the parameters that the step writes.
   Status runStep(int step, bool isLast) {
     auto outputs =
         runUnpartitioned(whole, inputs, findings.numerics, {}, &parameters);
@@ -85,8 +86,9 @@ private:
         {std::move(name), "", Comparison(expected, tolerance)});
   }
 
-  /// Compares the shards of `value` on all ranks with the expected value that
-  /// `known` has for `name`. Does nothing if there is none.
+  /// Compares the shards of `value` on all ranks with the expected value called
+  /// `name`. `known` maps names to indices in findings.outputs. Does nothing if
+  /// `known` does not contain `name`.
   void check(const llvm::StringMap<size_t> &known, StringRef name,
              const StageValue &value) {
     auto it = known.find(name);

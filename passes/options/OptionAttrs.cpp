@@ -25,8 +25,8 @@
 using namespace mlir;
 using namespace pcc;
 
-/// Returns the number of ranks of all stages, or the largest uint64_t if the
-/// product overflows.
+/// Returns the total number of ranks, over all stages. Returns the largest
+/// uint64_t if the product overflows.
 static uint64_t worldOf(const CompileOptions &options) {
   uint64_t world = options.axis("pp");
   for (const char *axis : {"tp", "dp", "cp"})
@@ -37,8 +37,8 @@ static uint64_t worldOf(const CompileOptions &options) {
   return world;
 }
 
-/// Checks that --ep divides the ranks of dp and cp, because experts are divided
-/// over sub-axes of both.
+/// Checks that --ep divides the number of ranks of dp times cp, because experts
+/// are divided over sub-axes of both.
 static Status checkExperts(const CompileOptions &options) {
   int64_t experts = options.axis("ep");
   int64_t lanes = options.axis("dp") * options.axis("cp");
@@ -57,7 +57,7 @@ static Status checkExperts(const CompileOptions &options) {
   return Status::success();
 }
 
-/// Checks that options for GPUs come with --target cuda.
+/// Checks that options that only affect GPUs are given with --target cuda.
 static Status checkTarget(const CompileOptions &options) {
   if (options.target == "cpu" && !options.gpuArch.empty())
     return Status::error(WrongUsage, "--gpu-arch needs --target cuda");
@@ -109,14 +109,15 @@ Status pcc::checkOptions(const CompileOptions &options) {
   return checkExperts(options);
 }
 
-/// Returns a checksum of `text`, which stands for a file in `pcc.options`.
+/// Returns a checksum of `text`, the content of a file. The checksum represents
+/// the file in `pcc.options`.
 static std::string checksumOf(const std::string &text) {
   return llvm::utohexstr(llvm::xxh3_64bits(text));
 }
 
-/// Returns every option that shapes the result as text, by its name on the
-/// command line. Files are replaced by their checksums, so that a dump does not
-/// depend on where a file lies.
+/// Returns the texts of all options that change the result of a compilation, by
+/// the option's name. Files are replaced by their checksums, so that a dump
+/// does not depend on where a file lies.
 static OptionTexts recordedTextsOf(const CompileOptions &options) {
   OptionTexts texts = textsOf(options);
   if (options.hasScheduleFile())
@@ -126,9 +127,10 @@ static OptionTexts recordedTextsOf(const CompileOptions &options) {
   return texts;
 }
 
-/// Returns the mesh that splits tensors, major to minor: the time axis of
-/// microbatches first, then the axes of the user, or else those of the model's
-/// annotations. Stages are no axis of this mesh.
+/// Returns the mesh that splits tensors, major to minor. The time axis
+/// (microbatches) comes first. Then come the axes that the user gives or, if
+/// there are none, those of the model's annotations. Stages are no axis of this
+/// mesh.
 static dist::Mesh meshOf(const CompileOptions &options,
                          const dist::Mesh &annotated) {
   dist::Mesh mesh;
@@ -148,7 +150,10 @@ static dist::Mesh meshOf(const CompileOptions &options,
   return mesh;
 }
 
-/// Checks that every preset has an axis of more than one rank to split.
+/// Checks that each preset has an axis of more than one rank to use. The
+/// presets megatron and sequence need the axis tp. The presets fsdp and zero1
+/// to zero3 need an axis other than tp. The preset expert is checked by
+/// checkExperts().
 static Status checkPresets(const CompileOptions &options,
                            const dist::Mesh &mesh) {
   const bool hasOwn = llvm::any_of(mesh.axes, [](const dist::Axis &axis) {
@@ -209,8 +214,9 @@ static Status checkTf32(ModuleOp module, const CompileOptions &options) {
                                          "but the model has no f32");
 }
 
-/// Records the numbers of stages and microbatches and the schedule. Stages that
-/// the model's annotations assign stay, and exclude --stage-at.
+/// Records the numbers of stages and microbatches and the schedule. If the
+/// model's annotations assign nodes to stages, keeps that number of stages, and
+/// returns an error if --stage-at is given.
 static Status recordPipeline(ModuleOp module, const CompileOptions &options) {
   Builder builder(module.getContext());
   const int64_t virtualStages = numVirtualStages(options);
@@ -232,7 +238,8 @@ static Status recordPipeline(ModuleOp module, const CompileOptions &options) {
   return Status::success();
 }
 
-/// Records the type of --dtype.
+/// Records the element type that --dtype names as `graph.precision`. Does
+/// nothing without --dtype.
 static void recordPrecision(ModuleOp module, const CompileOptions &options) {
   if (!options.dtype.empty())
     module->setAttr(
@@ -240,8 +247,9 @@ static void recordPrecision(ModuleOp module, const CompileOptions &options) {
         TypeAttr::get(mlir::parseType(options.dtype, module.getContext())));
 }
 
-/// Records the number of parts that experts are divided into. It depends on
-/// --ep, --dp, --cp and --preset.
+/// Records the number of groups into which experts are divided: the size of the
+/// axis ep, which can also follow from --dp, --cp and --preset. Records nothing
+/// if the size is 1.
 static void recordExperts(ModuleOp module, const CompileOptions &options) {
   if (int64_t experts = options.axis("ep"); experts > 1)
     module->setAttr(dist::expertsName,
@@ -284,15 +292,16 @@ Status pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
   return Status::success();
 }
 
-/// Returns whether the option `name` counts ranks, stages or microbatches. If
-/// the user does not give it, the count is 1.
+/// Returns whether the option `name` sets a number of ranks, stages or
+/// microbatches. If such an option is not given, the number is 1.
 static bool isCount(StringRef name, const CompileOptions &options) {
   return name == "--microbatches" || name == "--virtual-stages" ||
          (name.consume_front("--") && options.axes.count(name.str()));
 }
 
-/// Checks that every option that is given again for a dump is equal to the
-/// recorded one. A count that was not recorded is equal to 1.
+/// Checks the options that the user gives again for a dump: each must equal the
+/// option recorded in the dump. For an option with a number of ranks, stages or
+/// microbatches, a missing record means 1.
 static Status checkRepeated(ModuleOp module, const CompileOptions &options) {
   auto recorded = module->getAttrOfType<DictionaryAttr>(optionsName);
   for (auto &[name, value] : recordedTextsOf(options)) {
@@ -310,8 +319,8 @@ static Status checkRepeated(ModuleOp module, const CompileOptions &options) {
   return Status::success();
 }
 
-/// Sets `graph.root` to the folder of the model file, if it is absent: weight
-/// files lie beside the model.
+/// Sets `graph.root`, the directory of weight files, to the folder of the model
+/// file. Does nothing if `graph.root` is already set.
 static void recordRoot(ModuleOp module, StringRef model) {
   SmallString<128> root;
   StringRef folder = llvm::sys::path::parent_path(model);
@@ -351,7 +360,7 @@ Status pcc::resumeFromDump(ModuleOp module, const CompileOptions &options) {
   return recordOptions(module, options);
 }
 
-/// Returns the sizes in a text such as "4x16x".
+/// Returns the sizes in a text such as "4x16x", here 4 and 16.
 static std::vector<int64_t> parseSizes(StringRef text) {
   std::vector<int64_t> sizes;
   SmallVector<StringRef> parts;
@@ -369,7 +378,8 @@ Status pcc::restoreImportOptions(ModuleOp module, CompileOptions &options) {
     return Status::error(
         CannotRead, "the dump does not name the model that it was made from");
   options.model = (root.getValue() + "/" + file.getValue()).str();
-  // Without annotations, the model is imported for one device.
+  // Ignore the device annotations of the model, so that it is imported for one
+  // device.
   options.configuration = "none";
   if (auto seed = module->getAttrOfType<IntegerAttr>(rank::randomWeightsName))
     options.randomWeights = seed.getInt();

@@ -9,30 +9,33 @@
 
 namespace pcc {
 
-/// Records `options` on `module`: as the attributes that passes read (mesh,
-/// stages, microbatches, seeds, …), and all of them in `pcc.options`. A dump
-/// can therefore be resumed without repeating the options. Returns exit code 2
-/// or 6 if an option does not fit the model.
+/// Records `options` on `module`. Sets the attributes that passes read (mesh,
+/// stages, microbatches, …). Stores the text of every option that changes the
+/// result in `pcc.options`, so that a dump can be resumed without repeating the
+/// options. Returns exit code 2 or 6 if an option does not fit the model.
 Status recordOptions(mlir::ModuleOp module, const CompileOptions &options);
 
 /// Checks the options that can be checked without the model: axes, target,
-/// cluster file, training and schedule. Returns exit code 2 for a contradiction
-/// and 6 for a request that cannot be met.
+/// cluster file, training and schedule. Returns exit code 2 if options
+/// contradict each other, and 6 if a request cannot be met.
 Status checkOptions(const CompileOptions &options);
 
-/// Checks that `options` fit a dump, or records them on a model in the graph
-/// dialect. --start-at must name the phase after that of the dump. An option
-/// that is given again must be equal to the recorded one. Returns exit code 2
-/// if an option does not fit, and 3 if the dump names no valid phase.
+/// Prepares a module that was parsed from an .mlir file. If it is a model in
+/// the graph dialect, records `options` on it. If it is a dump, checks that
+/// `options` fit it: an option that is given again must equal the recorded one.
+/// For both, --start-at must name the phase after the module's last phase.
+/// Returns exit code 2 if an option does not fit, and 3 if the dump names no
+/// valid phase.
 Status resumeFromDump(mlir::ModuleOp module, const CompileOptions &options);
 
-/// Changes `options` so that they import the ONNX model of `module` again, on
-/// one device: sets its file, the bound dims, the precision and the training
-/// options. Returns exit code 3 if the module does not name the file.
+/// Changes `options` so that a compilation imports the original ONNX model of
+/// `module` again, for one device. Sets the model's path, the sizes of dynamic
+/// dims, the precision and the training options. Returns exit code 3 if the
+/// module does not record the path of its model.
 Status restoreImportOptions(mlir::ModuleOp module, CompileOptions &options);
 
-/// Returns the last phase that the module has passed. A model in the graph
-/// dialect has passed `None`.
+/// Returns the last phase that the module has passed. Returns Phase::None for a
+/// model in the graph dialect, which no phase has processed.
 Phase phaseOf(mlir::ModuleOp module);
 /// Records `phase` as the last phase that the module has passed.
 void setPhase(mlir::ModuleOp module, Phase phase);

@@ -11,8 +11,9 @@
 
 using namespace pcc;
 
-/// Checks the form of "wte.weight=[tp,-]"; the text in brackets is parsed
-/// later, when the mesh is known. Returns an error, or an empty string.
+/// Checks the form of a --shard text, such as "wte.weight=[tp,-]". The text in
+/// brackets is parsed later, when the mesh is known. Returns an error message,
+/// or an empty string if the form is right.
 static std::string checkShard(const std::string &text) {
   size_t equals = text.rfind('=');
   const bool isWhole = equals != std::string::npos && equals > 0 &&
@@ -21,7 +22,8 @@ static std::string checkShard(const std::string &text) {
   return isWhole ? "" : "needs 'NAME=[tp,-]', got '" + text + "'";
 }
 
-/// Checks the form of "ids=0". Returns an error, or an empty string.
+/// Checks the form of a --batch-dim text, such as "ids=0". Returns an error
+/// message, or an empty string if the form is right.
 static std::string checkBatchDim(const std::string &text) {
   size_t equals = text.rfind('=');
   const bool isWhole =
@@ -30,8 +32,8 @@ static std::string checkBatchDim(const std::string &text) {
   return isWhole ? "" : "needs NAME=K, got '" + text + "'";
 }
 
-/// Checks that `text` is a number that uint64_t can hold. Returns an error, or
-/// an empty string.
+/// Checks that `text` is a whole number that uint64_t can hold. Returns an
+/// error message, or an empty string if `text` is such a number.
 static std::string checkSeed(const std::string &text) {
   uint64_t number = 0;
   auto [end, error] =
@@ -40,8 +42,9 @@ static std::string checkSeed(const std::string &text) {
   return isWhole ? "" : "needs a whole number, got '" + text + "'";
 }
 
-/// Checks that `text` is a positive number or begins with "dynamic"; 2-prepare
-/// parses the rest. Returns an error, or an empty string.
+/// Checks that a --loss-scale is a positive number or begins with "dynamic";
+/// phase 2-prepare parses the rest. Returns an error message, or an empty
+/// string if the form is right.
 static std::string checkScale(const std::string &text) {
   double number = 0;
   auto [end, error] =

@@ -40,47 +40,51 @@ private:
   Value TrainingOptions::*ofTraining = nullptr;
 };
 
-/// The size of the axis `name`, which is an entry of CompileOptions::axes.
+/// Destination of the value of --tp, --pp and similar options: the size of the
+/// mesh axis `name`, an entry of CompileOptions::axes.
 struct AxisSizeValue {
   const char *name;
 };
 
-/// A number of bytes with a unit, such as "80GiB".
+/// Destination of a number of bytes, which the user may write with a unit, such
+/// as "80GiB".
 struct ByteSizeValue {
   std::optional<int64_t> CompileOptions::*member;
 };
 
-/// Path of a file whose text is read along with the command line.
+/// Destinations of a file's path and of the file's text. The parser of the
+/// command line reads the file.
 struct FileTextValue {
   std::string CompileOptions::*path, CompileOptions::*text;
 };
 
-/// A flag that is set by the only allowed value of an option, as `--emit onnx`
-/// sets CompileOptions::emitsOnnx.
+/// Destination of an option that has one allowed value and is stored as a flag.
+/// For example, `--emit onnx` sets CompileOptions::emitsOnnx.
 struct WordFlagValue {
   bool CompileOptions::*member;
 };
 
-/// Value of a flag.
+/// Destination of a flag, such as --train.
 using FlagValue = OptionMember<bool>;
-/// Value that is kept as it was typed.
+/// Destination of a text that is stored as the user typed it.
 using TextValue = OptionMember<std::string>;
-/// Number that may be absent.
+/// Destination of a number; nullopt if the user does not give the option.
 template <typename Number>
 using NumberValue = OptionMember<std::optional<Number>>;
-/// Phase by number or name.
+/// Destination of a phase, which the user gives by number or name, such as `4`
+/// or `shard`.
 using PhaseValue = OptionMember<std::optional<Phase>>;
-/// Value that is a list of texts. The user repeats the option once per text or,
-/// if the option has a separator, writes several texts in one argument.
+/// Destination of a list of texts. The user repeats the option once per text
+/// or, if the option has a separator, writes several texts in one argument.
 using TextsValue = OptionMember<std::vector<std::string>>;
-/// Two numbers.
+/// Destination of two numbers, such as those of --betas.
 using PairValue = OptionMember<std::vector<double>>;
-/// Value that consists of sizes by name, such as batch=8.
+/// Destination of sizes by name, such as batch=8.
 using SizesValue = OptionMember<std::map<std::string, int64_t>>;
-/// Value that consists of shapes by name, such as ids=8x32.
+/// Destination of shapes by name, such as ids=8x32.
 using ShapesValue = OptionMember<std::map<std::string, std::vector<int64_t>>>;
-/// Value that consists of mesh axes with their sizes, in the order in which the
-/// user gives them, such as a=2,b=4.
+/// Destination of mesh axes with their sizes, in the order in which the user
+/// gives them, such as a=2,b=4.
 using AxesValue = OptionMember<std::vector<std::pair<std::string, int64_t>>>;
 
 /// Destination and type of the value of an option. The type decides how the
@@ -92,10 +96,11 @@ using OptionValue =
                  TextsValue, PairValue, SizesValue, ShapesValue, AxesValue,
                  AxisSizeValue, ByteSizeValue, FileTextValue, WordFlagValue>;
 
-/// Limits of a number.
+/// Range in which the number of an option must lie. `None` allows every number,
+/// and `ZeroToOne` includes 0 and 1.
 enum class OptionBounds { None, Positive, NonNegative, ZeroToOne };
 
-/// Commands that take an option.
+/// Commands that have an option. `All` means compile, explain and verify.
 enum class OptionCommands { All, CompileAndExplain, Compile };
 
 /// Headings of --help. Options without a heading have an empty group.
@@ -116,36 +121,38 @@ struct OptionRow {
   const char *help;
   /// Destination and type of the value.
   OptionValue value;
-  /// Name of the value in --help; null for the name of its type.
+  /// Placeholder of the value in --help, such as "FILE.svg"; null for the
+  /// default placeholder of the value's type.
   const char *metavar = nullptr;
-  /// Allowed values; empty if there is no such list.
+  /// Allowed values of the option; empty if the option has no fixed list of
+  /// values.
   std::span<const char *const> words = {};
   /// Whether --help lists the allowed values `words` beside the option's name.
   /// If false, the help text itself names them.
   bool listsWords = true;
-  /// Limits of a number.
+  /// Range in which the value must lie, if the value is a number.
   OptionBounds bounds = OptionBounds::None;
-  /// Returns an error if a text has the wrong form, else an empty string. Null
-  /// if every text is valid.
+  /// Callback that returns an error message if `text` is no valid value, else
+  /// an empty string. Null if the option needs no such check.
   std::string (*check)(const std::string &text) = nullptr;
-  /// Character that separates several values in one argument; '\0' if there is
-  /// none. Without a separator, each use of the option has one value, and only
-  /// lists may be given repeatedly.
+  /// Character that separates several values in one argument, such as ',' in
+  /// a=2,b=4. If it is '\0', one argument holds one value. Only options with
+  /// several values may then be repeated.
   char separator = '\0';
-  /// Commands that take the option.
+  /// Commands that have the option.
   OptionCommands commands = OptionCommands::All;
-  /// Whether the option shapes the result of a compilation, and is therefore
-  /// recorded in dumps (`pcc.options`).
+  /// Whether the option changes the result of a compilation. If true, dumps
+  /// record the option in the module attribute `pcc.options`.
   bool shapesResult = true;
-  /// Attribute of the module that holds the value for the phases; null if there
-  /// is none, or if the attribute depends on more than the value.
+  /// Name of the module attribute from which the phases read the value. Null if
+  /// there is none, or if the attribute depends on more than this value.
   const char *attribute = nullptr;
-  /// Entry of the module attribute `graph.training` that holds the value; null
-  /// if there is none.
+  /// Entry of the module attribute `graph.training` from which the phases read
+  /// the value; null if there is none.
   const char *trainingEntry = nullptr;
 };
 
-/// Returns all rows, in the order of --help.
+/// Returns the rows of all options, in the order of --help.
 std::span<const OptionRow> optionTable();
 
 } // namespace pcc

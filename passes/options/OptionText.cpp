@@ -6,7 +6,7 @@
 
 using namespace pcc;
 
-/// Returns the shortest text that is parsed to `number`.
+/// Returns the shortest text from which a parser reads exactly `number`.
 static std::string textOf(double number) {
   char text[32];
   return {text, std::to_chars(text, text + sizeof text, number).ptr};
@@ -27,7 +27,8 @@ static std::string joined(const std::vector<Entry> &entries, char separator) {
 }
 
 namespace {
-/// Visitor of an OptionValue that adds the value to `texts`.
+/// Visitor of an OptionValue that adds the value to `texts`, under the name of
+/// the option. Adds nothing if the value is the default.
 class TextWriter {
 public:
   TextWriter(const char *name, const CompileOptions &options,

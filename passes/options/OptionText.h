@@ -19,12 +19,12 @@ namespace pcc {
 using OptionTexts = std::map<std::string, std::string>;
 
 /// Adds the option of `row` to `texts` if its value differs from the default.
-/// For an option with a file, the text is the path.
+/// For an option whose value is a file, the text is the file's path.
 void addText(const OptionRow &row, const CompileOptions &options,
              OptionTexts &texts);
 
-/// Returns the texts of all options that differ from their defaults and shape
-/// the result of a compilation.
+/// Returns the texts of all options that change the result of a compilation and
+/// differ from their defaults.
 OptionTexts textsOf(const CompileOptions &options);
 
 /// Returns the texts of all training options that differ from their defaults.

@@ -7,7 +7,8 @@ using namespace mlir;
 using namespace pcc;
 
 namespace {
-/// Visitor of an OptionValue that returns the value as an attribute.
+/// Visitor of an OptionValue that returns the option's value as an attribute;
+/// null if it has the default value or no attribute form.
 class AttributeMaker {
 public:
   AttributeMaker(const CompileOptions &options, Builder &builder)
@@ -60,7 +61,7 @@ private:
   Builder &builder;
 };
 
-/// Visitor of an OptionValue that sets the value to that of an attribute.
+/// Visitor of an OptionValue that sets the option to the value in an attribute.
 class AttributeReader {
 public:
   AttributeReader(Attribute attribute, CompileOptions &options)

@@ -9,14 +9,16 @@
 namespace pcc {
 
 /// Returns the value of an option as an attribute: a UnitAttr for a flag, a
-/// StringAttr, IntegerAttr (i64), FloatAttr (f64) or ArrayAttr of strings, and
-/// for a file its text. Returns null if the value is the default or of another
-/// type.
+/// StringAttr for a text, an IntegerAttr (i64), a FloatAttr (f64), or an
+/// ArrayAttr for a list of texts. For a file, the StringAttr holds the file's
+/// text. Returns null if the value is the default, or if its type (such as a
+/// mesh) has no attribute form.
 mlir::Attribute attributeOf(const OptionRow &row, const CompileOptions &options,
                             mlir::Builder &builder);
 
-/// Sets an option of training to the value of an attribute that attributeOf()
-/// has returned. Does nothing if `attribute` is null or of another kind.
+/// Sets the option of `row` in `options` to the value in `attribute`, which
+/// attributeOf() has returned. Does nothing if `attribute` is null or of a kind
+/// that the option does not have.
 void setFromAttribute(const OptionRow &row, mlir::Attribute attribute,
                       CompileOptions &options);
 

@@ -43,8 +43,9 @@ Status pcc::checkTraining(const CompileOptions &options) {
   return error.empty() ? Status::success() : Status::error(CannotMeet, error);
 }
 
-/// Checks that no option is given that has an effect only with --loss, because
-/// the model's own TrainingInfo fixes loss and optimizer.
+/// Checks the options for a model with its own training step (ONNX
+/// TrainingInfo). The model fixes loss and optimizer, so options that need
+/// --loss are errors.
 static Status checkOwnTraining(const CompileOptions &options) {
   OptionTexts given = trainingTextsOf(options);
   for (const char *option : {"--train", "--dropout", "--seed", "--recompute",

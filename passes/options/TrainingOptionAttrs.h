@@ -9,14 +9,15 @@
 
 namespace pcc {
 
-/// Checks the options of training: they need --train, and --schedule must name
-/// a known schedule that fits the numbers of pipeline positions, stages and
-/// microbatches. Returns exit code 2 or 6 otherwise.
+/// Checks the options of training without the model. Returns exit code 2 if an
+/// option of training is given without --train, or if --schedule names no known
+/// schedule. Returns exit code 6 if the schedule does not fit the numbers of
+/// pipeline positions, stages and microbatches.
 Status checkTraining(const CompileOptions &options);
 
-/// Checks that --train has a --loss, or that the module is a training step by
-/// the model's own TrainingInfo. In the second case, options that need a --loss
-/// are errors. Returns exit code 2 on an error.
+/// Checks that --train has a --loss. A model that contains its own training
+/// step (ONNX TrainingInfo) needs no --loss; options that need a --loss are
+/// then errors. Returns exit code 2 on an error.
 Status checkLoss(mlir::ModuleOp module, const CompileOptions &options);
 
 /// Returns the number of stages per pipeline position (rank of the pipeline):
@@ -29,7 +30,9 @@ void recordTraining(mlir::ModuleOp module, const CompileOptions &options);
 
 /// Sets `options.training` to the options that are recorded on the module: the
 /// entries of `graph.training`, and whether the step is reproducible. `train`
-/// is set if there are entries. `recompute` is not restored.
+/// is set if there are entries. `recompute` is not restored, because only phase
+/// 6-schedule uses it, and the options are restored for the phases up to
+/// 2-prepare.
 void restoreTrainingOptions(mlir::ModuleOp module, CompileOptions &options);
 
 } // namespace pcc

@@ -8,10 +8,11 @@
 
 namespace pcc::runtime {
 
-/// Opens /dev/null at each standard descriptor that is closed: stdin for
-/// writing only, stdout and stderr for reading only. A use of the descriptor
-/// thus fails, as with a closed descriptor. Lower descriptors are filled first,
-/// so open() returns the descriptor that was closed.
+/// Opens /dev/null at each standard descriptor that is closed. stdin is opened
+/// for writing only, stdout and stderr are opened for reading only. A use of
+/// the descriptor thus fails, as with a closed descriptor. Descriptors are
+/// opened in ascending order, so open() returns exactly the descriptor that was
+/// closed.
 static void fillStandardDescriptors() {
   for (int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(descriptor, F_GETFD) < 0)

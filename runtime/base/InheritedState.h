@@ -7,9 +7,9 @@
 
 namespace pcc::runtime {
 
-/// Gives the process a defined state of its standard descriptors and of two
-/// signal settings, whatever state it inherited. Call this first in main(),
-/// before any file is opened or any thread is started:
+/// Sets the standard descriptors and two signal settings of the process to a
+/// defined state, independent of the state that the process inherited. Call
+/// this first in main(), before any file is opened or any thread is started:
 ///
 ///   inherited state               effect without this call      with it
 ///   descriptor 0, 1 or 2 closed   a file of the program gets    reads and
@@ -21,11 +21,11 @@ namespace pcc::runtime {
 ///                                 are lost
 void repairInheritedState();
 
-/// Returns the set of those signals of SIGINT, SIGTERM and SIGHUP that may end
-/// this process. A signal is in the set if it was neither ignored nor blocked
-/// when this function was called first. Programs such as nohup start a process
-/// with an ignored signal so that it survives that signal. Call this before any
-/// of these signals is blocked.
+/// Returns the signals among SIGINT, SIGTERM and SIGHUP that may end this
+/// process. A signal may end the process if it was neither ignored nor blocked
+/// at the first call of this function. Programs such as nohup start a process
+/// with an ignored signal so that the process survives that signal. Call this
+/// before any of these signals is blocked.
 sigset_t endingSignals();
 
 } // namespace pcc::runtime

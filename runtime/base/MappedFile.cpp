@@ -40,7 +40,8 @@ static int64_t modificationTime(const struct stat &info) {
 }
 
 /// A mapping of zero bytes is invalid, so an empty file is not mapped. The
-/// descriptor is closed at once: many ranks may map many files.
+/// descriptor is closed immediately, because the number of open descriptors of
+/// a process is limited. The mapping does not need it.
 Status MappedFile::open(const std::string &path, MappedFile &file) {
   const int descriptor =
       ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);

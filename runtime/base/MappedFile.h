@@ -46,15 +46,15 @@ public:
   int64_t modifiedNanoseconds() const { return modified; }
 
   /// Checks that the file did not change while it was mapped. Returns an error
-  /// with exit code `code` if a page could not be read, or if the size or the
-  /// modification time differs from that at open(). Call this after reading and
-  /// before the result is used. Another file that was renamed to the path of
-  /// this one does not count as a change, because the mapping still has the old
-  /// content.
+  /// with exit code `code` if a page could not be read. Also returns the error
+  /// if the size or the modification time differs from that at open(). Call
+  /// this after reading and before the result is used. A different file that
+  /// was renamed to this file's path is not a change, because the mapping still
+  /// has the old content.
   Status checkUnchanged(ExitCode code) const;
   /// Checks only that every page could be read. Returns an error with exit code
-  /// `code` if one could not. For a file to which others may append, where
-  /// checkUnchanged() would fail.
+  /// `code` if one could not. Use this for a file to which other processes may
+  /// append, because checkUnchanged() reports appended bytes as a change.
   Status checkRead(ExitCode code) const;
 
   /// Releases the physical memory of the pages that lie completely in bytes
@@ -72,7 +72,8 @@ private:
   Status changed(ExitCode code, const std::string &how) const;
 
   std::string path;
-  /// Device and inode, which identify the file whatever its name.
+  /// Device number and inode number, which identify the file even after it was
+  /// renamed.
   uint64_t device = 0, inode = 0;
   const std::byte *data = nullptr;
   size_t size = 0;

@@ -14,10 +14,11 @@ namespace pcc::runtime {
 
 using Range = MappingGuard::Range;
 
-/// All ranges, free ones included. New ranges are inserted at the head.
+/// First entry of the linked list of all ranges (guarded mappings), including
+/// free ranges. New ranges are inserted at the head.
 static std::atomic<Range *> ranges{nullptr};
 /// Protects `ranges`, `previous` and `pageSize` from concurrent changes. The
-/// SIGBUS handler does not take this mutex.
+/// SIGBUS handler does not lock this mutex.
 static std::mutex rangesMutex;
 /// The SIGBUS handler that the process had before onBusError() was installed.
 static struct sigaction previous = {};
@@ -35,8 +36,9 @@ static Range *rangeOf(const std::byte *address) {
   return nullptr;
 }
 
-/// Replaces the pages of `range` from the page of `address` to the end by
-/// zeroed memory. Returns false if the system has no memory for these pages.
+/// Replaces pages of the mapping by zeroed memory: the page that contains
+/// `address` and all later pages of `range`. Returns false if the system has no
+/// memory for these pages.
 static bool replace(Range &range, const std::byte *address) {
   const std::byte *const begin = range.begin.load();
   const size_t offset = size_t(address - begin) / pageSize * pageSize;
@@ -46,10 +48,10 @@ static bool replace(Range &range, const std::byte *address) {
               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
-/// Passes a SIGBUS that the guard cannot handle, such as one at an address
-/// outside all guarded mappings, to the previous handler. If there was none,
-/// the access that raised the signal is repeated without a handler, which ends
-/// the process.
+/// Calls the previous handler for a SIGBUS that the guard cannot handle, such
+/// as one at an address outside all guarded mappings. If there was no previous
+/// handler, restores the default action. The access then raises SIGBUS again,
+/// which ends the process.
 static void passOn(int signal, siginfo_t *info, void *context) {
   static thread_local bool isPassing = false;
   const bool hasHandler =
@@ -68,7 +70,8 @@ static void passOn(int signal, siginfo_t *info, void *context) {
   isPassing = false;
 }
 
-/// Calls only functions that are safe in handlers; mmap is a plain system call.
+/// Calls only functions that are safe in a signal handler. mmap() is safe,
+/// because it is a plain system call.
 static void onBusError(int signal, siginfo_t *info, void *context) {
   const int error = errno;
   Range *range = rangeOf(static_cast<const std::byte *>(info->si_addr));
@@ -77,8 +80,9 @@ static void onBusError(int signal, siginfo_t *info, void *context) {
   errno = error;
 }
 
-/// Installs onBusError() as the handler of SIGBUS, unless it is the present
-/// handler. The present handler becomes `previous`. Another library may have
+/// Installs onBusError() as the handler of SIGBUS, unless it is already the
+/// current handler. The handler that it replaces is stored in `previous`. The
+/// check is repeated for each mapping, because another library may have
 /// installed a handler since the last call.
 static void install() {
   pageSize = size_t(sysconf(_SC_PAGESIZE));
@@ -94,7 +98,8 @@ static void install() {
   sigaction(SIGBUS, &ours, nullptr);
 }
 
-/// Returns a free range, or inserts a new one.
+/// Returns a range (entry for a guarded mapping) that is free, or inserts a new
+/// one into the list.
 static Range *takeRange() {
   Range *head = ranges.load(std::memory_order_relaxed);
   for (Range *range = head; range; range = range->next)

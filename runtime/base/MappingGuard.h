@@ -21,20 +21,20 @@
 namespace pcc::runtime {
 
 /// Guards one mapping of a file against pages that cannot be read, because the
-/// file was cut short or its disk failed. A read of a lost page then gives
-/// zeros instead of ending the process by SIGBUS, and hasFailed() becomes true.
-/// Guarding begins at the construction of the object, and ends at its
-/// destruction or release(). It must end before the mapping is unmapped. Any
-/// number of threads may read the mapping. The class can be moved but not
-/// copied; a default-constructed object guards nothing.
+/// file was cut short or its disk failed. Without a guard, a read of such a
+/// page ends the process by SIGBUS. With a guard, the read gives zeros, and
+/// hasFailed() becomes true. Guarding begins at the construction of the object,
+/// and ends at its destruction or at release(). It must end before the mapping
+/// is unmapped. Any number of threads may read the mapping. The class can be
+/// moved but not copied; a default-constructed object guards nothing.
 class MappingGuard {
 public:
   MappingGuard() = default;
   /// Guards the mapping of `size` bytes at `data`, which must begin at a page.
-  /// `protection` is that of the mapping (PROT_READ, PROT_WRITE). Installs this
-  /// process's SIGBUS handler if it is not installed. For an address that no
-  /// object guards, this handler calls the handler that was installed before
-  /// it.
+  /// `protection` is the protection of the mapping (PROT_READ, PROT_WRITE).
+  /// Installs the SIGBUS handler of this class if it is not installed. For an
+  /// address outside all guarded mappings, the handler calls the handler that
+  /// the process had before.
   MappingGuard(const void *data, size_t size, int protection);
   MappingGuard(MappingGuard &&other) noexcept { *this = std::move(other); }
   /// Swaps the guarded mappings of the two objects.
@@ -51,8 +51,9 @@ public:
   /// from that page on may be zeros that are not in the file.
   bool hasFailed() const;
 
-  /// A guarded mapping, as the handler of SIGBUS sees it. Ranges are reused,
-  /// but never freed, so the handler needs no lock.
+  /// A guarded mapping, as the SIGBUS handler reads it. A range that becomes
+  /// free is reused for another mapping, but its memory is never freed. The
+  /// handler therefore needs no lock.
   struct Range {
     /// First byte of the mapping; null if the range is free.
     std::atomic<const std::byte *> begin{nullptr};
@@ -63,7 +64,8 @@ public:
   };
 
 private:
-  /// The range of this object; null if it guards nothing.
+  /// The entry for the mapping that this object guards; null if it guards
+  /// nothing.
   Range *range = nullptr;
 };
 

@@ -39,9 +39,9 @@ public:
   static void removeAll();
   /// Installs a handler that calls removeAll() on SIGINT, SIGTERM or SIGHUP and
   /// then ends the process by the default action of that signal. The handler is
-  /// a thread that waits for the signals, which are blocked in all threads that
-  /// start later. Must therefore be called before the process starts other
-  /// threads.
+  /// a thread that waits for these signals, which must be blocked in all other
+  /// threads. Only threads that start later inherit the blocked signals. Call
+  /// this function before the process starts other threads.
   static void removeAllOnSignals();
 
 private:

@@ -9,8 +9,9 @@
 
 namespace pcc::runtime {
 
-/// Returns the path of the first readable file `soname` in `folders`, or
-/// `soname` itself, which dlopen looks up on the loader's search path.
+/// Returns the path of the first readable file `soname` in `folders`. If there
+/// is none, returns `soname`, which dlopen then finds on the loader's search
+/// path.
 static std::string fileIn(const std::vector<std::string> &folders,
                           const std::string &soname) {
   for (const std::string &folder : folders)

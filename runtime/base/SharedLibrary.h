@@ -47,9 +47,8 @@ public:
   const char *firstAbsent() const { return absent; }
 
 private:
-  /// Returns the address of symbol `name`. If the symbol is absent, returns
-  /// null and stores `name` in `absent`, unless an earlier name is stored
-  /// there.
+  /// Returns the address of symbol `name`; null if the library has no such
+  /// symbol. Stores in `absent` the first name that was not found.
   void *addressOf(const char *name);
 
   /// Handle that dlopen() returned; null if the library is not open.
@@ -58,9 +57,12 @@ private:
   const char *absent = nullptr;
 };
 
-/// Returns the folders to search first for NVIDIA's libraries: those in the
-/// environment variable PCC_CUDA_LIBRARIES, separated by colons, then `lib64`
-/// of the toolkit at CUDA_HOME, or at /usr/local/cuda if CUDA_HOME is not set.
+/// Returns the folders to search first for NVIDIA's libraries:
+///
+/// - the folders in the environment variable PCC_CUDA_LIBRARIES, separated by
+///   colons
+/// - then `lib64` of the CUDA toolkit, which is at CUDA_HOME, or at
+///   /usr/local/cuda if CUDA_HOME is not set
 std::vector<std::string> cudaFolders();
 
 } // namespace pcc::runtime

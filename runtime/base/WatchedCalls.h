@@ -16,10 +16,10 @@
 
 namespace pcc::runtime {
 
-/// Counters of the calls of this process into watched libraries (CUDA, NCCL),
-/// which a watchdog uses to detect a call that hangs. A call is running if
-/// `begun` is greater than `ended`. If `begun` and `ended` also stay constant
-/// for some time, that call has not returned during this time.
+/// Counters of the calls of this process into watched libraries (CUDA, NCCL). A
+/// watchdog thread uses them to detect a call that hangs. A call is running if
+/// `begun` is greater than `ended`. If both counters also stay constant for
+/// some time, the running call has not returned during this time.
 struct WatchedCalls {
   std::atomic<uint64_t> begun{0}, ended{0};
 };
@@ -31,8 +31,9 @@ inline WatchedCalls watchedCalls;
 ///
 ///   watchCalls<&CudaDriver::cuLaunchKernel>(driver);
 ///
-/// The original pointer is stored once per `member`, so all tables of a process
-/// must hold the same function. The wrapper costs a few nanoseconds per call.
+/// The original pointer is stored once per `member` in a static variable.
+/// Therefore all tables of a process must hold the same function. The wrapper
+/// costs a few nanoseconds per call.
 template <auto member, typename Table, typename Result, typename... Arguments>
 void watchCalls(Table &table, Result (*Table::*)(Arguments...)) {
   static std::atomic<Result (*)(Arguments...)> real;
@@ -47,8 +48,8 @@ void watchCalls(Table &table, Result (*Table::*)(Arguments...)) {
 }
 
 /// Replaces the function pointer `member` of `table` by a wrapper that counts
-/// the calls in `watchedCalls`. Calls the other overload of watchCalls(), with
-/// the types that `member` has.
+/// the calls in `watchedCalls`. Calls the overload of watchCalls() that also
+/// has the argument and result types as template parameters.
 template <auto member, typename Table> void watchCalls(Table &table) {
   watchCalls<member>(table, member);
 }

@@ -39,7 +39,8 @@ std::string rankFileName(int rank, const char *ending) {
 }
 
 namespace {
-/// The folder name of a checkpoint, divided into its parts.
+/// The folder name of a checkpoint, the training step in this name, and whether
+/// the name ends with ".replaced".
 struct Candidate {
   std::string name;
   int64_t step;
@@ -64,8 +65,8 @@ static std::optional<Candidate> parse(const std::string &name) {
   return Candidate{name, step, isReplaced};
 }
 
-/// Returns the content of the file `latest` in `directory`, which is the folder
-/// name of the newest checkpoint; an empty string if there is no such file.
+/// Returns the content of the file `latest` in `directory`: the folder name of
+/// the newest checkpoint. Returns an empty string if there is no such file.
 static std::string latestOf(const std::string &directory) {
   std::ifstream file(directory + "/" + kLatestName);
   std::string name;

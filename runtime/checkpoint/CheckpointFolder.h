@@ -33,8 +33,8 @@ std::string stepName(int64_t step);
 std::string replacedName(const std::string &step);
 /// Returns the name of the folder to which a save writes until it is complete,
 /// such as "step-00000008.tmp-JOB". `step` is the final name of the folder, and
-/// `job` is a text that identifies the run that saves. A complete save renames
-/// the folder to `step`.
+/// `job` identifies the training run. After a complete save, the folder is
+/// renamed to `step`.
 std::string unfinishedName(const std::string &step, const std::string &job);
 
 /// Returns the name of the file that rank `rank` writes into a checkpoint, such
@@ -43,23 +43,24 @@ std::string unfinishedName(const std::string &step, const std::string &job);
 std::string rankFileName(int rank, const char *ending);
 
 /// Appends the names of all checkpoints in `directory` to `names`, valid or
-/// damaged, in the order in which a loader should try them: the one that
-/// `latest` names, then the others by descending step. Returns exit code 10 if
-/// the directory does not exist, 7 if it cannot be read.
+/// damaged. A loader should try them in the order of `names`: the first one is
+/// the checkpoint that the file `latest` names. All others follow by descending
+/// step. Returns exit code 10 if the directory does not exist, 7 if it cannot
+/// be read.
 Status listCheckpoints(const std::string &directory,
                        std::vector<std::string> &names);
 
 /// Appends to `folders` the paths of the checkpoints that a loader should try,
-/// best first. If `directory` is itself a checkpoint (it contains a manifest),
-/// only its own path is appended; otherwise the paths of the checkpoints that
-/// listCheckpoints() finds in it. Returns exit code 10 if there is no
-/// checkpoint, 7 if the directory cannot be read.
+/// best first. If `directory` contains a manifest, it is itself a checkpoint,
+/// and only the path `directory` is appended. Otherwise appends the paths of
+/// the checkpoints that listCheckpoints() finds in `directory`. Returns exit
+/// code 10 if there is no checkpoint, 7 if the directory cannot be read.
 Status findCheckpoints(const std::string &directory,
                        std::vector<std::string> &folders);
 
-/// Returns the names of the folders in `directory` that unfinished saves have
-/// written, such as "step-00000008.tmp-JOB". An unfinished save is in progress
-/// or was interrupted.
+/// Returns the names of the folders in `directory` that belong to unfinished
+/// saves, such as "step-00000008.tmp-JOB". An unfinished save is in progress or
+/// was interrupted.
 std::vector<std::string> listUnfinished(const std::string &directory);
 
 } // namespace pcc::runtime

@@ -38,11 +38,13 @@ private:
   /// Checks that `file` exists in the checkpoint with the recorded size, and
   /// that its name has no directory part. Returns exit code 11 otherwise.
   Status checkFile(const SavedFile &file) const;
-  /// Checks all files of the manifest by checkFile(), and checks that all
-  /// pieces lie within their files.
+  /// Checks each file of the manifest with checkFile(), and checks that all
+  /// pieces (saved sub-tensors) lie within their files. Returns exit code 11 if
+  /// a check fails.
   Status checkFiles() const;
-  /// Sets `file` and `entry` to the safetensors file and the header entry that
-  /// hold a saved piece. Checks that the entry agrees with the manifest.
+  /// Sets `file` to the safetensors file that holds a saved piece (sub-tensor),
+  /// and `entry` to the piece's entry in the header of that file. Returns exit
+  /// code 11 if the entry disagrees with the manifest.
   Status findPiece(const SavedTensor &tensor, const SavedPiece &piece,
                    const SafetensorsFile *&file,
                    const SafetensorsEntry *&entry);

@@ -99,9 +99,9 @@ private:
   }
 
   /// Creates the directory of checkpoints, and checks that all ranks share it:
-  /// rank 0 creates a file with a random name there, and all other ranks must
-  /// see the file. The random name also becomes `job`, which names this run's
-  /// unfinished saves.
+  /// rank 0 creates a file with a random name in the directory, and every other
+  /// rank must see the file. The random name is stored in `job`, the ending of
+  /// the folder names of this run's unfinished saves.
   Status meet(World &world) {
     std::random_device random;
     uint64_t number = uint64_t(random()) << 32 | random();
@@ -129,8 +129,8 @@ private:
     return status.failed() ? status : removed;
   }
 
-  /// Creates the directory of checkpoints, locks it against other runs, and
-  /// creates the file `mark` in it.
+  /// Creates the directory of checkpoints, and locks it so that no other run
+  /// can save to it. Creates the file `mark` in the directory.
   Status makeDirectory(const std::string &mark) {
     std::error_code error;
     std::filesystem::create_directories(options.directory, error);
@@ -140,8 +140,9 @@ private:
                                             "\": " + error.message());
     lock =
         ::open(options.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    // On a file system without locks, flock() fails with another errno. Two
-    // runs that save to one directory are then not detected.
+    // On a file system without locks, flock() fails with an errno other than
+    // EWOULDBLOCK, and the save continues. Two runs that save to one directory
+    // are then not detected.
     if (flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
       return Status::error(InputOutput, "another run saves checkpoints to \"" +
                                             options.directory + "\"");
@@ -152,8 +153,8 @@ private:
   // Saving
   //===--------------------------------------------------------------------===//
 
-  /// Copies the tensor pieces that this rank saves, so that training may change
-  /// the tensors during the save.
+  /// Copies the tensor pieces (sub-tensors) that this rank saves, so that
+  /// training may change the tensors while the save is in progress.
   Status takeSnapshot() {
     snapshot.clear();
     for (const OwnedPiece &piece : pieces) {
@@ -168,8 +169,9 @@ private:
     return Status::success();
   }
 
-  /// Writes this rank's file of a checkpoint. On rank 0, then also collects the
-  /// reports of all ranks, publishes the checkpoint, and deletes old ones.
+  /// Writes this rank's file of a checkpoint. Rank 0 then also collects the
+  /// reports of all ranks, publishes the checkpoint, and deletes old
+  /// checkpoints.
   Status write(const TrainingPosition &position) {
     const std::string name = stepName(position.step);
     const std::string folder =
@@ -184,8 +186,8 @@ private:
       noteFailure(folder, rank, status);
     if (rank != 0)
       return status;
-    // Rank 0 continues even if its own write failed. It must wait until all
-    // other ranks have written their files, before it removes the folder.
+    // Rank 0 continues even if its own write failed: before it removes the
+    // folder, all other ranks must have written their files.
     Manifest manifest{position, numRanks, options.model, options.weightsRoot,
                       options.planHash};
     Status collected =
@@ -209,16 +211,17 @@ private:
   /// a save in the foreground.
   std::vector<std::unique_ptr<std::byte[]>> snapshot;
   int rank = 0, numRanks = 1;
-  /// Random number that names this run's unfinished saves; equal on all ranks.
+  /// Random number in the folder names of this run's unfinished saves; equal on
+  /// all ranks.
   std::string job;
   int numSaves = 0;
   /// File descriptor that holds the lock of the directory of checkpoints; -1 if
-  /// there is none.
+  /// the directory is not locked.
   int lock = -1;
-  /// Set to true by the destructor. Rank 0 then stops waiting for the files of
+  /// Set to true by the destructor; rank 0 then stops waiting for the files of
   /// other ranks.
   std::atomic<bool> isGivenUp = false;
-  /// Whether the thread `writer` has finished its save.
+  /// Whether the background thread `writer` has finished its save.
   std::atomic<bool> hasEnded = false;
   std::thread writer;
   /// Result of the last background save.

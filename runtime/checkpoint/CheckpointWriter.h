@@ -38,18 +38,19 @@ struct CheckpointOptions {
   /// Longest time, in seconds, for which rank 0 waits until every rank has
   /// reported that its file is complete. After this time the save fails.
   double timeout = 600;
-  /// Canonical path of the model's file. `model`, `weightsRoot` and `planHash`
-  /// are only recorded in the checkpoint, for information and for `pcc
-  /// checkpoint export`.
+  /// Canonical path of the model's file. It is only recorded in the checkpoint,
+  /// for information and for `pcc checkpoint export`.
   std::string model = {};
-  /// Canonical path of the folder of the model's weights.
+  /// Canonical path of the folder of the model's weights. It is only recorded
+  /// in the checkpoint.
   std::string weightsRoot = {};
-  /// Hash of the plan (shardings and stages) that the bundle was compiled for;
-  /// equal in the programs of all ranks.
+  /// Hash of the plan (shardings and stages) that the bundle was compiled for.
+  /// It is equal in the programs of all ranks, and only recorded in the
+  /// checkpoint.
   uint64_t planHash = 0;
-  /// Listener that is called before each change of the file system with the
-  /// kind of change ("write", "sync", "rename", …) and the path. May be empty;
-  /// tests use it to inject crashes.
+  /// Listener that is called before each change of the file system. Its
+  /// arguments are the kind of change ("write", "sync", "rename", …) and the
+  /// path. May be empty; tests use it to inject crashes.
   std::function<void(const char *change, const std::string &path)> onChange =
       {};
 };
@@ -57,28 +58,29 @@ struct CheckpointOptions {
 /// Saves the training state repeatedly. Each rank has one object, and all ranks
 /// must call open(), save() and finish() in the same order.
 ///
-/// Only open() communicates through the World. During saves the ranks
-/// synchronize through files in the checkpoint's folder. A save in the
-/// background therefore never interferes with the collectives of the training
-/// step.
+/// Only open() communicates through the World (all ranks of the run). During
+/// saves the ranks synchronize through files in the checkpoint's folder. A save
+/// in the background therefore never interferes with the collectives of the
+/// training step.
 ///
-/// Methods return exit code 7 if they cannot save, 14 if a rank does not report
-/// in time, and 13 if there is no memory for a copy. After an error no
-/// incomplete checkpoint has a final name.
+/// Methods return exit code 7 if they cannot save, and 14 if a rank does not
+/// report in time. They return 13 if there is no memory for the copies that a
+/// background save needs. A checkpoint gets its final name only if the save
+/// succeeds.
 class CheckpointWriter {
 public:
   CheckpointWriter();
   /// Blocks until this rank has written its own file of the last save. Rank 0
   /// does not wait for the files of other ranks, so the last save may stay
-  /// unfinished. To complete the last save, call finish() before the destructor
-  /// runs.
+  /// unfinished. To complete the last save, call finish() before the
+  /// destruction of this object.
   ~CheckpointWriter();
 
   /// Prepares all later saves; must be called by all ranks of the world.
-  /// Determines which pieces of `tensors` this rank saves, and creates the
-  /// directory of checkpoints. Fails on all ranks if the ranks do not share the
-  /// directory, or if another run is saving to it. The object borrows the
-  /// tensors' data, which must outlive it.
+  /// Determines which pieces (sub-tensors) of `tensors` this rank saves, and
+  /// creates the directory of checkpoints. Fails on all ranks if the ranks do
+  /// not share the directory, or if another run is saving to it. This object
+  /// borrows the tensors' data, which must outlive the object.
   Status open(const CheckpointOptions &options,
               std::span<const StateTensor> tensors, const Mesh &mesh,
               const Coordinates &at, World &world);
@@ -94,14 +96,15 @@ public:
   /// call returns that error and saves nothing.
   Status save(const TrainingPosition &position);
 
-  /// Returns the error of a background save that has ended since the last call
-  /// of check(), save() or finish(). Returns success if no save has ended or if
-  /// it succeeded. Does not block.
+  /// Returns the error of a background save, without blocking. Only a save that
+  /// has ended since the last call of check(), save() or finish() is
+  /// considered. Returns success if there is no such save, or if that save
+  /// succeeded.
   Status check();
 
-  /// Blocks until the last background save has ended, and returns its error,
-  /// unless check() or save() has returned that error before. Returns success
-  /// otherwise.
+  /// Blocks until the last background save has ended, and returns its error.
+  /// Returns success if the save succeeded, or if check() or save() has already
+  /// returned its error.
   Status finish();
 
 private:

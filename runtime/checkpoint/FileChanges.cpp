@@ -13,8 +13,8 @@
 
 namespace pcc::runtime {
 
-/// Returns the error (exit code 7) of the operation `what` on `path` that
-/// failed with errno `error`.
+/// Returns the error (exit code 7) of an operation that failed. `what` is the
+/// operation, such as "sync", `path` the file or folder, and `error` the errno.
 static Status failure(const char *what, const std::string &path, int error) {
   return Status::error(InputOutput, std::string("cannot ") + what + " \"" +
                                         path + "\": " + std::strerror(error));
@@ -35,7 +35,8 @@ Status FileChanges::makeFolder(const std::string &path) const {
 Status FileChanges::syncFolder(const std::string &path) const {
   announce("sync", path);
   const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  // Some file systems (EINVAL, EROFS) cannot sync folders and do not need to.
+  // With errno EINVAL or EROFS the file system cannot sync folders. This is not
+  // an error, because such file systems do not need a sync.
   const bool synced =
       folder >= 0 && (fsync(folder) == 0 || errno == EINVAL || errno == EROFS);
   const int error = errno;
@@ -88,8 +89,8 @@ Status NewFile::create(const std::string &name) {
   return descriptor >= 0 ? Status::success() : failure("write", path, errno);
 }
 
-/// Most bytes that one call of write(2) writes. It is below the limit at which
-/// Linux truncates a write.
+/// Largest number of bytes that one call of write(2) writes. It is below the
+/// limit above which Linux writes only a part of the bytes.
 static constexpr size_t kLargestWrite = size_t(64) << 20;
 
 Status NewFile::write(std::span<const std::byte> bytes) {

@@ -14,9 +14,10 @@ namespace pcc::runtime {
 
 /// Makes the changes of the file system that a save needs. Before each change,
 /// the object calls a listener, so that a test can crash the save at this
-/// point. A change is durable (survives a crash of the machine) only after the
-/// file, or the folder that contains it, has been synced. Methods return exit
-/// code 7, with the path, if a change fails.
+/// point. A change is durable (survives a crash of the machine) only after a
+/// sync. The content of a file needs a sync of the file; a creation, removal or
+/// rename needs a sync of the containing folder. Methods return exit code 7,
+/// with the path, if a change fails.
 class FileChanges {
 public:
   /// Function that is called before a change with the kind of the change
@@ -38,7 +39,8 @@ public:
   Status remove(const std::string &path) const;
   /// Replaces the file at `path` by one that holds `text`. The text is first
   /// written to a temporary file and synced; the temporary file is then renamed
-  /// to `path`. A reader sees the previous file or the complete new one.
+  /// to `path`. A concurrent reader sees either the complete previous file or
+  /// the complete new file.
   Status replaceFile(const std::string &path, const std::string &text) const;
 
 private:

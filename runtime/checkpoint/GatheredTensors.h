@@ -23,21 +23,22 @@ struct GatheredWeight {
   std::vector<std::byte> bytes = {};
 };
 
-/// Assembles the whole trained weights from the shards of all ranks. The ranks
-/// must be threads of one process and share one object of this class.
+/// Assembles the whole trained weights in memory from the shards of all ranks.
+/// The ranks must be threads of one process and share one object of this class.
 class GatheredTensors {
 public:
-  /// Copies this rank's shards of the trained weights into the shared whole
-  /// tensors. If several ranks hold the same elements, only one of them copies.
-  /// Must be called by all ranks of the world, which must be threads of this
-  /// process. Ranks write disjoint elements, so they may call concurrently.
+  /// Copies this rank's shards of the trained weights into whole tensors that
+  /// all ranks share. If several ranks hold the same elements, only one of
+  /// these ranks copies. Must be called by all ranks of the world, which must
+  /// be threads of this process. Ranks write disjoint elements, so they may
+  /// call concurrently.
   Status putTrained(std::span<const StateTensor> tensors, const Mesh &mesh,
                     const Coordinates &at, World &world);
 
   /// Adds the whole trained weights to `named`, by their names in the model.
   /// Must be called after all ranks have returned from putTrained(). Returns
-  /// exit code 6 if only a slice of some weight was trained, since only the
-  /// model has the remaining elements.
+  /// exit code 6 if only a slice of some weight was trained: the other elements
+  /// of that weight are only in the model's file.
   Status weights(std::map<std::string, GatheredWeight> &named) const;
 
 private:

@@ -11,8 +11,8 @@ namespace pcc::runtime {
 
 namespace {
 /// Tries to load the checkpoints, newest first, until all ranks can load one.
-/// After each attempt all ranks get the greatest exit code of any rank, so that
-/// all of them make the same decision.
+/// After each attempt an all-reduce gives all ranks the greatest exit code of
+/// any rank. All ranks therefore make the same decision.
 class Loader {
 public:
   Loader(const std::string &directory, std::span<const StateTensor> tensors,
@@ -47,8 +47,8 @@ public:
 
 private:
   /// Sets `folders` on all ranks to the checkpoints that rank 0 finds. Rank 0
-  /// sends its list, because the directory may change between the reads of two
-  /// ranks.
+  /// broadcasts its list, because the directory may change between the reads of
+  /// two ranks.
   Status findFolders(std::vector<std::string> &folders) {
     std::string text;
     Status status = world.rank() == 0 ? listFolders(text) : Status::success();
@@ -79,8 +79,8 @@ private:
     return Status::success();
   }
 
-  /// Adds the messages about damaged checkpoints that were skipped to the
-  /// result, and returns `status`.
+  /// Appends `damages`, the messages about checkpoints that were skipped, to
+  /// the notes for the user. Returns `status`.
   Status end(Status status, const std::vector<std::string> &damages) {
     loaded.notes.insert(loaded.notes.begin(), damages.begin(), damages.end());
     return status;
@@ -101,9 +101,9 @@ private:
     return status;
   }
 
-  /// Checks the tensors that the checkpoint has and that no rank of this run
-  /// has. If one is a trained parameter, returns an error; for any other
-  /// tensor, adds a message.
+  /// Checks the tensors of the checkpoint that no rank of this run has. If such
+  /// a tensor is a trained parameter, returns an error. For any other tensor,
+  /// adds a message.
   Status checkExtra(const Manifest &manifest) {
     std::vector<std::string> unused;
     for (const SavedTensor &tensor : manifest.tensors) {
@@ -124,7 +124,7 @@ private:
     return Status::success();
   }
 
-  /// Reads this rank's shard of one tensor.
+  /// Reads this rank's shard of one tensor from the checkpoint `saved`.
   Status readTensor(CheckpointReader &saved, const StateTensor &tensor) const {
     const SavedTensor *found = saved.manifest().find(tensor.name);
     if (!found)
@@ -154,7 +154,8 @@ private:
   World &world;
   LoadedCheckpoint &loaded;
   const ActionId action{"checkpoint", "load"};
-  /// Names of all tensors that any rank of this run holds.
+  /// All tensors that any rank of this run holds. Only the names (keys) are
+  /// used.
   LowestPositions known;
 };
 } // namespace

@@ -21,18 +21,20 @@ struct LoadedCheckpoint {
   TrainingPosition position = {};
   /// Messages for the user about damaged checkpoints that were skipped, and
   /// about tensors of the checkpoint that were ignored. All ranks have the same
-  /// messages, except that the cause of a damage is only in the messages of the
-  /// ranks that found it.
+  /// messages, with one exception: only a rank that found a damage itself
+  /// reports the cause of the damage.
   std::vector<std::string> notes = {};
 };
 
 /// Fills each rank's shards of `tensors` from a checkpoint. Must be called by
 /// all ranks of the world. The checkpoint may have been saved under another
-/// plan: other mesh axes, pipeline stages, ZeRO levels or number of ranks. All
-/// ranks load the same checkpoint: the newest one in `directory` that all of
-/// them can read completely. If `directory` is itself a checkpoint, only that
-/// one is tried. Each rank reads only the saved pieces (sub-tensors) that
-/// overlap its own shards, verifies their checksums, and sets padding to 0.
+/// plan: other mesh axes, pipeline stages, ZeRO levels or number of ranks.
+///
+/// All ranks load the same checkpoint: the newest one in `directory` that every
+/// rank can read completely. If `directory` is itself a checkpoint, only
+/// `directory` is tried. Each rank reads only the saved pieces (sub-tensors)
+/// that overlap its own shards, verifies their checksums, and sets padding to
+/// 0.
 ///
 /// Exit codes:
 ///
@@ -43,9 +45,9 @@ struct LoadedCheckpoint {
 ///   another shape or type, or a trained parameter of the checkpoint does not
 ///   exist in this run.
 ///
-/// Other tensors that this run does not have, such as the state of another
-/// optimizer, are ignored with a note. After an error the content of `tensors`
-/// is undefined.
+/// The checkpoint may have further tensors that this run lacks, such as the
+/// state of another optimizer. They are ignored with a note. After an error the
+/// content of `tensors` is undefined.
 Status loadCheckpoint(const std::string &directory,
                       std::span<const StateTensor> tensors, const Mesh &mesh,
                       const Coordinates &at, World &world,

@@ -6,8 +6,9 @@
 
 namespace pcc::runtime {
 
-/// Broadcasts the text of rank `root` to all ranks. `all` is the group of all
-/// ranks, the only group that accepts host memory on every kind of device.
+/// Sets `text` on all ranks to the text of rank `root` (broadcast). `all` is
+/// the group of all ranks. Only this group accepts host memory even if the
+/// device is a GPU.
 static Status spread(Group &all, int root, std::string &text) {
   const ActionId action{"checkpoint", "names of tensors"};
   auto length = int64_t(text.size());
@@ -16,9 +17,9 @@ static Status spread(Group &all, int root, std::string &text) {
   return all.broadcast(text.data(), text.size(), root, action);
 }
 
-/// Adds the tensor names in `text`, each terminated by a zero byte, to the
-/// table, with pipeline position (virtual pipeline rank) `position`. A name
-/// that is in the table already keeps its pipeline position, which is lower.
+/// Adds the tensor names in `text`, each terminated by a zero byte, to the map
+/// `lowest` with the pipeline position (virtual pipeline rank) `position`. A
+/// name that is already in the map keeps its pipeline position, which is lower.
 static void addNames(const std::string &text, int64_t position,
                      LowestPositions &lowest) {
   for (size_t begin = 0; begin < text.size();) {

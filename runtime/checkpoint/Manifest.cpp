@@ -104,7 +104,8 @@ std::string findFault(const SavedTensor &tensor) {
 }
 
 namespace {
-/// Orders lists of index ranges, so that a std::set can find equal lists.
+/// Defines an order of lists of index ranges, so that a std::set can find equal
+/// lists. Returns whether `a` precedes `b`.
 bool isBefore(const Runs &a, const Runs &b) {
   return std::lexicographical_compare(
       a.begin(), a.end(), b.begin(), b.end(), [](const Run &x, const Run &y) {
@@ -134,11 +135,11 @@ static bool divideDim(const std::set<Runs, RunsBefore> &parts, int64_t size) {
   return end == size;
 }
 
-/// Returns whether the saved pieces hold each element of the tensor exactly
-/// once. All pieces come from one layout, which divides each dim independently
-/// into parts. The pieces must therefore be all combinations of one part per
-/// dim. For example, 2 parts of the rows and 3 parts of the columns need 6
-/// pieces.
+/// Returns whether the saved pieces (sub-tensors) hold each element of the
+/// tensor exactly once. All pieces come from one layout, which divides each dim
+/// independently into parts. The pieces must therefore be all combinations of
+/// one part per dim. For example, 2 parts of the rows and 3 parts of the
+/// columns need 6 pieces.
 static bool isGrid(const SavedTensor &tensor) {
   const size_t numDims = tensor.shape.size();
   std::vector<std::set<Runs, RunsBefore>> parts(numDims);

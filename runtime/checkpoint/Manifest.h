@@ -21,10 +21,10 @@ namespace pcc::runtime {
 /// file or their meaning change; readManifest() refuses other versions.
 inline constexpr int64_t kCheckpointFormat = 2;
 
-/// Sub-tensor that one rank has written to a file. `runs` are the index ranges
-/// that it has along each dim of the tensor. For example, `runs` = {{[0, 2)},
-/// {[4, 6), [8, 9)}} of a 2-D tensor means rows 0 and 1, and columns 4, 5 and
-/// 8. Elements are stored row-major and without padding.
+/// Sub-tensor that one rank has written to a file. `runs` are the ranges of
+/// global indices that the sub-tensor has along each dim of the tensor. For
+/// example, `runs` = {{[0, 2)}, {[4, 6), [8, 9)}} means rows 0 and 1, and
+/// columns 4, 5 and 8. Elements are stored row-major and without padding.
 struct SavedPiece {
   /// Name of the data file, which is in the same folder as the manifest.
   std::string file;
@@ -34,13 +34,13 @@ struct SavedPiece {
   uint64_t bytes = 0;
   /// 64-bit xxh3 hash of the bytes of the piece.
   uint64_t checksum = 0;
-  /// Ascending global index ranges, one list per dim.
+  /// Ranges of global indices that the piece has, ascending; one list per dim.
   std::vector<Runs> runs = {};
 };
 
-/// A tensor of the training state as a checkpoint describes it. Members that
-/// StateTensor has under the same names have the same meaning there. `pieces`
-/// are the sub-tensors that ranks have written.
+/// Metadata of one tensor of the training state, and the sub-tensors (`pieces`)
+/// that ranks have written. All members before `pieces` are copies of the
+/// members of StateTensor (TrainingState.h) with these names.
 struct SavedTensor {
   std::string name;
   ElementType type = ElementType::F32;
@@ -92,14 +92,14 @@ Status readManifest(const std::string &path, Manifest &manifest);
 
 /// Adds the tensors, pieces and files of `other`, the report of one rank, to
 /// `manifest`. Pieces of a tensor that `manifest` already has are appended to
-/// that tensor. Returns exit code 11 if the two disagree about a tensor's type,
-/// shape or another property.
+/// that tensor. Returns exit code 11 if `manifest` and `other` have different
+/// properties of one tensor, such as its type or shape.
 Status merge(Manifest &manifest, Manifest other);
 
 /// Checks one tensor: its shape, its origin (derivation from a weight of the
-/// model), and for each piece that it lies within the tensor. Does not check
-/// whether the pieces overlap. Returns a description of the first fault, or an
-/// empty string.
+/// model), and its saved pieces. Each piece must lie within the tensor, but
+/// overlaps between pieces are not detected. Returns a description of the first
+/// fault, or an empty string.
 std::string findFault(const SavedTensor &tensor);
 
 /// Checks that the pieces of each tensor together hold every element exactly

@@ -87,15 +87,15 @@ static ordered_json toJson(const SavedTensor &tensor) {
   return json;
 }
 
-/// Returns the text of a document. Writer and reader must produce equal text,
-/// because the checksum covers it.
+/// Returns a JSON document as text. The writer computes the checksum of this
+/// text, and the reader computes it again, so both use this function.
 static std::string textOf(const ordered_json &json) {
   return json.dump(1, ' ', /*ensure_ascii=*/false,
                    ordered_json::error_handler_t::replace);
 }
 
-/// Returns the checksum of a JSON document that does not contain the checksum
-/// yet.
+/// Returns the checksum of `content`, the JSON document without the member that
+/// stores the checksum.
 static std::string checksumOf(const ordered_json &content) {
   const std::string text = textOf(content);
   return toHex(XXH3_64bits(text.data(), text.size()));
@@ -128,8 +128,8 @@ std::string toJson(const Manifest &manifest) {
 
 namespace {
 /// Exception for an error in the content of a manifest, caught in
-/// readManifest(). For members that are missing or have another type, the JSON
-/// library throws its own exceptions.
+/// readManifest(). The JSON library throws other exceptions if a member is
+/// missing or has another type.
 struct Malformed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -244,7 +244,7 @@ static SavedTensor tensorFrom(const ordered_json &json) {
 }
 
 /// Checks the format version and the checksum of a manifest. Throws Malformed
-/// if one is wrong.
+/// if the version or the checksum is wrong.
 static void checkContent(ordered_json json) {
   const int64_t format = integerFrom(json.at("format"));
   if (format != kCheckpointFormat)
@@ -286,8 +286,9 @@ static Manifest manifestFrom(const ordered_json &json) {
 /// the recursion of functions that visit the document.
 static constexpr int kDeepest = 16;
 
-/// Parses `bytes` as JSON. Throws an exception of the JSON library if they are
-/// not JSON, and Malformed if they are nested too deeply.
+/// Parses `bytes` as JSON. Throws an exception of the JSON library if `bytes`
+/// is not JSON. Throws Malformed if arrays and objects are nested deeper than
+/// kDeepest.
 static ordered_json parse(std::span<const std::byte> bytes) {
   const auto *text = reinterpret_cast<const char *>(bytes.data());
   return ordered_json::parse(

@@ -4,8 +4,8 @@
 
 namespace pcc::runtime {
 
-/// Returns the sub-tensor of a tensor that this rank holds, without its
-/// padding.
+/// Returns the sub-tensor of `tensor` that this rank holds, without the padding
+/// of the rank's shard.
 static OwnedPiece pieceOf(const StateTensor &tensor, const Mesh &mesh,
                           const Coordinates &at) {
   OwnedPiece piece{&tensor};

@@ -12,9 +12,9 @@
 
 namespace pcc::runtime {
 
-/// The sub-tensor that this rank writes to a checkpoint. If several ranks hold
-/// the same elements, only one of them writes. The piece is empty if the rank
-/// holds only padding.
+/// The sub-tensor of one tensor that this rank writes to a checkpoint. If
+/// several ranks hold the same elements, only one of these ranks writes. The
+/// sub-tensor is empty if the rank holds only padding.
 struct OwnedPiece {
   /// Tensor that the piece is a part of; borrowed.
   const StateTensor *tensor;
@@ -22,21 +22,21 @@ struct OwnedPiece {
   std::vector<Runs> runs = {};
   /// Shape of the piece without padding.
   std::vector<int64_t> shape = {};
-  /// Copies that pack the piece: from the rank's local memory of the tensor,
-  /// which may contain padding, to dense memory of shape `shape`.
+  /// Copies that pack the piece. They read the rank's shard, which may contain
+  /// padding, and write dense memory of shape `shape`.
   std::vector<StridedCopy> copies = {};
   /// Size of the piece in bytes.
   uint64_t bytes = 0;
 };
 
-/// Returns whether this rank writes its elements of the tensor to a checkpoint:
-/// it has the lowest rank among those that hold the same elements. `at` are
-/// this rank's coordinates on the mesh.
+/// Returns whether this rank writes its shard of the tensor to a checkpoint. If
+/// several ranks hold the same elements, only the lowest of these ranks writes.
+/// `at` are this rank's coordinates on the mesh.
 bool isOwner(const StateTensor &tensor, const Mesh &mesh, const Coordinates &at,
              const LowestPositions &lowest);
 
 /// Returns the sub-tensors that this rank writes to a checkpoint: one for each
-/// tensor of which it is the owner (isOwner). The result borrows `tensors`.
+/// tensor for which isOwner() is true. The result borrows `tensors`.
 std::vector<OwnedPiece> ownedPieces(std::span<const StateTensor> tensors,
                                     const Mesh &mesh, const Coordinates &at,
                                     const LowestPositions &lowest);

@@ -22,9 +22,9 @@ static bool exists(const std::string &path) {
 }
 
 namespace {
-/// Waits until each rank has written its last file to the folder of a save: its
-/// report or its error. The folder is polled at intervals that grow from 1 to
-/// 50 milliseconds.
+/// Waits until each rank has written either its report or its error to the
+/// folder of a save. The folder is polled at intervals that grow from 1 to 50
+/// milliseconds.
 class Reports {
 public:
   Reports(const std::string &folder, int64_t numRanks, double timeout,
@@ -34,8 +34,8 @@ public:
       missing.push_back(rank);
   }
 
-  /// Blocks until all ranks have written a report or an error, or until the
-  /// deadline.
+  /// Blocks until all ranks have written a report or an error. Returns an error
+  /// after `timeout` seconds, or when `isGivenUp` becomes true.
   Status wait() {
     begin = Clock::now();
     const auto limit = std::chrono::duration<double>(timeout);
@@ -54,8 +54,8 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
 
-  /// Returns whether `rank` has written a report or an error. Stores the first
-  /// error of any rank.
+  /// Returns whether `rank` has written a report or an error. Stores the error,
+  /// unless the error of another rank is already stored.
   bool hasEnded(int rank) {
     const std::string failed = folder + "/" + rankFileName(rank, "failed");
     if (!exists(failed))
@@ -76,8 +76,8 @@ private:
                              (why.empty() ? "" : ": " + why));
   }
 
-  /// Returns the error of a missed deadline (exit code 14), which names the
-  /// ranks that are missing.
+  /// Returns the error of a missed deadline (exit code 14). Its message names
+  /// the ranks that have written neither a report nor an error.
   Status tooLate() const {
     constexpr size_t most = 8;
     std::string ranks;
@@ -130,8 +130,8 @@ Status collectRanks(const FileChanges &changes, const std::string &folder,
 //===----------------------------------------------------------------------===//
 
 /// If there is a checkpoint at `path`, renames it to its temporary name
-/// (replacedName), so that a new checkpoint can take its place. Under the
-/// temporary name it stays a valid checkpoint.
+/// (replacedName), so that a new checkpoint can have the name `path`. A folder
+/// with the temporary name is still a valid checkpoint.
 static Status makeRoom(const FileChanges &changes, const std::string &path) {
   if (!exists(path))
     return Status::success();
@@ -139,9 +139,10 @@ static Status makeRoom(const FileChanges &changes, const std::string &path) {
   return changes.rename(path, replacedName(path));
 }
 
-/// A crash may interrupt this sequence of changes anywhere, so their order
-/// matters. Manifest and data are durable before the folder gets its final
-/// name. The folder is durable before `latest` names it.
+/// Makes each change durable before the next one depends on it, because a crash
+/// may interrupt the sequence anywhere. Manifest and data are durable before
+/// the folder gets its final name. The folder is durable before `latest` names
+/// it.
 Status publish(const FileChanges &changes, const std::string &directory,
                const std::string &folder, const std::string &step,
                const Manifest &manifest) {
@@ -173,8 +174,8 @@ void removeOldCheckpoints(const FileChanges &changes,
   const auto pathOf = [&](const std::string &name) {
     return directory + "/" + name;
   };
-  // Folders of this job may belong to the next save, which other ranks have
-  // begun already.
+  // Skips unfinished folders of this job: they may belong to the next save,
+  // which other ranks have already begun.
   for (const std::string &name : listUnfinished(directory))
     if (name.find(unfinishedName("", job)) == name.npos)
       (void)changes.remove(pathOf(name));

@@ -14,10 +14,12 @@ namespace pcc::runtime {
 /// Waits until each of the `manifest.world` ranks has written a report
 /// (rank-NNN.json) or an error (rank-NNN.failed) to `folder`. Then merges the
 /// reports into `manifest`, deletes the report files, and checks that the saved
-/// pieces together hold every element. The wait polls the folder; it ends early
-/// after `timeout` seconds or when `isGivenUp` becomes true. Returns exit code
-/// 14 with the missing ranks if the wait ends early, and 7 if a rank has
-/// written an error.
+/// pieces (sub-tensors) together hold every element.
+///
+/// The wait polls the folder. It ends early after `timeout` seconds, or when
+/// another thread sets `isGivenUp` to true. Returns exit code 14 with the ranks
+/// that are missing if the wait ends early, and 7 if a rank has written an
+/// error.
 Status collectRanks(const FileChanges &changes, const std::string &folder,
                     double timeout, const std::atomic<bool> &isGivenUp,
                     Manifest &manifest);
@@ -30,11 +32,11 @@ Status publish(const FileChanges &changes, const std::string &directory,
                const std::string &folder, const std::string &step,
                const Manifest &manifest);
 
-/// Deletes three kinds of folders from `directory`: those of unfinished saves
-/// of jobs other than `job`, those named "….replaced", and old checkpoints. The
-/// checkpoint `step` stays. The newest `keep - 1` of the other checkpoints
-/// stay, but at least one; if `keep` is 0, all stay. Errors are ignored, since
-/// the next save tries again.
+/// Deletes three kinds of folders from `directory`: folders of unfinished saves
+/// of jobs other than `job`, folders named "….replaced", and old checkpoints.
+/// If `keep` is 0, no old checkpoint is deleted. Otherwise the checkpoint
+/// `step` and the newest max(1, `keep` - 1) of the other checkpoints stay.
+/// Errors are ignored, since the next save tries again.
 void removeOldCheckpoints(const FileChanges &changes,
                           const std::string &directory, const std::string &step,
                           const std::string &job, int keep);

@@ -14,8 +14,8 @@
 namespace pcc::runtime {
 
 namespace {
-/// Writes the tensor pieces that one rank saves to a data file, and describes
-/// them in a report, which has the format of a manifest.
+/// Writes the tensor pieces (sub-tensors) that one rank saves to a data file.
+/// Also writes a report that describes the pieces, in the format of a manifest.
 class RankFileWriter {
 public:
   RankFileWriter(const FileChanges &changes, const std::string &folder,
@@ -31,17 +31,17 @@ public:
     const std::string header = describe();
     if (end > 0)
       PCC_RETURN_IF_ERROR(writeFile(header));
-    // The data file must be durable before the report is written, because the
-    // report states that it is.
+    // The data file must be durable before the report is written: rank 0
+    // publishes the checkpoint when it finds the reports of all ranks.
     PCC_RETURN_IF_ERROR(changes.syncFolder(folder));
     return changes.replaceFile(folder + "/" + rankFileName(rank, "json"),
                                toJson(report));
   }
 
 private:
-  /// Fills the report, except for the lists of pieces and the checksums.
-  /// Returns the header of the data file. An empty piece is listed in the
-  /// report without data.
+  /// Fills the report with all tensors, without pieces and checksums, and
+  /// returns the header of the data file. A tensor of which this rank writes no
+  /// elements is in the report, but not in the header.
   std::string describe() {
     std::vector<SafetensorsEntry> entries;
     for (const OwnedPiece &piece : pieces) {
@@ -58,7 +58,8 @@ private:
     return safetensorsHeader(entries);
   }
 
-  /// Writes and syncs the data file, and computes its hash while writing.
+  /// Writes and syncs the data file: the header, then the pieces. Computes the
+  /// hash of the file while writing.
   Status writeFile(const std::string &header) {
     const std::string name = rankFileName(rank, "safetensors");
     Status status = file.create(folder + "/" + name);
@@ -73,8 +74,9 @@ private:
     return status;
   }
 
-  /// Writes piece number `index` to the data file, from its copy if there is
-  /// one, otherwise from its tensor. Adds the piece to the report.
+  /// Writes piece number `index` to the data file and adds it to the report. A
+  /// background save has copies of the pieces (`snapshot`) and writes the copy.
+  /// A foreground save reads the tensor itself.
   Status writePiece(size_t index, const std::string &name) {
     const OwnedPiece &piece = pieces[index];
     const std::byte *data = buffer.data();
@@ -122,8 +124,8 @@ Status writeRankFile(const FileChanges &changes, const std::string &folder,
 }
 
 void noteFailure(const std::string &folder, int rank, const Status &status) {
-  // If the disk is full, the file stays empty. For rank 0, the existence of the
-  // file means that this rank has failed.
+  // The existence of the file means to rank 0 that this rank has failed. If the
+  // disk is full, the file stays empty, which is sufficient.
   const std::string path = folder + "/" + rankFileName(rank, "failed");
   std::ofstream(path + ".part") << status.message();
   std::rename((path + ".part").c_str(), path.c_str());

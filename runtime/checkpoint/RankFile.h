@@ -10,15 +10,16 @@
 
 namespace pcc::runtime {
 
-/// Copies of the tensor pieces that a background save writes: one buffer per
-/// piece, in the order of the pieces. If the list is empty (foreground save),
-/// each piece is packed from its tensor when it is written.
+/// Copies of the tensor pieces (sub-tensors) that a background save writes: one
+/// buffer per piece, in the order of the pieces. For a foreground save the list
+/// is empty; each piece is then packed from its tensor when it is written.
 using Snapshot = std::vector<std::unique_ptr<std::byte[]>>;
 
-/// Writes this rank's file of a checkpoint. Writes the tensor pieces to
-/// `folder`/rank-NNN.safetensors and syncs the file, unless all pieces are
-/// empty. Then writes the report `folder`/rank-NNN.json. When rank 0 finds this
-/// report, the data is durable. Returns exit code 7 if writing fails.
+/// Writes this rank's part of a checkpoint. Writes the rank's tensor pieces
+/// (sub-tensors) to `folder`/rank-NNN.safetensors and syncs the file, unless
+/// all pieces are empty. Then writes the report `folder`/rank-NNN.json. The
+/// data is durable before the report appears. Returns exit code 7 if writing
+/// fails.
 Status writeRankFile(const FileChanges &changes, const std::string &folder,
                      int rank, const std::vector<OwnedPiece> &pieces,
                      const Snapshot &snapshot);

@@ -28,9 +28,9 @@ Status TrainedWeights::open(const std::string &directory,
                        weights.passedOver);
 }
 
-/// Groups the trained parameters by the weight that they were derived from.
+/// Groups the trained parameters by the weight from which they were derived.
 /// Weights are sorted by name, so that equal weights give equal files under
-/// every plan.
+/// every plan (shardings and stages).
 Status TrainedWeights::listWeights() {
   for (const SavedTensor &tensor : checkpoint.manifest().tensors) {
     if (!tensor.trained || tensor.isState)
@@ -57,8 +57,8 @@ Status TrainedWeights::listWeights() {
   return Status::success();
 }
 
-/// Reads each parameter of the weight as a whole, with the layout of a mesh
-/// that has a single rank, and writes its elements back to `stored`.
+/// Reads each parameter of the weight as a whole, as a mesh of one rank would
+/// hold it, and writes its elements back to `stored`.
 Status TrainedWeights::change(const TrainedWeight &weight,
                               std::span<std::byte> stored) {
   for (const SavedTensor *tensor : weight.parameters) {
@@ -85,9 +85,9 @@ static uint64_t bytesOf(const TrainedWeight &weight) {
   return uint64_t(numElements(weight.shape)) * sizeOf(weight.type);
 }
 
-/// Returns whether all elements of the weight `weight` were trained. The
-/// trained slices of one weight are disjoint, so all are trained if the sizes
-/// of the slices add up to the size of the weight.
+/// Returns whether all elements of `weight` were trained. The trained slices of
+/// one weight are disjoint. All elements were therefore trained if the sizes of
+/// the slices add up to the size of the weight.
 static bool isWhole(const TrainedWeight &weight) {
   int64_t trained = 0;
   for (const SavedTensor *tensor : weight.parameters)

@@ -23,15 +23,15 @@ struct TrainedWeight {
   std::vector<const SavedTensor *> parameters = {};
 };
 
-/// The trained weights of one checkpoint, in the type and shape that the
-/// model's file has, as `pcc checkpoint export` writes them. pcc may have
-/// transposed, sliced, reshaped or cast a weight when it made the trained
-/// parameter; this class applies the inverse transforms.
+/// The trained weights of one checkpoint, in the type and shape that they have
+/// in the model's file. `pcc checkpoint export` writes them. pcc may have
+/// transposed, sliced, reshaped or cast a weight to make the trained parameter;
+/// this class applies the inverse transforms.
 class TrainedWeights {
 public:
-  /// Opens the newest complete checkpoint in `directory`, or `directory` itself
-  /// if it is a checkpoint. Returns exit code 10 if there is no checkpoint, 11
-  /// if all are damaged.
+  /// Opens the newest complete checkpoint in `directory`. If `directory` is
+  /// itself a checkpoint, opens `directory`. Returns exit code 10 if there is
+  /// no checkpoint, 11 if all are damaged.
   static Status open(const std::string &directory, TrainedWeights &weights);
 
   /// Returns the path of the opened checkpoint.
@@ -45,14 +45,15 @@ public:
   const std::vector<TrainedWeight> &list() const { return weights; }
 
   /// Overwrites the trained elements in `stored`, the dense row-major bytes of
-  /// the whole weight as the model's file has them. Elements that were not
-  /// trained stay unchanged. Returns exit code 11 if the checkpoint is damaged.
+  /// the whole weight in the type and shape of the model's file. Elements that
+  /// were not trained stay unchanged. Returns exit code 11 if the checkpoint is
+  /// damaged.
   Status change(const TrainedWeight &weight, std::span<std::byte> stored);
 
   /// Writes all weights to the safetensors file `file`, with only one weight in
-  /// memory at a time. The file appears complete or not at all. Returns exit
-  /// code 6 if only a slice of some weight was trained, since the remaining
-  /// elements are known only to the model.
+  /// memory at a time. The data is first written to a temporary file, so `file`
+  /// is complete if it exists. Returns exit code 6 if only a slice of some
+  /// weight was trained: the remaining elements are only in the model's file.
   Status writeSafetensors(const std::string &file);
 
 private:

@@ -13,36 +13,38 @@
 
 namespace pcc::runtime {
 
-/// One tensor of the training state (a parameter or optimizer state), with the
-/// shard of it that this rank holds.
+/// One tensor of the training state (a parameter or optimizer state), and the
+/// shard of the tensor that this rank holds.
 struct StateTensor {
-  /// Name of the tensor. It is unique within the training state and does not
-  /// depend on the plan.
+  /// Name of the tensor. It is unique within the training state, and equal
+  /// under every plan (shardings and stages) of the model.
   std::string name;
   ElementType type = ElementType::F32;
   /// Global shape.
   std::vector<int64_t> shape = {};
-  /// Layout of the rank's shard: the global indices that the shard has. The
-  /// tensor is never divided by microbatch.
+  /// Layout of the tensor over the ranks. It determines the global indices of
+  /// the rank's shard. Microbatches do not divide the tensor.
   Layout layout = {};
   /// Elements of the rank's shard: dense, row-major, padding included.
   /// Borrowed.
   void *data = nullptr;
-  /// Whether this is a parameter of the model that the optimizer updates.
+  /// Whether the tensor is a parameter of the model that the optimizer updates.
   bool trained = false;
-  /// Whether this is state of the optimizer, such as a moment, rather than a
-  /// parameter.
+  /// Whether the tensor is state of the optimizer, such as a moment, rather
+  /// than a parameter.
   bool isState = false;
-  /// For optimizer state: the name of its parameter; empty if the state belongs
-  /// to the training as a whole, such as a step counter.
+  /// Name of the parameter to which the optimizer state belongs. Empty for a
+  /// parameter, and for state of the training as a whole, such as a step
+  /// counter.
   std::string stateOf = {};
-  /// For a parameter: the weight of the model's file that it was derived from,
-  /// with the transforms between them. Needed by `pcc checkpoint export`.
+  /// For a parameter: the weight in the model's file from which the parameter
+  /// is derived, and the transforms (such as a transpose) between them. `pcc
+  /// checkpoint export` inverts these transforms.
   WeightOrigin origin = {};
 };
 
-/// Returns the state tensor for a parameter that a training step writes: a
-/// trained weight or optimizer state. `data` is the memory of this rank's
+/// Returns the state tensor for `parameter`, a trained weight or optimizer
+/// state that a training step writes. `data` is the memory of this rank's
 /// shard, and is borrowed.
 StateTensor stateTensorOf(const program::ParameterT &parameter,
                           const Mesh &mesh, void *data);
@@ -54,8 +56,8 @@ struct TrainingPosition {
   /// Index of the next training sample, counted over the whole run. It does not
   /// depend on the number of samples per step.
   int64_t samples = 0;
-  /// Counter of a random generator. A checkpoint stores it and a load restores
-  /// it, but the runtime does not use it.
+  /// Counter of a random generator. Checkpoints save and restore the counter,
+  /// but the runtime does not use it.
   uint64_t randomCounter = 0;
   bool operator==(const TrainingPosition &) const = default;
 };

@@ -51,7 +51,8 @@ static bool isPermutation(const std::vector<int32_t> &dims, size_t rank) {
 }
 
 /// Returns whether a slice lies within its tensor. The last index is computed
-/// with 128 bits, since `step` comes from a file.
+/// with 128 bits, since the slice's `step` comes from a file and may be any
+/// number.
 static bool fits(const program::SliceT &slice,
                  const std::vector<int64_t> &shape) {
   if (slice.dim < 0 || slice.dim >= int64_t(shape.size()) || slice.size < 0 ||
@@ -75,8 +76,9 @@ static int64_t countOf(const std::vector<int64_t> &shape) {
   return count > INT64_MAX / 8 ? -1 : numElements(shape);
 }
 
-/// Changes the type and shape in `form` as the transform `step` does. Returns a
-/// description of the fault if the transform is invalid, or null.
+/// Changes the type and shape in `form` in the same way as the transform `step`
+/// changes a weight. Returns null, or a description of the fault if the
+/// transform is invalid.
 static const char *advance(const WeightStep &step, Form &form) {
   if (const auto *transpose = std::get_if<program::TransposeT>(&step)) {
     if (!isPermutation(transpose->permutation, form.shape.size()))
@@ -158,8 +160,9 @@ static StridedCopy reversed(StridedCopy copy) {
 namespace {
 using Bytes = std::vector<std::byte>;
 
-/// Applies the transforms of a weight, or their inverses, to its elements.
-/// Casts are ignored here: all elements have the type of the stored weight.
+/// Applies the transforms of a weight, or the inverse transforms, to the
+/// elements of the weight. Casts are ignored here: all elements have the type
+/// of the stored weight.
 class WeightPath {
 public:
   WeightPath(const WeightOrigin &origin, std::span<const std::byte> stored)
@@ -173,9 +176,9 @@ public:
   }
 
   /// Returns the bytes of the weight after the parameter's elements `value`
-  /// have been written back. The inverse of a slice needs the elements that the
-  /// slice left out. These are recomputed from the stored weight, and the
-  /// slice's elements then overwrite their part.
+  /// have been written back. If a transform is a slice, the elements that it
+  /// left out are recomputed from the stored weight. The elements of the slice
+  /// then overwrite a part of the recomputed tensor.
   Bytes back(Bytes value) const {
     for (size_t step = steps.size(); step-- > 0;) {
       const bool isPart = std::holds_alternative<program::SliceT>(steps[step]);

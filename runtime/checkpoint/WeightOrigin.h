@@ -12,7 +12,8 @@
 
 namespace pcc::runtime {
 
-/// One transform that pcc applies to a weight when it is loaded.
+/// One transform that pcc applies to a weight of the model when the weight is
+/// loaded.
 using WeightStep = std::variant<program::TransposeT, program::SliceT,
                                 program::ReshapeT, program::CastT>;
 
@@ -35,17 +36,17 @@ struct WeightOrigin {
 /// Returns how `parameter` is derived from a weight of the model.
 WeightOrigin originOf(const program::ParameterT &parameter);
 
-/// Checks that the transforms of `origin` are valid and yield a parameter of
-/// type `type` and shape `shape`. Returns a description of the fault, or null
-/// if there is none.
+/// Checks that the transforms of `origin` are valid, and that they turn the
+/// weight into a parameter of type `type` and shape `shape`. Returns a
+/// description of the fault, or null if there is none.
 const char *findOriginFault(const WeightOrigin &origin, ElementType type,
                             std::span<const int64_t> shape);
 
-/// Applies the inverse of the transforms. Writes each element of `parameter`
-/// (the whole parameter, dense and row-major) to the place in `stored`, the
-/// bytes of the model's weight, from which it was derived. Elements of the
-/// weight that a slice left out keep their values. `origin` must have passed
-/// findOriginFault().
+/// Applies the inverse of the transforms of `origin`. `parameter` has the
+/// elements of the whole parameter, dense and row-major. Each element is
+/// written to `stored`, the bytes of the model's weight, at the element from
+/// which it was derived. Elements of the weight that a slice left out stay
+/// unchanged. `origin` must have passed findOriginFault().
 void writeBack(const WeightOrigin &origin, std::span<const std::byte> parameter,
                std::span<std::byte> stored);
 

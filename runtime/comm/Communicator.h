@@ -22,24 +22,27 @@
 
 namespace pcc::runtime {
 
-/// Name of the work for which a rank communicates. Error messages and the
-/// flight recorder name every wait by its ActionId.
+/// Identifies the work for which a rank communicates: a schedule action and a
+/// tensor. An example of an action is "0F3", the forward (F) of microbatch 3 on
+/// stage 0. Error messages and the flight recorder (log of a rank's latest
+/// activities) name every wait by its ActionId.
 struct ActionId {
   std::string action; ///< schedule action or phase, such as "0F3" or "load"
   std::string value;  ///< name of the tensor; may be empty
 };
 
-/// Memory of a point-to-point message: the bytes to send to one member of a
-/// group, or the place for bytes received from that member. The caller owns the
-/// memory.
+/// Memory of a point-to-point message between this rank and one other member of
+/// a group. For a send, the memory contains the bytes to send; for a receive,
+/// the received bytes are written there. The caller owns the memory.
 struct PeerBuffer {
   int peer;    ///< index of the other member within the group
   void *data;  ///< read for sends, written for receives
   size_t size; ///< bytes; sender and receiver must pass the same size
 };
 
-/// Handle of an operation that post() has begun; Group::wait() takes it and
-/// waits for the operation. A ticket is valid only in the group that issued it.
+/// Handle of an operation that post() has begun. The caller later passes the
+/// ticket to Group::wait(), which waits for that operation. A ticket is valid
+/// only in the group that issued it.
 using Ticket = uint64_t;
 
 /// One rank's view of a group: a fixed, ordered set of ranks that communicate.
@@ -53,10 +56,11 @@ using Ticket = uint64_t;
 ///
 /// If the deadline passes, the call returns exit code 14 with a message that
 /// names this rank, the action, the peers that did not arrive, and the seconds
-/// waited. Communicators of threads and of MPI also detect members that call
-/// with different sizes (exit code 11). Either error ends the run on all ranks.
+/// waited. With threads and MPI, a call returns exit code 11 if members call
+/// with different sizes. Both errors end the run on all ranks.
 ///
-/// Groups of devices with queues differ: see QueuedGroup.
+/// In groups on device queues (CUDA streams), calls do not block: see
+/// QueuedGroup.
 class Group {
 public:
   virtual ~Group() = default;
@@ -82,32 +86,32 @@ public:
   virtual Status allGather(const void *in, void *out, size_t bytes,
                            const ActionId &action) = 0;
 
-  /// Begins to send all pieces of `sends` and to receive all pieces of
-  /// `receives`, sets `ticket`, and returns. The memory of all pieces is in use
-  /// until wait() has returned success for `ticket`.
+  /// Begins to send all messages `sends` and to receive all messages
+  /// `receives`, sets `ticket` (handle for wait()), and returns. The memory of
+  /// these messages is in use until wait() has returned success for `ticket`.
   ///
-  /// Messages between two members are matched in order: the k-th piece that one
-  /// member sends is the k-th piece that the other member receives, counted
-  /// over all calls of post() and exchange(). Messages with one peer do not
-  /// wait for messages with another peer. At most one piece per call may go
-  /// from a member to itself; this piece is copied. No collective of the group
-  /// may be called while pieces are in flight.
+  /// Messages between two members are matched in order: the k-th message that
+  /// one member sends is the k-th message that the other member receives,
+  /// counted over all calls of post() and exchange(). Messages with one peer do
+  /// not wait for messages with another peer. A member may send at most one
+  /// message per call to itself; this message is copied. No collective of the
+  /// group may be called while messages are in flight.
   virtual Status post(std::span<const PeerBuffer> sends,
                       std::span<const PeerBuffer> receives,
                       const ActionId &action, Ticket &ticket) = 0;
 
-  /// Blocks until all messages that were posted under `tickets` have been sent
-  /// and received.
+  /// Blocks until all messages that post() began under `tickets` (handles that
+  /// post() returned) have been sent and received.
   virtual Status wait(std::span<const Ticket> tickets,
                       const ActionId &action) = 0;
 
-  /// Advances the posted messages as far as possible without blocking. Threads
-  /// and MPI move data only inside calls, so a rank that computes while
-  /// messages are in flight calls advance() now and then. The next wait()
-  /// reports any error.
+  /// Advances the messages begun by post() as far as possible without blocking.
+  /// Threads and MPI move data only inside calls. A rank that computes while
+  /// messages are in flight therefore calls advance() from time to time. The
+  /// next wait() reports any error.
   virtual void advance() = 0;
 
-  /// Sends all pieces of `sends`, receives all pieces of `receives`, and blocks
+  /// Sends all messages `sends`, receives all messages `receives`, and blocks
   /// until all are complete. Counterpart of ncclSend and ncclRecv between
   /// ncclGroupStart and ncclGroupEnd.
   Status exchange(std::span<const PeerBuffer> sends,
@@ -131,9 +135,9 @@ public:
 class FlightRecorder;
 class QueuedWorld;
 
-/// One rank's view of all ranks of a run, which also creates groups of ranks.
-/// Only the rank's thread may call, except for functions whose comment allows
-/// other threads.
+/// One rank's view of all ranks of a run; creates groups of these ranks. Only
+/// the rank's thread may call, except for functions whose comment allows other
+/// threads.
 class World {
 public:
   virtual ~World() = default;
@@ -151,8 +155,8 @@ public:
   virtual Status createGroups(const std::vector<std::vector<int>> &groups,
                               std::vector<std::unique_ptr<Group>> &created) = 0;
 
-  /// Returns the group of all ranks of the world. With every communicator, also
-  /// with NCCL, this group takes buffers in host memory.
+  /// Returns the group of all ranks of the world. The buffers that are passed
+  /// to this group must be in host memory, even if the communicator is NCCL.
   virtual Group &all() = 0;
 
   /// Returns this rank's flight recorder, a log of the rank's latest
@@ -167,17 +171,17 @@ public:
   /// Creates groups with the arguments of createGroups(), but for
   /// point-to-point messages only. No rank may be in two of the groups. In
   /// every group, messages go only along the connections in `edges`. A
-  /// communicator may give each connection its own channel, so that a message
-  /// never waits for a message of another connection.
+  /// communicator may use a separate channel for each connection, so that a
+  /// message never waits for a message of another connection.
   virtual Status createExchanges(const std::vector<std::vector<int>> &groups,
                                  std::span<const PeerEdge> edges,
                                  std::vector<std::unique_ptr<Group>> &created) {
     return createGroups(groups, created);
   }
 
-  /// Returns the interface to the queues of this world's groups, or null if the
-  /// groups are not queued (QueuedGroup.h). Every group of a queued world is a
-  /// QueuedGroup, except for all().
+  /// Returns the interface to the device queues (such as CUDA streams) of this
+  /// world's groups. Returns null if the groups do not use queues. In a world
+  /// with queues, every group is a QueuedGroup, except for all().
   virtual QueuedWorld *queued() { return nullptr; }
 
   /// Sets the longest time that one wait may last, in seconds. Applies to all
@@ -187,10 +191,10 @@ public:
   virtual double deadline() const = 0;
 
   /// Ends the run on all ranks. Every wait, on any rank, then returns the error
-  /// `reason` with its notes. Other processes get a text that is cut if it is
-  /// longer than one message. If several ranks call abort(), only the first
-  /// reason counts. With threads and MPI any thread may call; with NCCL only
-  /// the rank's thread.
+  /// `reason` with its notes. Ranks in other processes receive the error as one
+  /// message of limited size, so a longer text is cut. If several ranks call
+  /// abort(), only the first reason counts. With threads and MPI any thread may
+  /// call; with NCCL only the rank's thread.
   virtual void abort(const Status &reason) = 0;
 };
 

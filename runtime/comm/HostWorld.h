@@ -16,10 +16,10 @@
 
 namespace pcc::runtime {
 
-/// Base of the communicators (worlds) whose groups all transfer host memory:
-/// between threads or by MPI. The base checks each list of members, and calls
-/// join() of the derived class, which creates the group. The base also owns the
-/// group of all ranks, the flight recorder and the deadline.
+/// Base of the communicators (worlds) whose groups transfer data in host
+/// memory, between threads or by MPI. The base checks each list of members, and
+/// calls join() of the derived class, which creates the group. The base also
+/// owns the group of all ranks, the flight recorder and the deadline.
 class HostWorld : public World {
 public:
   explicit HostWorld(std::shared_ptr<FlightRecorder> ownRecorder)
@@ -45,8 +45,9 @@ public:
 
 protected:
   /// Creates the group of all ranks. The constructor of the derived class must
-  /// call joinAll() before it creates any other group, so that this group is
-  /// the first one on every rank.
+  /// call joinAll() before it creates any other group. Ranks identify a group
+  /// by its number in the order of creation, so this group has the first number
+  /// on every rank.
   void joinAll() {
     std::vector<int> ranks(size());
     std::iota(ranks.begin(), ranks.end(), 0);
@@ -54,9 +55,10 @@ protected:
     assert(status.ok() && everybody && "every rank is in the group of all");
   }
 
-  /// Creates this rank's view of the next group, and stores it in `group`.
-  /// `group` stays null if this rank is no member. All ranks, members or not,
-  /// call join() with the same lists of members in the same order.
+  /// Creates this rank's view of the group that consists of `members`, and
+  /// stores the view in `group`. `group` stays null if this rank is no member.
+  /// All ranks, members or not, call join() with the same lists of members in
+  /// the same order.
   virtual Status join(const std::vector<int> &members,
                       std::unique_ptr<Group> &group) = 0;
 

@@ -12,26 +12,29 @@ namespace pcc::runtime {
 ///
 /// - Every call enqueues its operation. The operation starts after all work
 ///   that was enqueued on the device before the call.
-/// - After a call that returns no ticket (allReduce, barrier, …), work that is
-///   enqueued later waits for the operation.
-/// - After a call that returns a ticket (handle of the operation), work that is
-///   enqueued later may overlap with the operation. wait() for the ticket makes
-///   work that is enqueued after wait() start after the operation. Each ticket
-///   must be passed to wait() exactly once.
+/// - Some calls return no ticket (allReduce, barrier, …). Work that is enqueued
+///   after such a call waits for the call's operation.
+/// - Other calls return a ticket (handle of the operation). Work that is
+///   enqueued after such a call may overlap with the operation, until wait() is
+///   called for the ticket. Work that is enqueued after wait() starts after the
+///   operation. Each ticket must be passed to wait() exactly once.
 ///
-/// Errors of the operation itself are reported by QueuedWorld::poll().
+/// An operation that fails after it was enqueued is reported by
+/// QueuedWorld::poll().
 class QueuedGroup : public Group {
 public:
   /// Enqueues an all-reduce with the arguments of allReduce(), and sets
-  /// `ticket`. A later wait() for `ticket` waits for this operation.
+  /// `ticket`, the handle for wait(). Work that is enqueued after wait() starts
+  /// after the all-reduce.
   virtual Status postAllReduce(const void *in, void *out, size_t count,
                                ElementType type, dist::ReductionKind kind,
                                const ActionId &action, Ticket &ticket) = 0;
   /// Enqueues an all-gather with the arguments of allGather(), and sets
-  /// `ticket`. A later wait() for `ticket` waits for this operation.
+  /// `ticket`, the handle for wait(). Work that is enqueued after wait() starts
+  /// after the all-gather.
   virtual Status postAllGather(const void *in, void *out, size_t bytes,
                                const ActionId &action, Ticket &ticket) = 0;
-  /// Enqueues a reduce-scatter, and sets `ticket`, for which wait() waits. `in`
+  /// Enqueues a reduce-scatter, and sets `ticket`, the handle for wait(). `in`
   /// has size() blocks of `count` elements. Member i receives in `out` the
   /// element-wise reduction of block i over all members, `count` elements.
   /// `out` may be this member's block, number index(), of `in`. Counterpart of

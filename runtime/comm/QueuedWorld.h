@@ -9,25 +9,25 @@
 
 namespace pcc::runtime {
 
-/// The functions that only a communicator (world) of queued groups
-/// (QueuedGroup.h) has. A call of a queued group returns before its operation
-/// is complete. These functions therefore report errors, progress and missed
-/// deadlines of operations. World::queued() returns this interface. Only the
-/// rank's thread may call.
+/// Functions that a communicator (world) has only if its groups run on device
+/// queues such as CUDA streams (QueuedGroup.h). A call of such a group returns
+/// before its operation is complete. These functions therefore report errors,
+/// progress and missed deadlines of operations. World::queued() returns this
+/// interface. Only the rank's thread may call.
 class QueuedWorld {
 public:
   virtual ~QueuedWorld() = default;
 
   /// Must be called when the device begins to capture a CUDA graph. Later calls
-  /// are captured instead of executed, and are tracked as calls of the graph.
-  /// The capture ends at the first beginReplay().
+  /// of groups are captured instead of executed, and are tracked as calls of
+  /// the graph. The capture ends at the first beginReplay().
   virtual void beginRecording() = 0;
   /// Must be called before each execution of the captured CUDA graph, so that
   /// the graph's calls are tracked. No other queued call may be in flight.
   virtual void beginReplay() = 0;
-  /// Returns the error of any queued call, or the error with which another rank
-  /// ended the run, since the run began. Returns success if there is none. Does
-  /// not block.
+  /// Returns an error if, since the run began, an enqueued operation has failed
+  /// or another rank has ended the run with an error. Otherwise returns
+  /// success. Does not block.
   virtual Status poll() = 0;
   /// Returns a counter that changes whenever a queued call of this rank
   /// completes. A caller that sees the same value twice knows that no call has

@@ -13,20 +13,21 @@
 
 namespace pcc::runtime {
 
-/// Channel between all ranks that is opened before the communicators (NCCL) and
-/// stays open while they are used. The channel distributes start-up data, such
-/// as an NCCL unique id. If one rank fails, the channel sends the error to all
-/// other ranks.
+/// Channel between the processes of all ranks, independent of NCCL. It is
+/// opened before the NCCL communicators and stays open while they are used. The
+/// channel distributes start-up data, such as an NCCL unique id. If one rank
+/// fails, the channel sends the error to all other ranks.
 ///
-/// All ranks must call gather() and broadcast() in the same order. If such a
-/// call waits for other ranks for more than about `seconds`, it ends the run
-/// with exit code 14. All other functions may be called from any thread.
+/// All ranks must call gather() and broadcast() in the same order. If one of
+/// these two calls waits for other ranks for more than about `seconds`, it ends
+/// the run with exit code 14. All other functions may be called from any
+/// thread.
 class Rendezvous {
 public:
   virtual ~Rendezvous() = default;
-  /// Collects the string `mine`, at most 64 KiB, of every rank on rank 0. There
-  /// `all` becomes the list of these strings in rank order. On other ranks
-  /// `all` becomes empty, and the call does not block.
+  /// Collects the string `mine`, at most 64 KiB, of every rank on rank 0. On
+  /// rank 0, `all` becomes the list of these strings in rank order. On other
+  /// ranks, `all` becomes empty, and the call does not block.
   virtual Status gather(const std::string &mine, double seconds,
                         std::vector<std::string> &all) = 0;
   /// Copies the bytes `data`, at most 64 KiB, from rank 0 to all ranks. All
@@ -50,10 +51,10 @@ public:
   /// Ends the run with error `why`, and sends the error to all ranks. If
   /// several ranks call abort(), all ranks get the first error.
   virtual void abort(const Status &why) = 0;
-  /// Tells rank 0 that this rank has finished its work, so that the end of this
-  /// process is not treated as a failure. On rank 0, blocks until all other
-  /// ranks have called leave(); returns exit code 14 if the deadline passes
-  /// first. On other ranks, does not block.
+  /// Notifies rank 0 that this rank has finished its work, so that the end of
+  /// this process is not treated as a failure. On rank 0, blocks until all
+  /// other ranks have called leave(); returns exit code 14 if the deadline
+  /// passes first. On other ranks, does not block.
   virtual Status leave() = 0;
 };
 

@@ -50,8 +50,9 @@ inline T reduceTwo(dist::ReductionKind kind, T left, T right) {
   }
 }
 
-/// Number of elements that reduceBlock() reduces at once. One such block per
-/// level of the reduction tree fits on the stack and in cache.
+/// Number of elements that reduceBlock() reduces at once. Each level of the
+/// reduction tree has one buffer of this size on the stack; all buffers
+/// together fit in cache.
 inline constexpr size_t reducedAtOnce = 512;
 
 /// Reduces elements [at, at + size) of all `inputs` into `block`, by recursion

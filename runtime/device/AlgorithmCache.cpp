@@ -21,9 +21,8 @@ namespace pcc::runtime {
 
 using Algorithms = std::map<std::string, AlgorithmBytes>;
 
-/// `firstLine`: the first line of a file of algorithms, which has the version
-/// of the format. `lastWord`: the first word of the file's last line, the
-/// checksum line.
+/// `firstLine`: the first line of a file of algorithms, with the version of the
+/// format. `lastWord`: the first word of the last line, which has the checksum.
 static constexpr std::string_view firstLine = "pcc algorithms 1\n",
                                   lastWord = "checksum ";
 /// Size in bytes above which a file is not read. Files with the algorithms of
@@ -108,9 +107,9 @@ static Algorithms read(const std::string &path) {
 }
 
 namespace {
-/// Exclusive lock (flock) on a directory. The constructor stops trying after
-/// one second, so that a suspended rank that has the lock does not block the
-/// others.
+/// Exclusive lock (flock) on a directory. The constructor waits at most one
+/// second and then continues without the lock. A suspended rank that has the
+/// lock can therefore not block other ranks.
 class FolderLock {
 public:
   explicit FolderLock(const std::string &folder)

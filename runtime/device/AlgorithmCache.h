@@ -27,31 +27,31 @@ namespace pcc::runtime {
 using AlgorithmBytes = std::array<unsigned char, 64>;
 
 /// Map from problems, such as one matrix product, to the algorithms that a
-/// library selected for them in this run or an earlier one. The map is stored
-/// in a file of the bundle (the directory that pcc writes), which all ranks of
-/// a job share. The order of calls is open(), then find() and add() for each
-/// problem, then keep().
+/// library selected for the problems in this run or an earlier one. The map is
+/// stored in a file of the bundle (the directory that pcc writes), which all
+/// ranks of a job share. The order of calls is open(), then find() and add()
+/// for each problem, then keep().
 class AlgorithmCache {
 public:
-  /// Reads the file of `user` in the directory `folder`, that of the bundle.
-  /// `user` names the library, its version and the GPU, for example "cublaslt
-  /// 130000 NVIDIA H100". If the file is absent, damaged or was not written by
-  /// keep(), the cache is empty.
+  /// Reads the file of algorithms in `folder`, the directory of the bundle.
+  /// `user` is a text with the library, its version and the GPU, for example
+  /// "cublaslt 130000 NVIDIA H100"; the file name is derived from it. If the
+  /// file is absent, damaged or was not written by keep(), the cache is empty.
   void open(const std::string &folder, std::string_view user);
 
   /// Returns the algorithm of `problem`, or null if the cache has none. The
-  /// file may be wrong, so the caller must ask the library whether it can
+  /// file may be wrong, so the caller must check with the library that it can
   /// execute the algorithm. The pointer is valid until the next open() or
   /// add().
   const AlgorithmBytes *find(const std::string &problem) const;
-  /// Stores `algorithm` as that of `problem`, and replaces the stored one if
-  /// there is one. The file changes only in keep().
+  /// Stores `algorithm` as the algorithm of `problem`, and replaces an
+  /// algorithm that is already stored. Only keep() writes to the file.
   void add(const std::string &problem, const AlgorithmBytes &algorithm);
 
-  /// Writes to the file all algorithms that add() has stored, together with
-  /// those that other processes have written since open(). The file is replaced
-  /// atomically. Errors are ignored. If the directory is not writable, the next
-  /// run therefore asks the library again.
+  /// Writes to the file all algorithms that add() has stored, and keeps the
+  /// algorithms that other processes have written since open(). The file is
+  /// replaced atomically. Errors are ignored: if the directory is not writable,
+  /// the library selects the algorithms again in the next run.
   void keep();
 
 private:

@@ -8,9 +8,9 @@
 namespace pcc::runtime {
 
 namespace {
-/// Checks that the elements of one index tensor are valid indices. If the
-/// layout divides the tensor by microbatch, the padding elements of this rank's
-/// part differ between microbatches.
+/// Checks that the elements of one index tensor are valid indices. Padding
+/// elements are not checked. If the layout divides the tensor by microbatch,
+/// run() computes anew for each microbatch which elements are padding.
 class CheckIndicesOperation : public Operation {
 public:
   CheckIndicesOperation(const LoadContext &context,
@@ -39,9 +39,9 @@ public:
   }
 
 private:
-  /// Sets `held` to copies whose sources are the elements of this rank's part
-  /// of the tensor that are not padding. `at` has the mesh coordinates of the
-  /// rank and the microbatch.
+  /// Sets `held` to copies whose sources are the elements to check: the
+  /// elements of this rank's shard of the tensor that are not padding. `at` has
+  /// the mesh coordinates of the rank and the microbatch.
   void useMicrobatch(const Coordinates &at) {
     if (!layout) {
       held = {{0, 0, {{numElements(buffer.shape), 1, 1}}}};
@@ -51,8 +51,8 @@ private:
     held = intersect({&*layout, &at}, {&whole, &at}, context.mesh);
   }
 
-  /// Returns the element with index `at` in this rank's part of the tensor,
-  /// `data`, as an int64_t.
+  /// Returns the element with index `at` of `data`, this rank's shard of the
+  /// tensor, as an int64_t.
   int64_t valueAt(const void *data, int64_t at) const {
     return dispatch(type, [&](auto element) {
       return int64_t(static_cast<Computed<decltype(element)>>(
@@ -79,9 +79,9 @@ private:
     return -1;
   }
 
-  /// Checks elements of `data` by a call of findIn() for the element type of
-  /// the tensor. Returns the index in `data` of the first element that is not a
-  /// valid index; -1 if all are valid.
+  /// Calls findIn() for the element type of the tensor, to check the elements
+  /// of `data` that `loops` visit. Returns the index in `data` of the first
+  /// element that is not a valid index; -1 if all are valid.
   int64_t findOutside(const void *data, int64_t offset,
                       std::span<const CopyLoop> loops) const {
     return dispatch(type, [&](auto element) {
@@ -112,7 +112,7 @@ private:
   std::optional<Layout> layout;
   bool dependsOnMicrobatch = false;
   /// Copies whose sources are the elements to check: the elements of this
-  /// rank's part of the tensor that are not padding. The copies are not
+  /// rank's shard of the tensor that are not padding. The copies are not
   /// executed.
   std::vector<StridedCopy> held;
 };

@@ -41,25 +41,28 @@ public:
       entries.push_back({nullptr, buffer->slot_stride, buffer->slots});
   }
 
-  /// Sets the address of slot 0 of the buffer with index `buffer`.
+  /// Sets the address of slot 0 (the memory of microbatch 0) of the buffer with
+  /// index `buffer`.
   void setBase(int32_t buffer, void *base) {
     entries[buffer].base = static_cast<char *>(base);
   }
-  /// Returns the address of the slot that `microbatch` uses in the buffer with
-  /// index `buffer`. Requires an earlier setBase() for the buffer.
+  /// Returns the address that the buffer with index `buffer` has in microbatch
+  /// `microbatch`. Requires an earlier setBase() for the buffer.
   void *at(int32_t buffer, int64_t microbatch) const {
     const BufferEntry &entry = entries[buffer];
     return entry.base + microbatch % entry.slots * entry.slotStride;
   }
 
 private:
-  /// Address and slots of one buffer.
+  /// Address of one buffer, and its division into slots (one per microbatch).
   struct BufferEntry {
-    /// Address of slot 0; null until setBase().
+    /// Address of slot 0 (the memory of microbatch 0); null until setBase().
     char *base;
-    /// Bytes from the beginning of one slot to the next.
+    /// Bytes from the beginning of one slot (the memory of one microbatch) to
+    /// the beginning of the next slot.
     int64_t slotStride;
-    /// Number of slots; at least 1.
+    /// Number of slots (memories of one microbatch each); at least 1.
+    /// Microbatch m uses slot m modulo this number.
     int64_t slots;
   };
   std::vector<BufferEntry> entries;
@@ -69,7 +72,7 @@ private:
 /// program is loaded. A device may keep a parameter in another memory format
 /// than the dense one, for example in the format that oneDNN prefers. The
 /// device then calls acquire(), copies the shard into its format and calls
-/// drop(). The parameter is thus in memory only once.
+/// drop(). The parameter is then not in memory twice.
 class ParameterSource {
 public:
   virtual ~ParameterSource() = default;
@@ -77,20 +80,21 @@ public:
   /// with index `parameter`, and no instruction writes the parameter. Only then
   /// may a device keep it in another format.
   virtual bool isExclusive(int32_t parameter) const = 0;
-  /// Sets `data` to this rank's part of a parameter as a dense row-major
-  /// tensor. The first call reads the part from a file or generates it. The
-  /// source owns the memory, which is valid until drop().
+  /// Sets `data` to this rank's shard of the parameter with index `parameter`,
+  /// as a dense row-major tensor. The first call reads the shard from a file or
+  /// generates it. This object owns the memory, which is valid until drop().
   virtual Status acquire(int32_t parameter, const void *&data) = 0;
   /// Frees the dense shard of the parameter with index `parameter`. The device
-  /// must have made a copy before.
+  /// must have copied the shard before.
   virtual void drop(int32_t parameter) = 0;
 };
 
 class Device;
 class QueuedDevice;
 
-/// Input of Device::prepare(). The objects to which the members refer must
-/// outlive the prepared operations, which keep copies of this struct.
+/// Input of Device::prepare(), which creates the operation of one instruction.
+/// Operations keep copies of this struct. The objects to which its members
+/// refer must outlive the operations.
 struct LoadContext {
   /// The program that contains the instruction.
   const program::ProgramT &program;
@@ -102,8 +106,8 @@ struct LoadContext {
   /// Addresses of the buffers in the device's memory. Buffers of parameters
   /// have no address before Device::finishLoading().
   const BufferTable &buffers;
-  /// Host addresses of the buffers of the current step's inputs. If the device
-  /// shares the host's memory, this is the same table as `buffers`.
+  /// Host addresses of the buffers that hold the inputs of the current step. If
+  /// the device shares the host's memory, this table is `buffers`.
   const BufferTable &hostBuffers;
   /// This rank's shards of the parameters. A device may copy a shard into its
   /// preferred memory format, as ParameterSource describes.
@@ -132,20 +136,21 @@ public:
   /// Executes the instruction for microbatch `context.microbatch`. On a device
   /// with a queue, only enqueues the work.
   virtual Status run(const RunContext &context) = 0;
-  /// Makes libraries initialize what they otherwise initialize in the first
-  /// run(). For example, they load code onto the GPU. Called once before the
+  /// Makes libraries perform the initialization that would otherwise happen in
+  /// the first run(), such as loading code onto the GPU. Called once before the
   /// first step, when all buffers have addresses. Arena buffers (intermediate
   /// results) have undefined contents at this time and may be overwritten.
-  /// Without warmUp(), loading code during a step could deadlock. The load may
-  /// wait until the GPU is idle, while the GPU waits in a receive for a rank
-  /// that sends later. The default implementation does nothing.
+  ///
+  /// Loading code during a step could deadlock: the load may wait until the GPU
+  /// is idle, while the GPU waits in a receive for a rank that sends later. The
+  /// default implementation does nothing.
   virtual Status warmUp(const RunContext & /*context*/) {
     return Status::success();
   }
   /// Returns whether run() completes all work on the host before it returns,
   /// even if the device has a queue. A recorded step
-  /// (QueuedDevice::beginRecording) does not contain such an operation. The
-  /// engine calls run() in each replayed step instead.
+  /// (QueuedDevice::beginRecording) cannot contain work on the host. If true,
+  /// the engine therefore calls run() in each replayed step.
   virtual bool runsOnHost() const { return false; }
 };
 
@@ -157,10 +162,10 @@ struct DeviceCopy {
 };
 
 /// The device of one rank. One thread makes all calls. On a device with a
-/// queue, a function whose comment says "Begins" may return before the work is
-/// complete. Work is executed in the order of the calls unless a function's
-/// comment says otherwise. On a device without a queue, all work is complete
-/// when a function returns.
+/// queue, a function that "begins" work may return before the work is complete.
+/// Work is executed in the order of the calls unless a function's comment
+/// states another order. On a device without a queue, all work is complete when
+/// a function returns.
 class Device {
 public:
   virtual ~Device() = default;
@@ -186,10 +191,12 @@ public:
   /// executed after all work that was begun earlier. Blocks until the copy is
   /// complete.
   virtual Status download(void *to, const void *from, size_t bytes) = 0;
-  /// Begins to set `bytes` bytes of device memory to 0.
+  /// Begins to set `bytes` bytes of device memory to 0; the work may be
+  /// complete only later (poll()).
   virtual Status clear(void *data, size_t bytes) = 0;
   /// Begins strided copies from `from` to `to`, two ranges of device memory
-  /// that do not overlap. `size` is the size of an element in bytes.
+  /// that do not overlap. `size` is the size of an element in bytes. The copies
+  /// may be complete only later (poll()).
   virtual Status copy(std::span<const StridedCopy> copies, const void *from,
                       void *to, size_t size) = 0;
 
@@ -203,12 +210,14 @@ public:
   virtual Status finishLoading() = 0;
 
   /// Sets `isDone` to whether all work that was begun is complete. Does not
-  /// block. An upload by QueuedDevice::beginUpload() is included only after a
-  /// later copyWithin(). Returns an error if any of the work has failed.
+  /// block. An upload that QueuedDevice::beginUpload() began is ignored until
+  /// copyWithin() is called after it. Returns an error if any of the work has
+  /// failed.
   virtual Status poll(bool &isDone) = 0;
 
-  /// Returns the interface QueuedDevice of this device. Returns null if the
-  /// device has no queue. Not null if sharesHostMemory() is false.
+  /// Returns the interface QueuedDevice of this device, or null if the device
+  /// has no queue. A device whose sharesHostMemory() is false must have a
+  /// queue.
   virtual QueuedDevice *queued() { return nullptr; }
 };
 

@@ -20,8 +20,8 @@ static MatrixStrides split(const std::vector<int64_t> &strides) {
 
 /// Normalizes the stride of a dim of size 1, which has no effect and may be any
 /// number. If the matrix has only one row, replaces the stride from row to row
-/// by that of a dense matrix, which libraries accept. If it has only one
-/// column, does this for the stride from column to column.
+/// by the stride of a dense matrix, which libraries accept. If the matrix has
+/// only one column, replaces the stride from column to column.
 static void normalize(MatrixStrides &matrix, int64_t rows, int64_t columns) {
   if (columns == 1)
     matrix.column = matrix.row == 1 ? std::max<int64_t>(rows, 1) : 1;
@@ -83,9 +83,10 @@ void MatmulProblem::mergeBatches() {
   }
 }
 
-/// A batch dim can be merged into the rows if its stride is m times the stride
-/// from row to row. If m is 1, the stride from row to row has no effect, and
-/// the stride of the batch dim replaces it.
+/// Merges batch dims into the rows of a, c and residual while b is broadcast
+/// over them. The stride of such a batch dim must be m times the stride from
+/// row to row. If m is 1, the stride from row to row has no effect, and the
+/// stride of the batch dim replaces it.
 void MatmulProblem::mergeIntoRows() {
   while (!batch.empty() && b.batch.back() == 0) {
     for (const MatrixStrides *matrix : {&a, &c, &residual})

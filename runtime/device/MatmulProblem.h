@@ -36,18 +36,17 @@ struct MatrixStrides {
 /// an instruction into the simplest form, without moving data:
 ///
 /// - Batch dims of size 1 are removed.
-/// - Two adjacent batch dims are merged if one stride describes them in each of
-///   the four matrices.
-/// - Batch dims over which b is broadcast are merged into the rows of the other
-///   matrices, unless products must be computed one by one.
+/// - Two adjacent batch dims are merged if, in each of the four matrices, one
+///   stride describes both dims.
+/// - Batch dims over which b is broadcast are merged into the rows of a, c and
+///   residual, unless each product must be computed separately (`oneByOne`).
 ///
 /// For example, a [8, 128, 64] (dense) times b [64, 32] becomes a single
 /// product with m = 1024.
 struct MatmulProblem {
   /// Sums that the product computes as a second result. OfA: the sum of each
   /// row of a, a vector [m]. OfB: the sum of each column of b, a vector [n].
-  /// Both are sums over k. The backward pass uses them as the gradient of a
-  /// bias.
+  /// The backward pass uses such a sum over k as the gradient of a bias.
   enum class Sums { None, OfA, OfB };
 
   /// Creates the problem of an instruction, in the simplest form. `type` is the
@@ -64,9 +63,10 @@ struct MatmulProblem {
   MatrixStrides a, b, c, residual;
   float alpha;
   program::Activation activation;
-  /// `hasBias`, `hasResidual`: whether the product has a bias or a residual.
-  /// `oneByOne`: whether each product of the batch must be computed separately,
-  /// so that its bits do not depend on the number of products in the batch.
+  /// Properties of the product. `hasBias`, `hasResidual`: whether the product
+  /// has a bias or a residual. `oneByOne`: whether each product of the batch
+  /// must be computed separately, so that its bits do not depend on the number
+  /// of products in the batch.
   bool hasBias, hasResidual, oneByOne;
   Sums sums;
 
@@ -81,8 +81,8 @@ private:
   /// `outer` equals the stride of dim `outer + 1` times the size of dim `outer
   /// + 1`.
   bool canMerge(const MatrixStrides &matrix, size_t outer) const;
-  /// Removes batch dims of size 1, and merges adjacent batch dims if one stride
-  /// describes both in each matrix.
+  /// Removes batch dims of size 1. Merges two adjacent batch dims if, in each
+  /// matrix, one stride describes both dims.
   void mergeBatches();
   /// Merges the innermost batch dims into the rows of a, c and residual, as
   /// long as b is broadcast over them: [8, 128, 64] becomes [1024, 64].

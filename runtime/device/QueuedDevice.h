@@ -18,7 +18,8 @@ public:
   /// Begins to copy `bytes` bytes from page-locked host memory
   /// (Device::allocatePinned) to device memory. The copy waits for the last
   /// copyWithin(), but may run concurrently with all other earlier work. The
-  /// host must not write to `from` until a later copyWithin() is complete.
+  /// host must not overwrite `from` until a copyWithin() that was called after
+  /// this upload is complete.
   virtual Status beginUpload(void *to, const void *from, size_t bytes) = 0;
   /// Begins copies within the device's memory. The copies are executed after
   /// all work and uploads that were begun earlier. All work and uploads that
@@ -28,15 +29,15 @@ public:
   /// Begins to generate elements of a random tensor with a kernel. `kernel` is
   /// the index in `image` of a generator kernel (PccGpuCode), and `key` is
   /// RandomTensor::key. Each element's value depends on `key` and on the
-  /// element's index in the whole tensor. Source offsets of `copies` are such
-  /// indices. Target offsets of `copies` are the places in `to` at which the
-  /// values are stored, in elements.
+  /// element's index in the whole tensor. `copies` describes the elements: a
+  /// source offset is an element's index in the whole tensor. The target offset
+  /// is the place in `to`, in elements, at which the value is stored.
   virtual Status generate(const ProgramImage &image, int32_t kernel,
                           uint64_t key, std::span<const StridedCopy> copies,
                           void *to) = 0;
 
-  /// Begins a recording of one step (a CUDA graph). Until endRecording(), work
-  /// that is begun is added to the recording and not executed.
+  /// Begins a recording of one step (a CUDA graph). Until endRecording(), all
+  /// work that is begun is added to the recording instead of being executed.
   virtual Status beginRecording() = 0;
   /// Ends the recording, which the device keeps until dropRecording().
   virtual Status endRecording() = 0;

@@ -50,7 +50,8 @@ public:
 
   Status setInputs(const InputArrays &given) override {
     PCC_RETURN_IF_ERROR(inputs->open(given));
-    // A training run reads its inputs step by step.
+    // Inference reads its inputs once, here. Training reads them before each
+    // step.
     return training ? Status::success() : inputs->read(0);
   }
 
@@ -70,8 +71,8 @@ public:
       PCC_RETURN_IF_ERROR(
           inferenceStep(step < options.warmup ? untimed : mine));
     }
-    // All ranks wait for each other here before any of them prints its summary
-    // line.
+    // Clears the progress message before any rank prints its summary line. The
+    // barrier in writeFiles() ensures this order.
     progress.end();
     return Status::success();
   }
@@ -108,7 +109,8 @@ public:
   }
 
 private:
-  /// One phase of a run, which all ranks execute together.
+  /// A member function that executes one phase of a run. All ranks execute each
+  /// phase together.
   using Part = Status (RankRun::*)();
 
   /// Executes the phases `parts` in order, up to the first that fails, and
@@ -155,7 +157,7 @@ private:
     return Status::success();
   }
 
-  /// Checks that all ranks have the same plan hash, that is, the same bundle.
+  /// Checks that all ranks have equal plan hashes, that is, the same bundle.
   /// Ranks of different bundles would misread each other's messages.
   Status checkPeers() {
     const uint64_t mine = opened.tables->plan_hash;
@@ -206,7 +208,8 @@ private:
   /// Creates the communicators, and loads weights and instructions.
   /// Instructions are prepared before the weights get addresses, because a
   /// device may pack a weight into its preferred format and free the dense one.
-  /// Messages are bound last, when all buffers have addresses.
+  /// Point-to-point messages are prepared last, because they need the addresses
+  /// of all buffers.
   Status load() {
     progress.say("loading weights");
     const program::ProgramT &program = *opened.tables;
@@ -240,8 +243,8 @@ private:
     return world.all().barrier({"load", "inputs"});
   }
 
-  /// Returns whether the options ask for a timeline of the last step, as a
-  /// picture or as a trace.
+  /// Returns whether the options name a file for a timeline of the last step: a
+  /// picture or a trace.
   bool isSeen() const {
     return !options.scheduleSvg.empty() || !options.trace.empty();
   }
@@ -271,8 +274,8 @@ private:
     return "measured step " + std::to_string(step);
   }
 
-  /// Writes the timelines and the report that the options ask for, and prints
-  /// the summary line.
+  /// Writes the timelines and the report that the options name, and prints the
+  /// summary line.
   Status report() {
     mine.arenaBytes = opened.tables->arena_bytes;
     mine.peakMemoryBytes = peakMemoryOfProcess();

@@ -15,10 +15,10 @@ namespace pcc::runtime {
 /// One rank of a run: loads its program, executes steps, and writes the
 /// results. Every rank has its own Device and the image (compiled program) of
 /// its pipeline position (virtual pipeline rank). All ranks make the same calls
-/// in the same order, each rank from one thread. Calls block and may
-/// communicate with the other ranks, unless their comment says "Local". After a
-/// call has failed on any rank, no further call may be made; World::abort wakes
-/// the ranks that wait.
+/// in the same order, each rank from one thread. A call blocks and may
+/// communicate with the other ranks, unless its comment says "Local". After a
+/// call has failed on any rank, no further call may be made. World::abort then
+/// ends the calls in which other ranks wait.
 ///
 /// A rank is used in one of two ways:
 ///
@@ -44,30 +44,30 @@ public:
   /// which the rank owns. Local: does not communicate.
   virtual const program::ProgramT &program() const = 0;
 
-  /// Sets the input arrays that all following steps read. An array replaces the
-  /// source that the options name for the same input (Inputs::open). The arrays
-  /// of `given` are borrowed and must stay valid as long as steps run. Local:
-  /// does not communicate.
+  /// Sets the input arrays that all following steps read. If the options name a
+  /// file or a generator for an input that is in `given`, the array replaces it
+  /// (Inputs::open). The arrays of `given` are borrowed and must stay valid as
+  /// long as steps run. Local: does not communicate.
   virtual Status setInputs(const InputArrays &given) = 0;
-  /// Executes all steps that the options ask for. Inference: the warm-up steps,
+  /// Executes all steps that the options specify. Inference: the warm-up steps,
   /// then the timed steps. Training: `options.steps` steps, with metrics and
   /// checkpoints.
   virtual Status runSteps() = 0;
   /// Executes one training or inference step. Adds the duration and, when
   /// training, the metrics of the step to `report`.
   virtual Status step(RankReport &report) = 0;
-  /// Writes the output files, the report and the timelines that the options ask
-  /// for, and prints the summary line.
+  /// Writes the output files, the report and the timelines that the options
+  /// name, and prints the summary line.
   virtual Status write() = 0;
   /// Copies this rank's elements of the last step's outputs to `places`. Entry
-  /// i of `places` is a dense array for the whole output i of the program, in
-  /// the element type that .npy files have (bf16 becomes f32). Threads of other
-  /// ranks may fill their elements of the same arrays concurrently. Local: does
-  /// not communicate.
+  /// i of `places` points to a dense array for the whole output i of the
+  /// program. The array has the element type of .npy files (bf16 becomes f32).
+  /// Threads of other ranks may fill their elements of the same arrays
+  /// concurrently. Local: does not communicate.
   virtual Status copyOutputs(std::span<std::byte *const> places) = 0;
 
-  // copyWeights(), save() and resume() are only for programs that train. For
-  // other programs they return exit code 2.
+  // The functions copyWeights(), save() and resume() are only for programs that
+  // train. For other programs they return exit code 2.
 
   /// Copies this rank's shards (local pieces) of the trained weights into
   /// `whole`. `whole` holds the complete weights, and all ranks of this process
@@ -82,8 +82,9 @@ public:
                         std::vector<std::string> &notes) = 0;
 };
 
-/// Creates a rank that borrows all arguments; they must outlive it. The program
-/// and the weights are loaded by Rank::open() or Rank::run(), not here.
+/// Creates a rank. All arguments are borrowed and must outlive the rank.
+/// Rank::open() or Rank::run() loads the program and the weights; createRank()
+/// does not.
 std::unique_ptr<Rank> createRank(const ProgramImage &image,
                                  const RunOptions &options, World &world,
                                  Device &device);

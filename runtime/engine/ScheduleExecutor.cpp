@@ -12,8 +12,8 @@
 
 namespace pcc::runtime {
 
-/// Collectives are prepared by the engine; the device prepares all other
-/// instructions.
+/// Collectives are prepared by loadCollective(). All other instructions are
+/// prepared by the device, which implements their operations.
 Status ScheduleExecutor::loadList(
     const LoadContext &context, const Groups &groups, Device &device,
     const std::vector<std::unique_ptr<program::InstructionT>> &instructions,
@@ -29,11 +29,11 @@ Status ScheduleExecutor::loadList(
   return Status::success();
 }
 
-/// A collective of part Whole becomes an operation. The Start of an
-/// asynchronous collective creates the collective and appends it to the queue
-/// of its group. A Finish takes the oldest entry of its group's queue; the
-/// compiler guarantees that collectives of a group finish in the order of their
-/// starts.
+/// A collective that is not split (part Whole) becomes an operation. The Start
+/// of an asynchronous collective creates the collective and appends it to the
+/// queue of its group. A Finish removes the oldest entry of its group's queue.
+/// This is the right entry, because the compiler orders the Finishes of a group
+/// like the Starts.
 Status ScheduleExecutor::loadCollective(
     const LoadContext &context, const Groups &groups,
     const program::InstructionT &instruction, StartedByGroup &startedHere,
@@ -106,9 +106,9 @@ void ScheduleExecutor::bindMessages(const LoadContext &context,
     act.function = action->function;
     bind(context, *action, act);
   }
-  // Gives a wait for messages the name of the following action if that action
-  // executes a function. A missed deadline is then reported for the action that
-  // needs the message.
+  // An action that waits for messages gets the name of the next action, if the
+  // next action executes a function. A missed deadline is then reported with
+  // the name of the action that needs the message.
   for (size_t i = 0; i + 1 < acts.size(); ++i)
     if (!acts[i].waits.empty() && acts[i + 1].function >= 0)
       acts[i].id.action = acts[i + 1].id.action;
@@ -184,9 +184,9 @@ Status ScheduleExecutor::wait(const BoundAction &act) {
   return pipeline->wait(awaited, act.id);
 }
 
-/// Between two instructions, messages in flight are advanced, because some
-/// communicators make progress only within calls. Time in collectives is added
-/// to `spent.wait`, all other time to `spent.compute`.
+/// Between two instructions, messages in flight are advanced (Group::advance),
+/// because some communicators make progress only within calls. Time in
+/// collectives is added to `spent.wait`, all other time to `spent.compute`.
 Status ScheduleExecutor::runList(std::vector<BoundInstruction> &steps,
                                  const RunContext &run, TimeSpent &spent,
                                  size_t action, StepLog &log) {

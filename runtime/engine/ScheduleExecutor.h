@@ -19,10 +19,11 @@
 
 namespace pcc::runtime {
 
-/// Executes the actions of one step in the order of the program's action table.
-/// The table encodes the pipeline schedule, such as GPipe (Huang et al. 2019),
-/// 1F1B (Narayanan et al. 2021) or zero bubble (Qi et al. 2023); this class
-/// knows no schedule by name. Calls are made in this order:
+/// Executes the actions of one step (forward, backward, update, …) in the order
+/// of the program's action table. The compiler has encoded the pipeline
+/// schedule in this table, such as GPipe (Huang et al. 2019), 1F1B (Narayanan
+/// et al. 2021) or zero bubble (Qi et al. 2023). The class has no code for a
+/// particular schedule. Calls are made in this order:
 ///
 ///   load()           prepares every instruction
 ///                    (the caller sets the base addresses of all buffers)
@@ -31,7 +32,7 @@ namespace pcc::runtime {
 ///   runStep() …      executes one step per call; allocates nothing
 ///
 /// On a device that can record (CUDA graphs), the first step executes the
-/// actions one by one. The second step is recorded as a graph, which is then
+/// actions one by one. The second step is recorded as a graph, and the graph is
 /// executed. Later steps only execute the graph.
 class ScheduleExecutor {
 public:
@@ -55,8 +56,8 @@ public:
                     World &world);
 
   /// Calls the warm-up function of every operation, which initializes the
-  /// libraries that the operation uses, and waits for the device. Overwrites
-  /// the arena buffers. All ranks must call.
+  /// libraries that the operation uses. Then waits for the device. Overwrites
+  /// the arena buffers (intermediate tensors). All ranks must call.
   Status warmUp(const Coordinates &at);
 
   /// Disables the recording of steps as CUDA graphs. Actions are then executed
@@ -65,9 +66,9 @@ public:
 
   /// Executes one step, and blocks until the device has finished it. Adds the
   /// seconds that the host thread spent to `spent`. Records every action in
-  /// `log`, except in a step that executes a recorded CUDA graph. Calls
-  /// `meanwhile`, unless it is empty, after all work of the step is enqueued,
-  /// so that this host work overlaps with the device.
+  /// `log`, except in a step that executes a recorded CUDA graph. If
+  /// `meanwhile` is not empty, calls it after all work of the step is enqueued.
+  /// This host work then overlaps with the device's work.
   Status runStep(const Mesh &mesh, const Coordinates &at, TimeSpent &spent,
                  StepLog &log, const std::function<Status()> &meanwhile = {});
 
@@ -83,8 +84,8 @@ private:
     /// The asynchronous collective of which this instruction is the Start or
     /// the Finish half. Both instructions share the object.
     std::shared_ptr<SplitCollective> split;
-    /// The half of `split` that this instruction executes: Start or Finish.
-    /// Whole if `operation` is set.
+    /// Start or Finish if `split` is set: the half of the asynchronous
+    /// collective that this instruction executes. Whole if `operation` is set.
     program::CollectivePart part = program::CollectivePart::Whole;
     /// Index of the only microbatch in which the instruction runs; -1 if it
     /// runs in all microbatches.
@@ -93,16 +94,16 @@ private:
   /// One end of a point-to-point message between two pipeline stages: this
   /// rank's send or this rank's receive.
   struct MessageEnd {
-    /// The peer, and the local buffer. The buffer is sent to the peer, or
-    /// received from the peer.
+    /// Index of the peer in the pipeline's communicator group, and address and
+    /// bytes of the local buffer. A send reads the buffer, a receive writes it.
     PeerBuffer piece;
     bool isSend = false;
     /// Handle of the pending transfer. Valid from the action that posts
     /// (begins) the message to the action that waits for it.
     Ticket ticket = 0;
   };
-  /// An entry of the action table. Its messages and its function are stored as
-  /// indices into `ends` and `functions`.
+  /// An entry of the action table. Its messages are stored as indices into the
+  /// list `ends`, its function as an index into the list `functions`.
   struct BoundAction {
     /// Name of the action, and name of the first tensor that it sends or
     /// receives. Used in error messages and in the flight recorder.
@@ -111,17 +112,17 @@ private:
     /// Index into `functions` of the function that the action executes; -1 if
     /// the action only begins messages or waits for them.
     int32_t function = -1;
-    /// Indices into `ends` of the messages that this action posts (begins to
-    /// send or to receive).
+    /// Messages that this action posts (begins to send or to receive), as
+    /// indices into the list `ends`.
     std::vector<size_t> posts;
-    /// Indices into `ends` of the messages for which this action waits.
+    /// Messages for which this action waits, as indices into the list `ends`.
     std::vector<size_t> waits;
   };
 
-  /// Map from a communicator group to a queue of asynchronous collectives. A
-  /// queue has the collectives of the function being loaded whose Start has
-  /// been loaded, but whose Finish has not. A Finish is paired with the oldest
-  /// entry of its group's queue.
+  /// Map from a communicator group to a first-in, first-out queue of
+  /// asynchronous collectives, used while one function is loaded. Loading the
+  /// Start of a collective appends the collective to the queue. Loading a
+  /// Finish removes the oldest entry of its group's queue.
   using StartedByGroup =
       std::map<int32_t, std::deque<std::shared_ptr<SplitCollective>>>;
 
@@ -130,17 +131,18 @@ private:
       const LoadContext &context, const Groups &groups, Device &device,
       const std::vector<std::unique_ptr<program::InstructionT>> &instructions,
       std::vector<BoundInstruction> &steps);
-  /// Finds the messages that the action `action` posts (begins) or waits for,
-  /// and stores their indices into `ends` in `act`.
+  /// Finds the messages that the action `action` posts (begins) or waits for.
+  /// Stores in `act` the index of each message in the list `ends`.
   void bind(const LoadContext &context, const program::ActionT &action,
             BoundAction &act);
-  /// Returns the index into `ends` of a message's send (`isSend`) or receive.
-  /// If `ends` does not have it, appends it.
+  /// Returns the index in the list `ends` of one end of `message`: the send if
+  /// `isSend` is true, otherwise the receive. Appends the end to the list if it
+  /// is not there.
   size_t endOf(const LoadContext &context, const program::Message &message,
                bool isSend);
   /// Prepares a collective instruction. The Start half of an asynchronous
-  /// collective creates the collective. The Finish half gets the same
-  /// collective.
+  /// collective creates the SplitCollective object. The Finish half stores a
+  /// pointer to the object that its Start half created.
   Status loadCollective(const LoadContext &context, const Groups &groups,
                         const program::InstructionT &instruction,
                         StartedByGroup &started, BoundInstruction &step);
@@ -148,8 +150,8 @@ private:
   /// actions one by one.
   Status runActions(const Mesh &mesh, Coordinates at, TimeSpent &spent,
                     StepLog &log);
-  /// Executes only the operations that a recorded CUDA graph does not contain,
-  /// because they run on the host.
+  /// Executes only the operations that run on the host. A recorded CUDA graph
+  /// does not contain these operations.
   Status runOnHost(const Mesh &mesh, Coordinates at);
   /// Records the actions of a step as a CUDA graph; the device does not execute
   /// them yet.
@@ -179,7 +181,8 @@ private:
   /// `mayRecord`: whether steps may be recorded as a CUDA graph. `isRecorded`:
   /// whether a step has been recorded.
   bool mayRecord = true, isRecorded = false;
-  /// Number of steps that were executed while recording was possible.
+  /// Number of steps that have been executed on a device that can record. The
+  /// first of these steps is not recorded.
   int64_t numSteps = 0;
   /// Address and bytes of the buffers that are set to zero when a step begins,
   /// such as accumulated gradients.
@@ -188,8 +191,9 @@ private:
   std::vector<std::vector<BoundInstruction>> functions;
   std::vector<BoundAction> acts;
   std::vector<MessageEnd> ends;
-  /// Index into `ends` of each message, by direction (send or receive),
-  /// transfer index and microbatch.
+  /// Index of a message in the list `ends`. A key has three parts: whether the
+  /// rank sends (true) or receives, the index of the transfer (a tensor that
+  /// one stage sends to another), and the microbatch.
   std::map<std::tuple<bool, int32_t, int32_t>, size_t> endNumbers;
   /// Handles of the transfers for which wait() waits. Used within wait() only.
   /// The vector is a member so that its allocation is reused.

@@ -8,8 +8,8 @@
 
 namespace pcc::runtime {
 
-/// Number of the signal that has arrived, or 0. A signal handler may write no
-/// other type than this.
+/// Number of the signal that has arrived, or 0. A signal handler may write an
+/// integer of type `volatile sig_atomic_t`.
 static volatile std::sig_atomic_t requested = 0;
 
 static void onSignal(int signal) { requested = signal; }

@@ -5,9 +5,10 @@
 
 namespace pcc::runtime {
 
-/// Installs handlers for SIGTERM and SIGINT. The first of either signal only
-/// sets stopRequested(), so that training can end after the current step. A
-/// second signal of the same kind has its default effect and ends the process.
+/// Installs handlers for SIGTERM and SIGINT. The first signal of a kind only
+/// makes stopRequested() return its number, so that training can end after the
+/// current step. A second signal of that kind has its default effect and ends
+/// the process.
 void listenForStop();
 
 /// Returns the number of the stop signal (SIGTERM or SIGINT) that has arrived,

@@ -17,8 +17,8 @@
 namespace pcc::runtime {
 
 bool trains(const program::ProgramT &program) {
-  // A rank whose weights are all frozen has no update, so backward passes are
-  // searched as well.
+  // A rank whose weights are all frozen has no update, but has backward passes.
+  // The search therefore includes backward passes.
   return std::any_of(
       program.actions.begin(), program.actions.end(), [](const auto &action) {
         return action->kind == program::ActionKind::Update ||
@@ -123,8 +123,9 @@ Status TrainingRun::findLoss() {
 }
 
 /// If rank 0 computes the loss, rank 0 has all metrics and nothing is sent.
-/// Otherwise rank `rankOfLoss` broadcasts the four numbers. If the run has no
-/// loss scaling, NaN is sent as the loss scale.
+/// Otherwise rank `rankOfLoss` broadcasts the loss, the gradient norm, the
+/// learning rate and the loss scale. If the run has no loss scaling, NaN is
+/// sent as the loss scale.
 Status TrainingRun::readMetrics(StepMetrics &metrics) const {
   metrics.step = position.step;
   const std::pair<std::string_view, std::optional<double> &> wanted[] = {
@@ -247,8 +248,8 @@ Status TrainingRun::saveIfDue(bool isLast) {
 }
 
 /// A signal may reach some ranks before the end of a step and others after it.
-/// All ranks take the maximum over all ranks, and thus stop after the same
-/// step.
+/// The result is therefore the maximum of all ranks' signal numbers, so that
+/// all ranks stop after the same step.
 Status TrainingRun::agreeToStop(int &signal) {
   int32_t any = stopRequested();
   Status status = Status::success();

@@ -22,8 +22,8 @@ namespace pcc::runtime {
 /// rank whose weights are all frozen has no update, but has a backward pass.
 bool trains(const program::ProgramT &program);
 
-/// Returns the error with which a rank ends after RunOptions::isGivenUp
-/// returned true.
+/// Returns the error with which a rank ends if RunOptions::isGivenUp returned
+/// true, that is, if the embedding program aborts the run.
 inline Status givenUp() {
   return Status::error(PeerLost, "the run was aborted");
 }
@@ -49,8 +49,9 @@ public:
   /// --save is given.
   Status run(RankReport &report);
 
-  // resume(), step() and save() are the parts of run(). All ranks must call
-  // them together.
+  // The function run() consists of calls of resume(), step() and save(). A
+  // caller may call the three functions directly instead. All ranks must then
+  // make the same calls.
 
   /// Restores weights, optimizer state and the training position (step number
   /// and next sample) from a checkpoint in `directory`. Appends the warnings of
@@ -92,12 +93,12 @@ private:
   /// Sets `metrics` to the loss and other metrics of the last step. If rank 0
   /// does not compute the loss, rank `rankOfLoss` broadcasts its metrics.
   Status readMetrics(StepMetrics &metrics) const;
-  /// Sets `peakLive` on all ranks, after the first step and only with
-  /// --metrics. Entry s is the largest number of forward passes of stage s
-  /// whose activations are alive at once.
+  /// Does nothing without --metrics. Otherwise, after the first step, sets
+  /// `peakLive` on all ranks. Entry s is the largest number of forward passes
+  /// of stage s whose activations are alive at once.
   Status gatherPeakLive();
-  /// Prints loss, gradient norm and speed of the last step on rank 0, and
-  /// writes the step's line to the metrics file if there is one.
+  /// Prints loss, gradient norm and speed of the last step on rank 0. Writes
+  /// the step's line to the metrics file if there is one.
   void tell(const StepMetrics &metrics, double seconds);
   /// Appends one line of JSON to the metrics file.
   void writeMetrics(const StepMetrics &metrics, double seconds);

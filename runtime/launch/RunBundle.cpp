@@ -17,7 +17,7 @@ static Status runInThisProcess(const std::string &bundle,
   return team.call([](Rank &rank) { return rank.run(); });
 }
 
-/// Checks the bundle and the communicator before anything is started.
+/// Checks the bundle and the choice of communicator before any rank is started.
 Status runBundle(const std::string &bundle, const RunOptions &options,
                  const std::vector<std::string> &arguments) {
   PCC_RETURN_IF_ERROR(checkComplete(bundle));

@@ -53,9 +53,9 @@ static Status findRank(const Environment &environment,
 }
 
 /// Returns the number of ranks that this process must start as children; 0 if
-/// this process is itself a rank. It starts ranks if PCC_LAUNCH is set (`pcc
-/// run` on GPUs), or if the bundle is for GPUs and no launcher started this
-/// process.
+/// this process is itself a rank. This process starts ranks if PCC_LAUNCH is
+/// set (by `pcc run`, for GPUs), or if the bundle is for GPUs and no launcher
+/// started this process.
 static int ranksToLaunch(const std::string &bundle, int worldSize) {
   if (const char *count = std::getenv(kLaunchVariable)) {
     const long numRanks = std::strtol(count, nullptr, 10);
@@ -79,10 +79,10 @@ static Status becomeRank(const std::string &bundle, int rank, char **argv) {
                        "cannot start " + program + ": " + std::strerror(errno));
 }
 
-/// Under `pcc run`, writes the rank and the id of this process into the status
-/// folder, from which `pcc run` reads them (RankWatch). Also sets the
+/// Announces this process to `pcc run`: writes the rank and the process id into
+/// the status folder, from which `pcc run` reads them (RankWatch). Sets the
 /// parent-death signal, so that the rank ends when its launcher is killed. Does
-/// nothing without `pcc run`.
+/// nothing if `pcc run` is not in use.
 static void announce(const Environment &environment, int rank) {
   const auto folder = environment.find(kStatusFolderVariable);
   if (folder == environment.end())

@@ -10,7 +10,8 @@
 namespace pcc::runtime {
 
 /// Changes the coordinates `at` so that the coordinate along the sub-axis
-/// `axis` becomes `digit`. Only the coordinate of one mesh axis changes.
+/// `axis` (a factor of a mesh axis) becomes `digit`. Coordinates on other mesh
+/// axes do not change.
 static void setDigit(Coordinates &at, const SubAxis &axis, const Mesh &mesh,
                      int64_t digit) {
   assert(digit >= 0 && digit < axis.size && "no such coordinate");
@@ -43,13 +44,14 @@ static int64_t countElements(const std::vector<StridedCopy> &copies) {
 }
 
 namespace {
-/// The two sides of a copy. A packed message has one side in scratch: the
-/// target of a send, the source of a receive.
+/// The two ends of a copy. A packed message is copied to scratch before a send
+/// (scratch is the target) and from scratch after a receive (scratch is the
+/// source).
 enum class Side { Source, Target };
 
 /// Builds the plan of the rank at `at`. Each public method plans one kind of
-/// collective. Only one of them may be called per object, because it moves the
-/// plan out.
+/// collective. Only one public method may be called per object, because it
+/// returns the member `plan` by move.
 class Planner {
 public:
   Planner(const CollectiveSpec &spec, const Mesh &mesh, const Coordinates &at)
@@ -66,10 +68,10 @@ public:
     return std::move(plan);
   }
 
-  /// Plans an all-gather in which every member contributes its whole `in`. This
-  /// requires that no two members hold the same piece of the tensor. If some
-  /// do, copies of the same piece would be sent, so the collective is planned
-  /// as a redistribution.
+  /// Plans an all-gather in which every member contributes its whole `in`. No
+  /// two members may then hold the same piece (shard of the operand). If two
+  /// members do, the collective is planned as a redistribution, which sends
+  /// only one copy of the piece.
   CollectivePlan gather() {
     if (std::set(pieces.begin(), pieces.end()).size() != pieces.size())
       return redistribute();
@@ -88,9 +90,9 @@ public:
     return std::move(plan);
   }
 
-  /// Plans a reduce-scatter. The members' pieces (their contributions to this
-  /// rank's result) go to scratch, together with the rank's own piece. They are
-  /// reduced there in a fixed order.
+  /// Plans a reduce-scatter. All members' pieces (contributions to this rank's
+  /// result), including the rank's own piece, are collected in scratch. They
+  /// are reduced there in a fixed order.
   CollectivePlan reduceScatter() {
     for (int member = 0; member < numMembers(); ++member) {
       if (member != me)
@@ -135,7 +137,8 @@ private:
                      {&spec.to, &members[target]}, mesh);
   }
 
-  /// Sets `hasHoles` if the local copies and the received messages write fewer
+  /// Sets `hasHoles` (indices of `out` that read no element): true if the
+  /// result has views, and the local copies and received messages write fewer
   /// elements than the result has.
   void findHoles() {
     int64_t made = countElements(plan.local);
@@ -144,11 +147,11 @@ private:
     plan.hasHoles = hasView(spec.to) && made < numElements(localShape(spec.to));
   }
 
-  /// Returns the member that sends the piece with number `piece` to `receiver`.
-  /// If the receiver holds the piece, returns the receiver itself. Otherwise
-  /// distributes receivers over the holders: of the members that hold the same
-  /// piece as the receiver, the k-th one receives from holder k modulo the
-  /// number of holders.
+  /// Returns the member that sends the piece (shard of the operand) with number
+  /// `piece` to `receiver`. If the receiver holds the piece, returns the
+  /// receiver itself. Otherwise distributes the receivers evenly over the
+  /// members that hold the piece. For example, if 4 replicas of another piece
+  /// receive from 2 holders, they use the holders 0, 1, 0, 1.
   int sourceFor(int receiver, int64_t piece) const {
     if (pieces[receiver] == piece)
       return receiver;
@@ -161,9 +164,9 @@ private:
         return member;
   }
 
-  /// Replaces one side of the copies (source or target) by contiguous memory
-  /// that begins at offset 0. The elements are stored in the order of the
-  /// copies and, within a copy, in loop order.
+  /// Replaces the addresses on one side of the copies (source or target) by
+  /// contiguous memory that begins at offset 0. The elements are stored in the
+  /// order of the copies and, within a copy, in loop order.
   static std::vector<StridedCopy> densely(std::vector<StridedCopy> copies,
                                           Side side) {
     int64_t offset = 0;
@@ -181,8 +184,9 @@ private:
     return copies;
   }
 
-  /// Appends the message to `member` to the plan, unless it is empty. The
-  /// message is packed into scratch unless its elements are contiguous in `in`.
+  /// Adds a message to the plan: the elements that `copies` send to `member`.
+  /// Adds nothing if there are no elements. The message is packed into scratch
+  /// unless its elements are contiguous in `in`.
   void addSend(int member, const std::vector<StridedCopy> &copies) {
     PeerPiece piece{member, countElements(copies)};
     if (piece.elements == 0)
@@ -194,9 +198,10 @@ private:
     plan.sends.push_back(std::move(piece));
   }
 
-  /// Appends the message from `member` to the plan, unless it is empty. The
-  /// message is received in scratch (packed) if its elements are not contiguous
-  /// in `out`, or if `alwaysPacked` is true.
+  /// Adds a message to the plan: the elements that `copies` receive from
+  /// `member`. Adds nothing if there are no elements. The message is received
+  /// in scratch (packed) if its elements are not contiguous in `out`, or if
+  /// `alwaysPacked` is true.
   void addReceive(int member, const std::vector<StridedCopy> &copies,
                   bool alwaysPacked) {
     PeerPiece piece{member, countElements(copies)};
@@ -247,7 +252,8 @@ CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
   }
 }
 
-/// Inserts the indices of the mesh axes to which `axes` belong.
+/// Inserts into `indices` the indices of the mesh axes to which the sub-axes
+/// `axes` belong.
 static void addAxes(const SubAxes &axes, const Mesh &mesh,
                     std::set<int> &indices) {
   for (const SubAxis &axis : axes)
@@ -255,9 +261,9 @@ static void addAxes(const SubAxes &axes, const Mesh &mesh,
 }
 
 /// Calls `visit` with the coordinates of ranks in microbatch 0, until `visit`
-/// returns false. Ranks that have the same plan are visited only once. A plan
-/// depends only on the axes of the group and of the layouts, so the coordinates
-/// along all other axes are 0.
+/// returns false. A plan depends only on the axes of the group and of the
+/// layouts. Ranks that differ only on other axes have the same plan, so only
+/// the rank with coordinate 0 on these axes is visited.
 template <typename Visit>
 static void forEveryPlace(const CollectiveSpec &spec, const Mesh &mesh,
                           Visit &&visit) {
@@ -296,8 +302,8 @@ static std::string findUnmatchedPiece(const CollectiveSpec &spec,
   struct Sizes {
     std::vector<int64_t> sent, received;
   };
-  // Maps (sender, receiver) to the element counts of the messages, in their
-  // order. A piece that a member keeps is not a message.
+  // Maps (sender, receiver) to the element counts of the messages between them,
+  // in message order. A piece that a member keeps is not a message.
   std::map<std::pair<int, int>, Sizes> sizes;
   int self = 0;
   for (const Coordinates &member : membersOf(spec.group, mesh, at)) {
@@ -336,19 +342,19 @@ int64_t splitAllReduceScratchElements(int64_t elements, int64_t members) {
 // Rows
 //===----------------------------------------------------------------------===//
 
-/// Returns the layout of the first `count` dims.
+/// Returns the layout of the first `count` dims of `layout`.
 static Layout firstDims(const Layout &layout, size_t count) {
   Layout first = layout;
   first.dims.resize(count);
   return first;
 }
 
-/// Returns the layout of the side whose rows are divided over the members: the
-/// operand of an AllGather, the result of a ReduceScatter.
+/// Returns the layout of the tensor whose rows are divided over the members:
+/// the operand of an AllGather, the result of a ReduceScatter.
 static const Layout &dividedSide(const CollectiveSpec &spec) {
   return spec.kind == dist::CollectiveKind::AllGather ? spec.from : spec.to;
 }
-/// Returns the layout of the side that has space for the rows of all members:
+/// Returns the layout of the tensor that has space for the rows of all members:
 /// the result of an AllGather, the operand of a ReduceScatter.
 static const Layout &wholeSide(const CollectiveSpec &spec) {
   return spec.kind == dist::CollectiveKind::AllGather ? spec.to : spec.from;
@@ -378,9 +384,10 @@ static std::vector<int64_t> offsetsOf(const std::vector<StridedCopy> &copies,
 }
 
 /// Treats each row as one element of a tensor that has only the first `rowDims`
-/// dims. The copies from a member's divided side to this rank's whole side then
-/// list the member's rows: the source offsets on the divided side, the target
-/// offsets on the whole side.
+/// dims. Computes the copies from each member's divided side (its own rows) to
+/// this rank's whole side (space for all rows). The source offsets of the
+/// copies are row indices on the divided side, the target offsets row indices
+/// on the whole side.
 std::optional<RowPlan> planRows(const CollectiveSpec &spec, size_t rowDims,
                                 const Mesh &mesh, const Coordinates &at) {
   const Layout divided = firstDims(dividedSide(spec), rowDims),

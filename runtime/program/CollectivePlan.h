@@ -26,15 +26,16 @@ namespace pcc::runtime {
 
 /// Returns the coordinates of all members of the group that contains the rank
 /// at `at`. The members of a group differ only along the sub-axes `group`. They
-/// are ordered by their coordinates along these sub-axes, of which the first is
+/// are ordered by their coordinates along these sub-axes; the first sub-axis is
 /// the most significant.
 std::vector<Coordinates> membersOf(const SubAxes &group, const Mesh &mesh,
                                    const Coordinates &at);
 
-/// A collective as the program describes it, independent of the rank.
+/// A collective as the program describes it, equal for all ranks.
 struct CollectiveSpec {
-  /// Any kind except Mask. All kinds except AllReduce, ReduceScatter and
-  /// Broadcast move elements of one global value from one layout to another.
+  /// Kind of the collective. It is never Mask, which needs no instruction. All
+  /// kinds except AllReduce, ReduceScatter and Broadcast move elements of one
+  /// global value from one layout to another.
   dist::CollectiveKind kind = dist::CollectiveKind::AllReduce;
   /// Sub-axes (parts of mesh axes) along which the members of a group differ;
   /// empty for Slice, which has no group.
@@ -48,25 +49,26 @@ struct CollectiveSpec {
   bool operator==(const CollectiveSpec &) const = default;
 };
 
-/// Elements that this rank sends to one member, or receives from it. A packed
-/// piece is contiguous in scratch and is copied between scratch and the rank's
-/// buffer. A piece that is not packed is contiguous in the rank's buffer (`in`
-/// for sends, `out` for receives) and needs no copy.
+/// Elements that this rank sends to one member, or receives from one member. A
+/// packed piece is contiguous in scratch and is copied between scratch and the
+/// rank's buffer. A piece that is not packed is contiguous in the rank's buffer
+/// (`in` for sends, `out` for receives) and needs no copy.
 struct PeerPiece {
-  /// Index of the peer in the group.
+  /// Index in the group of the member that receives or sends the piece.
   int member = 0;
   /// Number of elements of the piece.
   int64_t elements = 0;
-  /// Whether the piece is copied through scratch.
+  /// Whether the piece is copied through scratch (packed). If false, the piece
+  /// is contiguous in the rank's buffer and needs no copy.
   bool packed = false;
-  /// Index of the piece's first element in the rank's buffer. Used only if the
-  /// piece is not packed.
+  /// Index of the piece's first element in the rank's buffer. Used only if
+  /// `packed` is false.
   int64_t offset = 0;
-  /// Index of the piece's first element in scratch. Used only if the piece is
-  /// packed.
+  /// Index of the piece's first element in scratch. Used only if `packed` is
+  /// true.
   int64_t scratchOffset = 0;
-  /// Copies of a packed piece: from the buffer to scratch for sends, from
-  /// scratch to the buffer for receives. Offsets in scratch count from
+  /// Copies if `packed` is true: from the rank's buffer to scratch for a send,
+  /// from scratch to the buffer for a receive. Offsets in scratch count from
   /// `scratchOffset`.
   std::vector<StridedCopy> copies = {};
 };
@@ -74,44 +76,49 @@ struct PeerPiece {
 /// The messages that one rank sends and receives in a collective, and the local
 /// copies before and after the messages.
 struct CollectivePlan {
-  /// Pieces to send, ordered by member.
+  /// Messages to send, at most one per member of the group; ordered by member.
   std::vector<PeerPiece> sends = {};
-  /// Pieces to receive, ordered by member. A ReduceScatter also lists the
-  /// rank's own piece, and packs all of these pieces, because they are reduced
-  /// in scratch.
+  /// Messages to receive, at most one per member of the group; ordered by
+  /// member. In a ReduceScatter, the rank's own elements are listed as well.
+  /// All entries of a ReduceScatter are packed, because they are reduced in
+  /// scratch.
   std::vector<PeerPiece> receives = {};
-  /// Copies from this rank's `in` to this rank's `out`, without a message.
+  /// Copies of the elements that this rank has in its `in` and needs in its
+  /// `out`. They need no message.
   std::vector<StridedCopy> local = {};
-  /// Whether the collective is a plain all-gather: every member contributes its
-  /// whole `in`, in member order. `sends`, `receives` and `local` are then
-  /// empty.
+  /// Whether the collective is a plain all-gather: every member sends its whole
+  /// `in` to all members, and the elements arrive in member order. `sends`,
+  /// `receives` and `local` are then empty.
   bool gathers = false;
-  /// Whether the all-gather writes its result directly to `out`. Otherwise it
-  /// writes the result to scratch, and the copies in `unpack` move it to `out`.
+  /// Whether the plain all-gather writes its result directly to `out`. If
+  /// false, it writes the result to scratch, and the copies in `unpack` move
+  /// the result to `out`.
   bool gathersDirectly = false;
-  /// For each member of an all-gather: copies of the member's contribution from
-  /// scratch to `out`. Source offsets count from the beginning of the
-  /// contribution.
+  /// Copies that unpack an all-gather from scratch to `out`: one list per
+  /// member, for the member's `in`. Source offsets count from the beginning of
+  /// that member's elements in scratch.
   std::vector<std::vector<StridedCopy>> unpack = {};
   /// Elements of scratch that this rank needs.
   int64_t scratchElements = 0;
-  /// Whether some element of `out` is a hole: an index of a view that reads no
-  /// element of the operand, as in padding. All of `out` is then set to zero
-  /// before the copies.
+  /// Whether some element of `out` is a hole: an index of a view (windowed
+  /// read) that reads no element of the operand, as in padding. All of `out` is
+  /// then set to zero before the copies.
   bool hasHoles = false;
 };
 
-/// Plans the copies and messages of the rank at `at`. In the plan, every
-/// element of the rank's `out` comes from exactly one member. If the rank has
-/// the element in `in`, it is copied locally. Otherwise one of the replicas
-/// (members that have the element) sends it; receivers are distributed evenly
-/// over the replicas. Plans of different ranks match (see findUnmatchedPiece).
-/// Returns an empty plan for AllReduce and Broadcast.
+/// Plans the copies and messages of the rank at `at`. Each element of the
+/// rank's `out` comes from exactly one member, except in a ReduceScatter, which
+/// receives from all members. An element that the rank has in `in` is copied
+/// locally. For any other element, one of the replicas (members that have the
+/// element) sends it; receivers are distributed evenly over the replicas.
+///
+/// Plans of different ranks match (see findUnmatchedPiece). Returns an empty
+/// plan for AllReduce and Broadcast.
 CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
                               const Coordinates &at);
 
 /// Returns the largest number of scratch elements that any rank of the mesh
-/// needs in microbatch 0. The compiler reserves that many.
+/// needs in microbatch 0. The compiler reserves this number for every rank.
 int64_t collectiveScratchElements(const CollectiveSpec &spec, const Mesh &mesh);
 
 /// Checks that members agree on their messages: if member r expects a piece
@@ -121,9 +128,10 @@ int64_t collectiveScratchElements(const CollectiveSpec &spec, const Mesh &mesh);
 std::string findUnmatchedPiece(const CollectiveSpec &spec, const Mesh &mesh);
 
 /// Returns the number of scratch elements that an all-reduce of `elements`
-/// elements needs if it is split into Start and Finish. Every member reduces
-/// one share of ceil(elements / members) elements. It receives the other
-/// members' copies of that share into scratch.
+/// elements needs if it is split into two instructions, Start and Finish. Every
+/// member reduces one share of ceil(elements / members) elements. The scratch
+/// of a member has space for the elements that all members contribute to this
+/// share.
 int64_t splitAllReduceScratchElements(int64_t elements, int64_t members);
 
 /// Row indices of a ragged collective, which moves only the rows that its masks
@@ -139,17 +147,20 @@ int64_t splitAllReduceScratchElements(int64_t elements, int64_t members);
 ///   divided = {0, 1, 2}                 this member's rows in its own buffer
 ///   whole   = {{0, 1, 2}, {3, 4, 5}}    rows of member 0, rows of member 1
 struct RowPlan {
-  /// Row indices on the divided side of this rank, in the order of transfer.
+  /// Indices, in this rank's buffer on the divided side, of the rows that this
+  /// rank has; in the order of transfer. The divided side is the layout that
+  /// splits the rows over the members.
   std::vector<int64_t> divided = {};
-  /// For each member, the row indices of its rows on the whole side, in the
-  /// order of transfer.
+  /// For each member, the indices of the member's rows on the whole side, in
+  /// the order of transfer. The whole side is the layout with space for all
+  /// rows.
   std::vector<std::vector<int64_t>> whole = {};
 };
 
 /// Plans the rows of an AllGather or a ReduceScatter. The first `rowDims` dims
 /// enumerate the rows; the remaining dims are the elements of a row. Returns
-/// nothing if the whole side (the layout with space for the rows of all
-/// members) has no space for a row of some member.
+/// std::nullopt if some member's row has no place on the whole side (the layout
+/// with space for the rows of all members).
 std::optional<RowPlan> planRows(const CollectiveSpec &spec, size_t rowDims,
                                 const Mesh &mesh, const Coordinates &at);
 
@@ -158,10 +169,10 @@ std::optional<RowPlan> planRows(const CollectiveSpec &spec, size_t rowDims,
 int64_t rowElements(const CollectiveSpec &spec, size_t rowDims);
 
 /// Returns the number of scratch elements that every rank needs for a ragged
-/// collective: space for all rows that the rank may send, and space for all
-/// rows that it may receive. An AllGather whose rows are consecutive receives
-/// directly into `out`, so it needs only the space for sent rows. Returns 0 if
-/// planRows() finds no plan.
+/// collective, which moves only selected rows: space for all rows that the rank
+/// may send, and space for all rows that it may receive. If the rows of an
+/// AllGather are consecutive, they are received directly into `out`. Only the
+/// space for sent rows is then needed. Returns 0 if planRows() finds no plan.
 int64_t rowScratchElements(const CollectiveSpec &spec, size_t rowDims,
                            const Mesh &mesh);
 

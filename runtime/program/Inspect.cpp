@@ -12,8 +12,8 @@ using Json = nlohmann::ordered_json;
 namespace pcc::runtime {
 
 namespace {
-/// The mesh of bundle.json. Axes of size 1 are missing in bundle.json, so axes
-/// are found by name.
+/// The mesh of bundle.json, with the microbatches as the last axis. bundle.json
+/// lacks axes of size 1, so an axis is found by its name, not by its index.
 class InspectMesh {
 public:
   InspectMesh(const Json &bundle) {
@@ -78,13 +78,13 @@ public:
 };
 
 /// A tensor of a program. `entry` is the tensor's JSON entry without the
-/// layout. `dims` is the layout, which is parsed once for all ranks.
+/// layout. `dims` is the layout; it is parsed once and used for all ranks.
 struct InspectedTensor {
   Json entry;
   std::vector<DimSharding> dims;
 };
 
-/// Describes each rank that runs one program.
+/// Creates the JSON description of each rank that runs one program.
 class RankExpander {
 public:
   RankExpander(const InspectMesh &mesh, const Json &program)
@@ -99,7 +99,8 @@ public:
       }
   }
 
-  /// Returns the description of the rank at `at`.
+  /// Returns the JSON description of the rank `rank`, whose coordinates are
+  /// `at`.
   Json expand(int64_t rank, const Coordinates &at) const {
     Json json;
     json["rank"] = rank;
@@ -140,8 +141,10 @@ private:
 };
 } // namespace
 
-/// Removes from the list `list` the entries that concern none of the stages
-/// `stages`. `fields` are the fields of an entry that hold a stage.
+/// Removes from the JSON list `list` the entries of other stages than `stages`.
+/// `fields` are the fields of an entry that hold a stage, such as the sender's
+/// and the receiver's stage of a transfer. An entry stays if one of them is in
+/// `stages`.
 static void keepStages(Json &bundle, const char *list,
                        std::initializer_list<const char *> fields,
                        const Json &stages) {

@@ -14,20 +14,20 @@ namespace pcc::runtime {
 struct InspectOptions {
   /// Path of the bundle.
   std::string bundle;
-  /// The only rank to describe; all ranks if absent.
+  /// Number of the only rank to describe; all ranks are described if absent.
   std::optional<int64_t> rank = {};
   /// Whether to print JSON instead of a readable page.
   bool json = false;
-  /// Whether to print only the actions of each program, in PyTorch's format of
-  /// schedule files, which `--schedule FILE.csv` reads.
+  /// Whether to print only the actions of each program. The format is PyTorch's
+  /// format of schedule files, which the option `--schedule FILE.csv` reads.
   bool schedule = false;
 };
 
-/// Sets `text` to the description of a bundle. Reads only the bundle's
-/// bundle.json, which describes programs. Derives from it the description of
-/// each rank: its coordinates, and the index ranges that the rank holds of
-/// weights, inputs and outputs. Returns exit code 11 if bundle.json cannot be
-/// read, 2 if the bundle has no such rank.
+/// Sets `text` to the description of a bundle. Reads only the file bundle.json,
+/// which describes the programs. For each rank, derives the coordinates and the
+/// index ranges that the rank holds of weights, inputs and outputs. Returns
+/// exit code 11 if bundle.json cannot be read, 2 if the bundle does not have
+/// the rank `options.rank`.
 Status inspectBundle(const InspectOptions &options, std::string &text);
 
 } // namespace pcc::runtime

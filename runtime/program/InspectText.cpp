@@ -35,7 +35,8 @@ static std::string pairsText(const Json &object) {
   return text.empty() ? "one rank" : text;
 }
 
-/// Returns the index ranges of a tensor, such as "[0:8+16:24, 0:64]".
+/// Returns the index ranges of a tensor as text. For example, "[0:8+16:24,
+/// 0:64]" means indices 0 to 7 and 16 to 23 of dim 0, and 0 to 63 of dim 1.
 static std::string runsText(const Json &runs) {
   std::string text = "[";
   for (const Json &dim : runs) {
@@ -81,8 +82,8 @@ static std::string tensorsText(const Json &rank, const char *list) {
   return text.empty() ? "" : "  " + std::string(list) + "\n" + text;
 }
 
-/// Returns the collectives that run once per `per` ("step" or "microbatch"),
-/// with a heading. Returns an empty string if there are none.
+/// Returns a text with the collectives that run once per `per` ("step" or
+/// "microbatch"), under a heading. Returns an empty string if there are none.
 static std::string collectivesText(const Json &collectives,
                                    const std::string &per) {
   std::string text;
@@ -112,8 +113,8 @@ std::string scheduleText(const Json &programs) {
   return text;
 }
 
-/// Returns the actions of each rank. Adjacent ranks with equal actions share a
-/// line.
+/// Returns a table with the actions of each rank. Adjacent ranks with equal
+/// actions share a line.
 static std::string tableText(const Json &ranks) {
   std::string text;
   for (size_t first = 0, next = 0; first < ranks.size(); first = next) {

@@ -14,11 +14,11 @@ namespace pcc::runtime {
 std::string inspectText(const nlohmann::ordered_json &bundle);
 
 /// Returns the actions of all programs as comma-separated values, one program
-/// per line. `programs` is the list of that name in bundle.json.
+/// per line. `programs` is the list "programs" in bundle.json.
 std::string scheduleText(const nlohmann::ordered_json &programs);
 
-/// Returns a number of bytes in the largest fitting binary unit, such as "96.0
-/// KiB".
+/// Returns a number of bytes as text, in the largest binary unit that is not
+/// larger than the number, such as "96.0 KiB".
 std::string bytesText(double bytes);
 
 } // namespace pcc::runtime

@@ -8,9 +8,9 @@ namespace pcc::runtime {
 
 using List = std::vector<int32_t>;
 
-/// Returns the operands of a kernel. An attention kernel for the key's
-/// gradients may be replaced by one call of cuDNN, which computes all
-/// gradients. The query's gradient is therefore listed as well.
+/// Returns the buffers of a kernel. On a GPU, one call of cuDNN may replace the
+/// kernel that computes the key's gradient of an attention. This call computes
+/// all gradients, so the buffer of the query's gradient is listed as well.
 static List listOf(const program::KernelT &kernel) {
   List list = kernel.buffers;
   if (kernel.attention &&
@@ -43,12 +43,15 @@ static List listOf(const program::HostOpT &op) {
   return list;
 }
 
-/// Calls listOf() for `table`, whose type `Table` is known only at run time.
+/// Calls listOf() for the instruction `table`. The type `Table` is known only
+/// at run time, so `lists` selects one instance of this function by the kind of
+/// the instruction.
 template <typename Table> static List erased(const void *table) {
   return listOf(*static_cast<const Table *>(table));
 }
 
-/// Functions that list the operands, indexed by InstructionBody.
+/// Functions that list the buffers of an instruction, indexed by its kind
+/// (InstructionBody).
 static constexpr List (*lists[])(const void *) = {
     nullptr,
     erased<program::KernelT>,

@@ -12,7 +12,8 @@ namespace pcc::runtime {
 
 /// Returns the indices of all buffers that the instruction names, in the order
 /// of its fields. Absent optional buffers are left out. A buffer that is named
-/// twice is listed twice. Read and written buffers are not distinguished.
+/// twice is listed twice. Buffers that are read and buffers that are written
+/// are in one list.
 std::vector<int32_t> buffersOf(const program::InstructionT &instruction);
 
 } // namespace pcc::runtime

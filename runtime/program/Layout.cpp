@@ -9,8 +9,7 @@ namespace pcc::runtime {
 
 int64_t numRanks(const Mesh &mesh) { return mesh.spatial().size(); }
 
-/// The microbatch is the last coordinate, that of the time axis "mb"; it stays
-/// 0.
+/// Sets the last coordinate, the microbatch on the time axis "mb", to 0.
 Coordinates coordinatesOf(const Mesh &mesh, int64_t rank) {
   return mesh.coordinates(rank * mesh.axes.back().size);
 }
@@ -48,9 +47,9 @@ int64_t numElements(std::span<const int64_t> shape) {
 // Faults
 //===----------------------------------------------------------------------===//
 
-/// Largest number of segments (contiguous index ranges) per dim. This bounds
-/// the work of loading an untrusted program. No layout that pcc emits needs as
-/// many.
+/// Largest number of segments (contiguous index ranges) per dim. It bounds the
+/// work of loading an untrusted program. Layouts that pcc emits need far fewer
+/// segments.
 static constexpr int64_t kMaxSegments = int64_t(1) << 22;
 
 /// Checks that a sub-axis exists in the mesh.
@@ -64,9 +63,10 @@ static const char *findAxisFault(const SubAxis &axis, const Mesh &mesh) {
 }
 
 /// Checks one dim of a layout and appends its sub-axes to `used`. Also limits
-/// the number of segments (contiguous index ranges) that a rank holds. If a
-/// factor other than the first is split, this number is at most the product of
-/// the sizes of the factors before it.
+/// the number of segments (contiguous index ranges) that a rank holds. If only
+/// the first factor is split, there is one segment. If a later factor is split,
+/// there are at most as many segments as the product of the sizes of all
+/// factors before it.
 static const char *findDimFault(const DimSharding &dim, const Mesh &mesh,
                                 int64_t expected, SubAxes &used) {
   int64_t size = 1, segments = 1;
@@ -134,8 +134,9 @@ static int64_t pieceOf(const Factor &factor, const Mesh &mesh,
   return coordinateOf(factor.axes, mesh, at);
 }
 
-/// Appends the segment `next`. If it continues the last segment, both locally
-/// and globally, extends the last segment instead.
+/// Appends the segment `next` (contiguous index range). If `next` continues the
+/// last segment both in local and in global indices, extends the last segment
+/// instead.
 static void append(std::vector<Segment> &list, Segment next) {
   if (!list.empty()) {
     Segment &last = list.back();
@@ -149,8 +150,10 @@ static void append(std::vector<Segment> &list, Segment next) {
 }
 
 /// Returns the segments (contiguous index ranges) of a dim that a rank holds.
-/// Local and global order agree, because both nest the factors in the same
-/// order. The list is built from the last (minor) factor to the first. For each
+/// They are in ascending order of both local and global indices, because both
+/// nest the factors in the same order.
+///
+/// The list is built from the last (minor) factor to the first. For each
 /// further factor, the segments so far are repeated once per index of the
 /// factor that the rank holds. If the rank holds all of the inner factors, one
 /// long segment is used instead.
@@ -191,9 +194,10 @@ int64_t pieceNumber(const Layout &layout, const Mesh &mesh,
   return number;
 }
 
-/// Compares the rank with lower ranks that differ from it on one axis only. One
-/// axis at a time is sufficient: the replicas of a piece are all ranks that
-/// have the same coordinates along the sub-axes that the layout uses.
+/// Compares the rank with lower ranks that differ from it on one axis only.
+/// Comparing one axis at a time is sufficient: the replicas of a shard are all
+/// ranks that have the same coordinates along the sub-axes that the layout
+/// uses.
 bool isLowestHolder(const Layout &layout, const Mesh &mesh,
                     const Coordinates &at) {
   Coordinates lower = at;
@@ -228,8 +232,9 @@ struct CommonRuns {
 };
 } // namespace
 
-/// Appends the run `next`. If it has the length of the runs of the last entry
-/// and continues their regular distances, adds it to the last entry instead.
+/// Appends the run `next` (contiguous elements). If `next` has the same length
+/// and the same distance as the runs of the last entry, increments the count of
+/// the last entry instead.
 static void append(std::vector<CommonRuns> &list, CommonRuns next) {
   if (!list.empty() && list.back().length == next.length) {
     CommonRuns &last = list.back();
@@ -268,8 +273,8 @@ static std::vector<CommonRuns> intersect(const std::vector<Segment> &source,
   return common;
 }
 
-/// Returns the range of j within [from, to) for which `first + step * j` lies
-/// in [lo, hi). The range is empty if its begin is not less than its end.
+/// Returns the range [begin, end) of the integers j within [from, to) for which
+/// `first + step * j` lies in [lo, hi). The range is empty if begin ≥ end.
 static std::pair<int64_t, int64_t> stepsWithin(int64_t first, int64_t step,
                                                int64_t lo, int64_t hi,
                                                int64_t from, int64_t to) {
@@ -283,10 +288,11 @@ static std::pair<int64_t, int64_t> stepsWithin(int64_t first, int64_t step,
           std::min(to, ceilDiv(first - lo + 1, -step))};
 }
 
-/// Appends the elements that one piece of one block of a view reads. `elements`
-/// is a segment (contiguous index range) that the source holds, `indices` a
-/// segment of view indices that the target holds. Only elements in both are
-/// appended.
+/// Appends to `common` the elements that one piece (index range) of one block
+/// of a view (windowed read) reads. `elements` is a segment (contiguous index
+/// range) of elements that the source holds. `indices` is a segment of view
+/// indices that the target holds. Only elements of `elements` that are read at
+/// `indices` are appended.
 static void appendSeen(const View &view, int64_t block, const ViewPiece &piece,
                        const Segment &indices, const Segment &elements,
                        std::vector<CommonRuns> &common) {
@@ -309,8 +315,8 @@ static void appendSeen(const View &view, int64_t block, const ViewPiece &piece,
 }
 
 /// Returns the elements that a source and a target have in common if the
-/// target's dim is a view of the source's dim. The segments of the target are
-/// ranges of view indices.
+/// target's dim is a view (windowed read) of the source's dim. The segments of
+/// the target are ranges of view indices.
 static std::vector<CommonRuns> intersectSeen(const std::vector<Segment> &source,
                                              const std::vector<Segment> &target,
                                              const View &view) {
@@ -340,7 +346,7 @@ static std::vector<int64_t> stridesOf(const LocatedLayout &side) {
                               : side.strides;
 }
 
-/// Adds one dim to the copies. The result has one copy for each pair of an
+/// Extends copies by one more dim. The result has one copy for each pair of an
 /// entry of `copies` and an entry of `stretches` (the common elements of the
 /// dim). Each copy gets two more inner loops: over the runs, and over the
 /// elements of a run.
@@ -362,8 +368,8 @@ multiply(const std::vector<StridedCopy> &copies,
   return product;
 }
 
-/// An element is held by both layouts if its index is held by both in every
-/// dim. The copies are therefore built dim by dim.
+/// Builds the copies dim by dim: both layouts hold an element if, in every dim,
+/// both hold the index of the element.
 std::vector<StridedCopy> intersect(const LocatedLayout &source,
                                    const LocatedLayout &target,
                                    const Mesh &mesh) {

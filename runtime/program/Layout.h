@@ -28,7 +28,7 @@
 
 namespace pcc::runtime {
 
-// The types of sharding/ that the runtime shares with the compiler.
+// The types of the folder sharding/ that compiler and runtime share.
 using dist::Coordinates;
 using dist::DimSharding;
 using dist::Factor;
@@ -40,33 +40,38 @@ using dist::SubAxis;
 using dist::View;
 using dist::ViewPiece;
 
-/// A sharding in which every dim has a list of factors (the sizes into which
-/// the dim is reshaped, each split over mesh axes or whole). Even dims that are
-/// not split have factors, so that the factors alone give the shape. A layout
-/// has no partial axes. Only the target of a collective has views; a dim with a
-/// view lists the factors of the viewed dim.
+/// Division of a tensor over ranks: a sharding in which every dim has a list of
+/// factors. The factors of a dim are the sizes into which the dim is reshaped;
+/// each factor is split over mesh axes or not split. Dims that are not split
+/// have factors, too, so that the factors determine the shape.
+///
+/// A layout has no partial axes. Only the target of a collective may have views
+/// (windowed reads of a dim). A dim with a view lists the factors of the viewed
+/// dim.
 using Layout = dist::Sharding;
 
-/// Returns the number of ranks of a program's mesh. The axes of such a mesh are
-/// in rank order (most significant first), beginning with the pipeline axis.
-/// The last axis is the time axis "mb", whose coordinate is the microbatch. The
-/// time axis does not count.
+/// Returns the number of ranks of a program's mesh: the product of the sizes of
+/// all axes except the last. The last axis is the time axis "mb", whose
+/// coordinate is the microbatch. The other axes are in rank order (most
+/// significant first), beginning with the pipeline axis.
 int64_t numRanks(const Mesh &mesh);
-/// Returns the coordinates of `rank` in microbatch 0.
+/// Returns the coordinates of the rank with number `rank`, in microbatch 0.
 Coordinates coordinatesOf(const Mesh &mesh, int64_t rank);
-/// Returns the rank at these coordinates; the microbatch is ignored.
+/// Returns the number of the rank at the coordinates `at`. The coordinate of
+/// the microbatch is ignored.
 int64_t rankOf(const Mesh &mesh, const Coordinates &at);
-/// Returns the microbatch of coordinates on a program's mesh.
+/// Returns a reference to the microbatch in `at`, coordinates on a program's
+/// mesh.
 inline int64_t &microbatchOf(Coordinates &at) { return at.back(); }
 
-/// Returns the layout of a tensor that is not divided: every rank holds all of
-/// it.
+/// Returns the layout of a tensor that is not divided: every rank holds the
+/// whole tensor.
 Layout wholeLayout(std::span<const int64_t> shape);
 
 /// Returns the shape of the shard that a rank holds. The shape includes
 /// padding, so it is equal on all ranks.
 std::vector<int64_t> localShape(const Layout &layout);
-/// Returns the product of the sizes.
+/// Returns the product of the sizes in `shape`.
 int64_t numElements(std::span<const int64_t> shape);
 
 /// Checks a layout against a mesh and a global shape. Returns null if the
@@ -78,8 +83,8 @@ int64_t numElements(std::span<const int64_t> shape);
 /// later functions.
 const char *findLayoutFault(const Layout &layout, const Mesh &mesh,
                             std::span<const int64_t> shape);
-/// Checks the view of a dim of `size` elements. Returns null if the view is
-/// valid, otherwise a description of the fault.
+/// Checks the view (windowed read, such as a halo) of a dim of `size` elements.
+/// Returns null if the view is valid, otherwise a description of the fault.
 const char *findViewFault(const View &view, int64_t size);
 
 /// Source or target of a copy: a layout, and the coordinates of one rank. The
@@ -92,11 +97,11 @@ struct LocatedLayout {
   std::vector<int64_t> strides = {};
 };
 
-/// Returns copies from the source's memory to the target's memory. They copy
-/// the elements that both the source and the target hold. Both layouts must
-/// divide the same global shape; a target with a view divides the viewed dim.
-/// Views of a source are ignored. The copies are simplified and write disjoint
-/// elements.
+/// Returns copies of all elements that both the source and the target hold,
+/// from the source's memory to the target's memory. Both layouts must divide
+/// the same global shape. If a dim of the target has a view (windowed read),
+/// the target divides the viewed dim. Views of a source are ignored. The copies
+/// are simplified and write disjoint elements.
 std::vector<StridedCopy> intersect(const LocatedLayout &source,
                                    const LocatedLayout &target,
                                    const Mesh &mesh);
@@ -127,19 +132,19 @@ LocalPart localPart(const Layout &layout, const Mesh &mesh,
 /// padding. `runs` has one list of contiguous index ranges per dim.
 LocalPart packedPart(std::span<const Runs> runs);
 
-/// Returns copies from the source's memory to the target's memory. They copy
-/// the elements that both parts hold.
+/// Returns copies of all elements that both `source` and `target` hold, from
+/// the source's memory to the target's memory.
 std::vector<StridedCopy> intersect(const LocalPart &source,
                                    const LocalPart &target);
 
-/// Returns a number that identifies the piece (shard of the tensor) that the
-/// rank at `at` holds. Ranks with equal numbers hold the same piece.
+/// Returns a number that identifies the shard of the tensor that the rank at
+/// `at` holds. Ranks with equal numbers are replicas: they hold the same shard.
 int64_t pieceNumber(const Layout &layout, const Mesh &mesh,
                     const Coordinates &at);
 
-/// Returns whether the rank at `at` is the lowest of the ranks that hold the
-/// same piece (its replicas). Only ranks with the same pipeline coordinate
-/// (axis 0) and in the same microbatch are compared.
+/// Returns whether the rank at `at` has the lowest rank number of all ranks
+/// that hold the same shard (replicas). Only ranks with the same pipeline
+/// coordinate (axis 0) and in the same microbatch are compared.
 bool isLowestHolder(const Layout &layout, const Mesh &mesh,
                     const Coordinates &at);
 

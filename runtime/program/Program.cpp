@@ -67,11 +67,11 @@ static Status damaged(const std::string &what) {
   return Status::error(DamagedBundle, "the program is damaged: " + what);
 }
 
-/// Runs the FlatBuffers verifier, with limits. Several references may share one
-/// table, and each becomes a separate copy in memory. Unpacking a malicious
-/// file could therefore need exponentially more memory than the file. The depth
-/// is limited to 32, and the number of tables to the number that fits into the
-/// bytes without sharing.
+/// Runs the FlatBuffers verifier with limits against malicious files. Several
+/// references may share one table, but each becomes a separate copy in memory.
+/// Unpacking a small file could therefore need exponentially more memory. The
+/// depth is limited to 32. The number of tables is limited to the number that
+/// fits into the bytes without sharing.
 static bool verifyTables(std::span<const std::byte> tables) {
   flatbuffers::Verifier verifier(
       reinterpret_cast<const uint8_t *>(tables.data()), tables.size(),
@@ -109,8 +109,9 @@ Status openProgram(std::span<const std::byte> bytes, OpenedProgram &opened) {
 // Conversion between tables and plain structs
 //===----------------------------------------------------------------------===//
 
-/// Returns whether two enumerators of the same name have equal values, as
-/// kindOf() and toProgram() require.
+/// Returns whether two enumerators have equal values. kindOf() and toProgram()
+/// convert enumerations by a cast, so enumerators of the same name must be
+/// equal.
 template <typename Stored, typename Kind>
 static constexpr bool agree(Stored stored, Kind kind) {
   return static_cast<int>(stored) == static_cast<int>(kind);
@@ -189,8 +190,8 @@ CollectiveSpec collectiveOf(const program::ProgramT &program,
     spec.from = layoutOf(*collective.from, mesh);
   if (collective.to)
     spec.to = layoutOf(*collective.to, mesh);
-  // A collective without layouts may have views, which are not checked. They
-  // are ignored here.
+  // A collective without layouts may have views (windowed reads), which the
+  // verifier does not check. These views are ignored here.
   const size_t numDims = std::min(collective.views.size(), spec.to.dims.size());
   for (size_t dim = 0; dim < numDims; ++dim)
     spec.to.dims[dim].view = viewOf(*collective.views[dim]);
@@ -239,9 +240,9 @@ program::GroupT toProgram(const SubAxes &group, const Mesh &mesh) {
   return stored;
 }
 
-/// Computes with unsigned numbers, because the scalar of an untrusted program
-/// may overflow, which is undefined for signed numbers. findScalarFault() does
-/// not exclude an overflow.
+/// Computes with unsigned numbers: the scalar of an untrusted program may
+/// overflow, which is undefined for signed numbers. findScalarFault() does not
+/// detect an overflow.
 int64_t evaluate(const program::ScalarT &scalar, const Mesh &mesh,
                  const Coordinates &at) {
   uint64_t value = uint64_t(scalar.base);

@@ -37,21 +37,22 @@ inline constexpr int64_t kAlignment = 64;
 
 /// A program that has passed verification.
 struct OpenedProgram {
-  /// Unpacked tables, owned by this object.
+  /// The program's FlatBuffers tables as C++ objects, owned by this object.
   std::unique_ptr<program::ProgramT> tables = {};
   /// Constants, borrowed from the sealed bytes, which must outlive this object.
   std::span<const std::byte> constants = {};
 };
 
 /// Returns the sealed form of a program: a header with a checksum, the tables
-/// of `program`, and `constants`. Offsets of constant buffers refer to
-/// `constants`. Equal arguments give equal bytes. The program is not verified.
+/// of `program`, and `constants`. Offsets of constant buffers are relative to
+/// the beginning of `constants`. Equal arguments give equal bytes. The program
+/// is not verified.
 std::vector<std::byte> sealProgram(const program::ProgramT &program,
                                    std::span<const std::byte> constants);
 
 /// Returns the sealed form of a program whose tables are already serialized: a
-/// header with a checksum, then `tables` and `constants`. The tables may be
-/// invalid, which tests of openProgram() need.
+/// header with a checksum, then `tables` and `constants`. `tables` is not
+/// checked, so that tests of openProgram() can seal invalid tables.
 std::vector<std::byte> sealTables(std::span<const std::byte> tables,
                                   std::span<const std::byte> constants);
 
@@ -63,75 +64,79 @@ Status openProgram(std::span<const std::byte> bytes, OpenedProgram &opened);
 
 /// Returns the mesh of a program, with its microbatches as the last axis.
 Mesh meshOf(const program::ProgramT &program);
-/// Returns the sub-axis (a factor of a mesh axis) that `part` stores. The name
-/// of its axis is empty if `mesh` has no axis with the stored index.
+/// Returns the sub-axis (a factor of a mesh axis) that `part` stores. If `mesh`
+/// has no axis with the stored index, the axis name in the result is empty.
 SubAxis axisOf(const program::Part &part, const Mesh &mesh);
-/// Returns the layout that `layout` stores. `mesh` is the mesh of the same
-/// program.
+/// Returns the layout that `layout` stores. `mesh` is the mesh of the program
+/// that contains `layout`.
 Layout layoutOf(const program::LayoutT &layout, const Mesh &mesh);
-/// Returns the view of a dim that `view` stores. Returns std::nullopt if the
-/// dim is read without a view.
+/// Returns the view (windowed read) of a dim that `view` stores. Returns
+/// std::nullopt if the dim is read without a view.
 std::optional<View> viewOf(const program::ViewT &view);
 /// Returns the sub-axes that the stored group `group` spans.
 SubAxes groupOf(const program::GroupT &group, const Mesh &mesh);
-/// Returns the description of a collective instruction that planCollective()
-/// takes. Fields that the instruction lacks, such as layouts, stay empty. The
-/// program must be verified.
+/// Returns the description of the collective instruction `collective`, as input
+/// of planCollective(). If the instruction has no layouts, the layouts of the
+/// result are empty. The program must be verified.
 CollectiveSpec collectiveOf(const program::ProgramT &program,
                             const program::CollectiveT &collective);
-/// Converts a stored element type; both enumerations have equal values.
+/// Converts an element type from the stored form (Program.fbs). Both
+/// enumerations have equal values.
 inline ElementType typeOf(program::ElementType type) {
   return static_cast<ElementType>(type);
 }
 
-/// Converts a stored kind of collective; both enumerations have equal values.
+/// Converts a kind of collective from the stored form (Program.fbs). Both
+/// enumerations have equal values.
 inline dist::CollectiveKind kindOf(program::CollectiveKind kind) {
   return static_cast<dist::CollectiveKind>(kind);
 }
-/// Converts a stored kind of reduction; both enumerations have equal values.
+/// Converts a kind of reduction from the stored form (Program.fbs). Both
+/// enumerations have equal values.
 inline dist::ReductionKind kindOf(program::Reduction kind) {
   return static_cast<dist::ReductionKind>(kind);
 }
 
-/// Converts a sub-axis, whose axis must be in `mesh`, to the stored form.
-/// axisOf() is the inverse.
+/// Converts a sub-axis to the stored form (Program.fbs). The sub-axis must
+/// belong to an axis of `mesh`. axisOf() is the inverse.
 program::Part toProgram(const SubAxis &axis, const Mesh &mesh);
-/// Converts a layout without its views to the stored form. layoutOf() is the
-/// inverse.
+/// Converts a layout to the stored form (Program.fbs), without its views
+/// (windowed reads). layoutOf() is the inverse.
 program::LayoutT toProgram(const Layout &layout, const Mesh &mesh);
-/// Converts a view of a dim to the stored form; std::nullopt stands for a dim
-/// without a view. viewOf() is the inverse.
+/// Converts a view (windowed read) of a dim to the stored form (Program.fbs).
+/// std::nullopt stands for a dim without a view. viewOf() is the inverse.
 program::ViewT toProgram(const std::optional<View> &view);
-/// Converts the sub-axes of a group to the stored form. groupOf() is the
-/// inverse.
+/// Converts the sub-axes of a group to the stored form (Program.fbs). groupOf()
+/// is the inverse.
 program::GroupT toProgram(const SubAxes &group, const Mesh &mesh);
-/// Converts an element type to the stored form. typeOf() is the inverse.
+/// Converts an element type to the stored form (Program.fbs). typeOf() is the
+/// inverse.
 inline program::ElementType toProgram(ElementType type) {
   return static_cast<program::ElementType>(type);
 }
 
-/// Converts a kind of collective, which must not be Mask, to the stored form.
-/// kindOf() is the inverse.
+/// Converts a kind of collective to the stored form (Program.fbs). `kind` must
+/// not be Mask, which has no stored form. kindOf() is the inverse.
 inline program::CollectiveKind toProgram(dist::CollectiveKind kind) {
   return static_cast<program::CollectiveKind>(kind);
 }
-/// Converts a kind of reduction, which must be neither And nor Or, to the
-/// stored form. kindOf() is the inverse.
+/// Converts a kind of reduction to the stored form (Program.fbs). `kind` must
+/// not be And or Or, which have no stored form. kindOf() is the inverse.
 inline program::Reduction toProgram(dist::ReductionKind kind) {
   return static_cast<program::Reduction>(kind);
 }
 
-/// Returns the value of a scalar at the coordinates of a rank and microbatch.
-/// The value is an affine function of coordinates along sub-axes, clamped to
-/// [low, high].
+/// Returns the value of a scalar at the coordinates `at` of a rank and
+/// microbatch. The value is an affine function of coordinates along sub-axes,
+/// clamped to [low, high].
 int64_t evaluate(const program::ScalarT &scalar, const Mesh &mesh,
                  const Coordinates &at);
 
-/// Returns the name of an action as inspection, logs and messages print it:
-/// stage, kind and microbatch, such as "0F3". The kinds are F (forward), B
-/// (backward), I (input gradient), W (weight gradient), U (update), P (post:
-/// begins messages) and X (wait for messages). An unshard, such as an
-/// all-gather of weights before the first microbatch, is printed as "0UNSHARD".
+/// Returns the name of an action in logs and messages: stage, kind and
+/// microbatch, such as "0F3". The kinds are F (forward), B (backward), I (input
+/// gradient), W (weight gradient), U (update), P (post: begins messages) and X
+/// (wait for messages). An unshard, such as an all-gather of weights before the
+/// first microbatch, is printed as "0UNSHARD".
 std::string nameOf(const program::ActionT &action);
 
 } // namespace pcc::runtime

@@ -15,9 +15,10 @@ namespace pcc::runtime {
 extern "C" {
 
 /// A CPU kernel. The function executes iterations [begin, end) of the kernel's
-/// independent outer iterations, so that threads can share a kernel. `buffers`
-/// and `scalars` are the kernel's arguments. Buffers in the arena and constants
-/// are aligned to 64 bytes, parameters only to their element type.
+/// outer loop. These iterations are independent, so threads can share a kernel.
+/// `buffers` and `scalars` are the kernel's arguments. Constants and buffers in
+/// the arena (memory of intermediate results) are aligned to 64 bytes,
+/// parameters only to their element type.
 typedef void (*PccKernelFunction)(void *const *buffers, const int64_t *scalars,
                                   int64_t begin, int64_t end);
 
@@ -31,12 +32,12 @@ typedef struct PccKernelVariant {
 } PccKernelVariant;
 
 /// All GPU kernels of a program. Kernel n of the program is the function
-/// `pcc_k_<numbers[n]>`. Its parameters are the addresses of its buffers,
-/// aligned to 16 bytes, followed by its scalars. A kernel that generates random
-/// weights instead takes the address of the tensor and the fields of
-/// RandomScalars.
+/// `pcc_k_<numbers[n]>`. The parameters of a kernel are the addresses of its
+/// buffers, aligned to 16 bytes, followed by its scalars. The parameters of a
+/// kernel that generates random weights are the address of the tensor, followed
+/// by the fields of RandomScalars.
 typedef struct PccGpuCode {
-  /// Compute capability, such as "sm_90".
+  /// Oldest GPU architecture for which the code is compiled, such as "sm_90".
   const char *arch;
   /// PTX code, terminated by a zero byte.
   const char *ptx;
@@ -44,11 +45,13 @@ typedef struct PccGpuCode {
   const void *cubin;
   /// Size of `cubin` in bytes; 0 if the PTX was not assembled.
   uint64_t cubinBytes;
-  /// Array of Program.num_kernels function numbers.
+  /// For each kernel of the program, the number in the name of its function
+  /// (`pcc_k_<number>`). The array has Program.num_kernels entries.
   const uint32_t *numbers;
 } PccGpuCode;
 
-/// Program and kernels of one rank executable.
+/// The program of one pipeline position and its kernels, as they are linked
+/// into the executable that a rank runs.
 typedef struct PccProgramImage {
   /// Sealed program (see sealProgram), aligned to 64 bytes.
   const void *program;

@@ -13,7 +13,8 @@
 namespace pcc::runtime {
 
 namespace {
-/// Last bytes of a sealed file.
+/// Last bytes of a sealed file (a file that ends with a checksum of its
+/// content).
 struct Trailer {
   char magic[8];
   uint64_t size; ///< bytes before the trailer
@@ -23,7 +24,7 @@ struct Trailer {
 
 static constexpr char kMagic[8] = {'P', 'C', 'C', 'S', 'E', 'A', 'L', 1};
 
-/// Returns the trailer that belongs to `size` bytes of content.
+/// Returns the trailer of a file whose content is the `size` bytes at `data`.
 static Trailer trailerFor(const void *data, size_t size) {
   Trailer trailer = {};
   std::memcpy(trailer.magic, kMagic, sizeof kMagic);

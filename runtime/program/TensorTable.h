@@ -22,50 +22,55 @@
 
 namespace pcc::runtime {
 
-/// Dimensions of a table for a multi-tensor launch, and the index of each entry
-/// in words of 64 bits. A part is a group of tensors that are updated together,
-/// such as a weight and its gradient.
+/// Layout of the table that a multi-tensor launch (one kernel that updates many
+/// tensors) gets as parameter: the sizes of the table, and the index of each
+/// entry in 64-bit words. A part is a group of tensors that are updated
+/// together, such as a weight and its gradient.
 struct TensorTable {
   /// Tensors per part.
   int64_t tensors = 1;
-  /// Number of parts that the table has space for.
+  /// Number of parts (groups of tensors) that the table has space for.
   int64_t parts = 1;
 
   /// Number of 64-bit words that fit into the parameters of a kernel. The
   /// parameters have at most 32764 bytes on every supported GPU.
   static constexpr int64_t mostWords = 32764 / 8;
 
-  /// Returns how many parts of `tensors` tensors each fit into the kernel's
-  /// parameters. The kernel also has `shared` parameters of one word each
-  /// beside the table.
+  /// Returns the largest number of parts (groups of `tensors` tensors) whose
+  /// table fits into the parameters of one kernel. The kernel has the table and
+  /// `shared` further parameters of 64 bits each.
   static constexpr int64_t mostParts(int64_t tensors, int64_t shared) {
     TensorTable table{tensors, 1};
     while (table.words() + shared <= mostWords)
       ++table.parts;
     return table.parts - 1;
   }
-  /// Returns the table with space for mostParts(tensors, shared) parts.
+  /// Returns a table with space for mostParts(tensors, shared) parts (groups of
+  /// tensors that are updated together).
   static constexpr TensorTable largest(int64_t tensors, int64_t shared) {
     return {tensors, mostParts(tensors, shared)};
   }
 
-  /// Returns the number of words that hold the first tiles of the parts (a tile
-  /// is a fixed number of elements). It is the smallest power of two that is
-  /// not less than `parts`.
+  /// Returns the number of words at the beginning of the table that hold the
+  /// index of each part's first tile (a fixed number of elements). It is the
+  /// smallest power of two that is not less than `parts`, because the kernel
+  /// finds a part by binary search.
   constexpr int64_t slots() const {
     int64_t slots = 1;
     while (slots < parts)
       slots *= 2;
     return slots;
   }
-  /// Returns the size of the table in words.
+  /// Returns the size of the whole table in 64-bit words.
   constexpr int64_t words() const { return slots() + parts + parts * tensors; }
-  /// Returns the index of the word that holds the first tile of `part`.
+  /// Returns the index of the word that holds the index of the first tile (a
+  /// fixed number of elements) of `part`.
   static constexpr int64_t firstAt(int64_t part) { return part; }
-  /// Returns the index of the word that holds the number of elements of `part`.
+  /// Returns the index of the word that holds the number of elements of `part`,
+  /// a group of tensors that are updated together.
   constexpr int64_t elementsAt(int64_t part) const { return slots() + part; }
   /// Returns the index of the word that holds the address of tensor number
-  /// `tensor` of `part`.
+  /// `tensor` of `part`, a group of tensors that are updated together.
   constexpr int64_t addressAt(int64_t part, int64_t tensor) const {
     return slots() + parts + part * tensors + tensor;
   }

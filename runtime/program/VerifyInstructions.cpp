@@ -20,7 +20,7 @@ std::string findStoredLayoutFault(const program::LayoutT *layout,
 }
 
 namespace {
-/// Closed range of element offsets. 128 bits are needed because sums of
+/// Range [low, high] of element offsets. 128 bits are needed because sums of
 /// products of 64-bit fields overflow 64 bits.
 struct OffsetRange {
   __int128 low, high;
@@ -97,9 +97,9 @@ public:
     return kernel.parts.empty() ? std::string() : checkParts(kernel);
   }
 
-  /// Checks the operands that a cuDNN call for the attention would access. If
-  /// the instruction is not of part Result, checks all gradients, because one
-  /// call computes all of them.
+  /// Checks the operands that a cuDNN call for the attention would access. One
+  /// cuDNN call computes all gradients. For an instruction of the backward
+  /// pass, all gradients are therefore checked.
   std::string check(const program::AttentionT &attention) const {
     using Dims = std::array<int64_t, 4>;
     using Operand = std::unique_ptr<program::AttentionOperand>;
@@ -132,7 +132,8 @@ public:
     return {};
   }
 
-  /// Returns whether a strided operand with four dims lies within its buffer.
+  /// Returns whether all elements of a strided operand with four dims lie
+  /// within the operand's buffer.
   bool isWithin(const program::AttentionOperand &operand,
                 const std::array<int64_t, 4> &dims) const {
     const auto *buffer = find(operand.buffer());
@@ -148,10 +149,11 @@ public:
     return last < buffer->bytes / int64_t(sizeOf(typeOf(buffer->type)));
   }
 
-  /// Checks a multi-tensor launch (TensorTable.h), a kernel that processes many
-  /// tensors in parts. The table of parts must fit into the kernel's
-  /// parameters, the sizes of parts must match their buffers, and the parts'
-  /// tiles must fill the grid.
+  /// Checks a multi-tensor launch (TensorTable.h): a kernel that updates many
+  /// tensors. A part is a group of tensors that are updated together. The table
+  /// of parts must fit into the kernel's parameters, and the sizes of the parts
+  /// must match their buffers. The tiles (fixed numbers of elements) of all
+  /// parts must fill the grid.
   std::string checkParts(const program::KernelT &kernel) const {
     const auto parts = int64_t(kernel.parts.size());
     const int64_t tensors = int64_t(kernel.buffers.size()) - kernel.shared;
@@ -227,8 +229,8 @@ public:
   }
 
   /// Checks a convolution. A transposed convolution maps the smaller spatial
-  /// shape to the bigger one. Its shapes are checked like those of a
-  /// convolution from the bigger shape to the smaller one.
+  /// shape to the bigger one. Its shapes are therefore checked like those of a
+  /// convolution in the opposite direction.
   std::string check(const program::ConvT &conv) const {
     const auto *x = find(conv.x), *w = find(conv.w), *y = find(conv.y);
     if (!x || !w || !isWritable(conv.y) || !isOptional(conv.bias) ||
@@ -278,7 +280,7 @@ public:
   }
 
   /// Checks kind, group, scratch buffer, layouts and rows of a collective. The
-  /// size of the scratch buffer is checked later, when the collective is
+  /// size of the scratch buffer is not checked here, but when the collective is
   /// prepared.
   std::string check(const program::CollectiveT &collective) const {
     const auto *in = find(collective.in), *out = find(collective.out);
@@ -318,9 +320,11 @@ public:
     return checkRows(collective);
   }
 
-  /// Checks that a collective may have its `part`. Only an all-reduce, a
-  /// reduce-scatter or an all-gather without rows can be split into Start and
-  /// Finish. Only a Start or a Finish can be limited to one microbatch.
+  /// Checks the field `part` of a collective: Whole, or the Start or Finish of
+  /// a collective that is split into two instructions. Only an all-reduce, a
+  /// reduce-scatter or an all-gather can be split, and only if it does not
+  /// select rows by masks. Only a Start or a Finish can be limited to one
+  /// microbatch.
   std::string checkPart(const program::CollectiveT &collective) const {
     const bool isWhole = collective.part == program::CollectivePart::Whole;
     if (collective.part > program::CollectivePart::Finish ||
@@ -335,9 +339,10 @@ public:
     return isWhole || hasParts ? "" : "has parts, which its kind cannot have";
   }
 
-  /// Checks a ragged collective, which moves the rows that masks select. The
-  /// dims behind the rows must be divided in the same way in operand and
-  /// result. A mask has one byte per row, or one per row and member.
+  /// Checks a ragged collective, which moves only the rows that masks select.
+  /// The dims after the row dims must be divided in the same way in operand and
+  /// result. One mask has one byte per row of all members; the other has one
+  /// byte per own row and member.
   std::string checkRows(const program::CollectiveT &collective) const {
     if (collective.row_dims == 0)
       return collective.divided_rows == -1 && collective.whole_rows == -1
@@ -378,8 +383,8 @@ public:
     return {};
   }
 
-  /// Checks the views and the layout of a collective's result. The layout
-  /// divides the shape after the views are applied.
+  /// Checks the views (windowed reads) and the layout of a collective's result.
+  /// The layout divides the shape after the views are applied.
   std::string checkTarget(const program::CollectiveT &collective) const {
     if (!collective.views.empty() &&
         (collective.views.size() != collective.shape.size() ||
@@ -398,9 +403,9 @@ public:
     return findStoredLayoutFault(collective.to.get(), mesh, viewed);
   }
 
-  /// Checks a CheckIndices instruction. Even for a GPU it runs on the host,
-  /// where only inputs have a copy. For a GPU, the checked buffer must
-  /// therefore be an input.
+  /// Checks a CheckIndices instruction, which runs on the host even if the
+  /// program runs on a GPU. Only inputs have a copy on the host. For a GPU, the
+  /// checked buffer must therefore be an input.
   std::string check(const program::CheckIndicesT &indices) const {
     const auto *buffer = find(indices.buffer);
     if (!buffer)
@@ -424,8 +429,9 @@ public:
                : "has a layout that does not fit its buffer";
   }
 
-  /// Checks a strided copy for all values that its offsets can take. A copy
-  /// with an empty loop accesses no memory, so it is valid.
+  /// Checks that a strided copy stays within its buffers for all values that
+  /// its offsets can have. A copy with an empty loop accesses no memory, so it
+  /// is valid.
   std::string check(const program::CopyT &copy) const {
     const auto *source = find(copy.source), *target = find(copy.target);
     if (!source || !isWritable(copy.target))
@@ -475,8 +481,8 @@ private:
 
   bool isForGpus() const { return program.target == "cuda"; }
 
-  /// Returns whether the product is added to the values in `c`: on a GPU, if
-  /// the residual is the buffer `c` with the strides of `c`.
+  /// Returns whether the product is added to the contents of `c`. This is the
+  /// case on a GPU if the residual is the buffer `c` with the strides of `c`.
   bool accumulates(const program::MatmulT &matmul) const {
     return isForGpus() && matmul.residual == matmul.c &&
            matmul.residual_strides == matmul.c_strides;
@@ -495,9 +501,9 @@ private:
 
   static std::string overwritten() { return "writes where it reads"; }
 
-  /// Returns whether the memory of the buffer `target` overlaps that of one of
-  /// the buffers `others`, in any slots (one slot per microbatch). Absent
-  /// buffers are ignored.
+  /// Returns whether the memory of the buffer `target` overlaps the memory of
+  /// one of the buffers `others`. All slots of a buffer (one per microbatch)
+  /// are compared. Absent buffers are ignored.
   bool overwrites(int32_t target, std::initializer_list<int32_t> others) const {
     const auto endOf = [](const program::BufferT &buffer) {
       return buffer.offset + (buffer.slots - 1) * buffer.slot_stride +
@@ -521,8 +527,8 @@ private:
       return nullptr;
     return program.buffers[index].get();
   }
-  /// Returns whether `index` may be the index of an optional buffer: -1, or the
-  /// index of a buffer.
+  /// Returns whether `index` is valid for an optional buffer: -1 (no buffer),
+  /// or the index of a buffer.
   bool isOptional(int32_t index) const { return index == -1 || find(index); }
   /// Returns whether instructions may write the buffer with index `index`. This
   /// holds if the buffer is in the arena (memory of intermediate results) or
@@ -547,23 +553,23 @@ private:
   static constexpr __int128 kFar = __int128(1) << 100;
 
   /// Extends a range of offsets by a loop of `extent` iterations. Returns false
-  /// if the range exceeds kFar in either direction; kFar is far larger than any
-  /// buffer.
+  /// if an offset exceeds kFar elements in either direction; kFar is far larger
+  /// than any buffer.
   static bool extend(OffsetRange &range, int64_t extent, int64_t stride) {
     const __int128 reach = __int128(extent - 1) * stride;
     (reach < 0 ? range.low : range.high) += reach;
     return range.low > -kFar && range.high < kFar;
   }
-  /// Returns whether all offsets in a range are indices of elements of the
-  /// buffer.
+  /// Returns whether all offsets in `range` are indices of elements of
+  /// `buffer`.
   static bool lies(const OffsetRange &range, const program::BufferT &buffer) {
     return range.low >= 0 && range.high < numElements(buffer.shape);
   }
 
-  /// Returns whether the matrices of one matmul operand lie within the buffer.
+  /// Returns whether the matrices of one matmul operand lie within its buffer.
   /// `strides` has one stride per entry of `sizes` (the batch dims), then the
-  /// strides from row to row and from column to column. `offset` is the first
-  /// element.
+  /// strides from row to row and from column to column. `offset` is the index
+  /// in the buffer of the operand's first element.
   static bool fits(const program::BufferT &buffer,
                    const std::vector<int64_t> &strides,
                    std::vector<int64_t> sizes, int64_t rows, int64_t columns,
@@ -598,8 +604,9 @@ private:
                : "has a root outside its group";
   }
 
-  /// Returns whether moving the window over the spatial dims of `big` gives the
-  /// spatial dims of `little`. `before` and `after` are the padding:
+  /// Returns whether a window that moves over the spatial dims of `big` has as
+  /// many positions as the spatial dims of `little`. `before` and `after` are
+  /// the padding:
   ///
   ///   extent = dilation * (window - 1) + 1
   ///   little = (big + before + after - extent) / stride + 1
@@ -636,15 +643,16 @@ private:
 
 using Finder = std::string (*)(const Checker &, const void *);
 
-/// Calls Checker::check() for `table`, whose type `Table` is known only at run
-/// time.
+/// Calls Checker::check() for the instruction `table`. The type `Table` is
+/// known only at run time, so `finders` selects one instance of this function
+/// by the kind of the instruction.
 template <typename Table>
 std::string find(const Checker &checker, const void *table) {
   return checker.check(*static_cast<const Table *>(table));
 }
 } // namespace
 
-/// Check functions, indexed by InstructionBody.
+/// Functions that check an instruction, indexed by its kind (InstructionBody).
 static constexpr Finder finders[] = {nullptr,
                                      find<program::KernelT>,
                                      find<program::MatmulT>,

@@ -12,7 +12,7 @@
 
 namespace pcc::runtime {
 
-/// Limits that keep later arithmetic from overflowing.
+/// Largest number of ranks. The limit keeps later arithmetic from overflowing.
 static constexpr int64_t kMaxRanks = 65536;
 static constexpr int64_t kMaxBytes = int64_t(1) << 46;
 
@@ -50,8 +50,9 @@ static bool isRelativeInside(const std::string &path) {
 }
 
 namespace {
-/// Verifies a program list by list. Each check returns a description of the
-/// first fault, or an empty string. A check relies on all earlier checks.
+/// Verifies the lists of a program, one list after another. Each check returns
+/// a description of the first fault, or an empty string. A check requires that
+/// all earlier checks have succeeded.
 class Verifier {
 public:
   Verifier(const program::ProgramT &program, int64_t constantBytes)
@@ -72,8 +73,9 @@ public:
   }
 
 private:
-  /// Checks the counts, the mesh and the stages of the program, and sets the
-  /// member `mesh`. Returns a description of the fault, or an empty string.
+  /// Checks the format version, the counts, the mesh and the stages of the
+  /// program, and sets the member `mesh`. Returns a description of the fault,
+  /// or an empty string.
   std::string checkHead() {
     if (program.format != kFormatVersion)
       return "it has format " + std::to_string(program.format) +
@@ -122,8 +124,8 @@ private:
   }
 
   /// Checks that the sub-axes of each communicator group exist in the mesh and
-  /// are disjoint, and that none belongs to the microbatch axis "mb". A layout
-  /// with the same sub-axes must be valid.
+  /// are disjoint, and that none belongs to the microbatch axis "mb". To do so,
+  /// checks a layout that splits one dim over the sub-axes of the group.
   std::string checkGroups() {
     for (size_t i = 0; i < program.groups.size(); ++i) {
       const SubAxes group = groupOf(*program.groups[i], mesh);
@@ -288,9 +290,10 @@ private:
     return index >= 0 && index < int64_t(program.buffers.size());
   }
 
-  /// Checks an input or an output, whose tables have the same fields. Returns a
-  /// description of the fault, or an empty string. `isWritten` is true if the
-  /// engine writes the buffer, as it does for inputs.
+  /// Checks an input or an output of the program; both have the same fields.
+  /// Returns a description of the fault, or an empty string. `isWritten` is
+  /// true for inputs, because the engine writes their buffers; it is false for
+  /// outputs.
   template <typename Port>
   std::string findPortFault(const Port &port, bool isWritten) {
     if (!isKnown(port.type, program::ElementType::Bool) ||
@@ -337,7 +340,7 @@ private:
   }
 
   /// Checks one end (sender or receiver) of a transfer. `stage` must be a stage
-  /// of the model. If this program has a buffer for the end (not -1), the
+  /// of the model. If this program has a buffer for the end (`buffer` ≥ 0), the
   /// program must run the stage. If `isWritten` is true, the buffer must be in
   /// the arena (memory of intermediate results).
   bool isEndFine(int32_t stage, int32_t buffer, bool isWritten) const {
@@ -374,7 +377,7 @@ private:
   }
 
   /// Returns whether two instructions can be the Start and the Finish of one
-  /// collective. The two must agree in kind, group, buffers, reduction,
+  /// collective. Both must have the same kind, group, buffers, reduction,
   /// microbatch and value.
   static bool areHalves(const program::CollectiveT &start,
                         const program::CollectiveT &finish) {
@@ -385,9 +388,10 @@ private:
     return facts(start) == facts(finish);
   }
 
-  /// Checks the split collectives of a function. Each Finish must follow its
-  /// Start, and every Start must have a Finish. Over one group, the finishes
-  /// must have the order of the starts.
+  /// Checks the collectives of a function that are split into two instructions,
+  /// Start and Finish. Each Finish must follow its Start, and every Start must
+  /// have a Finish. If several collectives of one group are in flight, they
+  /// must finish in the order in which they started.
   std::string checkHalves(const program::FunctionT &function) {
     std::map<int32_t, std::deque<const program::CollectiveT *>> startedOver;
     for (const auto &instruction : function.instructions) {
@@ -412,9 +416,9 @@ private:
   }
 
   /// Checks that each group has either only whole collectives or only split
-  /// ones (Start and Finish). Between Start and Finish, messages of a split
-  /// collective are in flight. A whole collective over the same group could
-  /// receive these messages by mistake.
+  /// ones. A split collective has two instructions, Start and Finish, and its
+  /// messages are in flight between them. A whole collective of the same group
+  /// could receive these messages by mistake.
   std::string checkGroupsOfHalves() {
     std::map<int32_t, bool> isOfHalves;
     for (const auto &function : program.functions)
@@ -432,7 +436,8 @@ private:
     return {};
   }
 
-  /// Checks the functions and the order of split collectives.
+  /// Checks the instructions of all functions, and the order of split
+  /// collectives (Start and Finish).
   std::string checkInstructions() {
     for (const auto &function : program.functions) {
       if (std::string fault = checkList(function->name, function->instructions);
@@ -444,9 +449,10 @@ private:
     return checkGroupsOfHalves();
   }
 
-  /// Returns whether all messages are possible. Each must name a transfer and a
-  /// microbatch, and this program must have the transfer's buffer `*buffer`:
-  /// the sender's for sends, the receiver's for receives.
+  /// Returns whether all messages are valid. Each message must name an existing
+  /// transfer and microbatch. This program must also have the transfer's
+  /// buffer: `buffer` selects the sender's buffer for sends, the receiver's for
+  /// receives.
   bool areFine(const std::vector<program::Message> &messages,
                int32_t program::TransferT::*buffer) const {
     for (const program::Message &message : messages)
@@ -459,8 +465,8 @@ private:
     return true;
   }
 
-  /// Checks the actions. Only a Post (begins messages) or a Wait may have
-  /// messages, and these two kinds have no function.
+  /// Checks the actions. Only the kinds Post (begins messages) and Wait may
+  /// have messages, and only the other kinds may have a function.
   std::string checkActions() {
     for (size_t i = 0; i < program.actions.size(); ++i) {
       const program::ActionT &action = *program.actions[i];

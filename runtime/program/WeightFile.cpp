@@ -39,8 +39,8 @@ Status describeWeightFile(const std::string &path, program::WeightFileT &file) {
   return mapped.checkUnchanged(CannotRead);
 }
 
-/// Returns the error of a changed weight file (exit code 11). `why` describes
-/// the difference.
+/// Returns the error (exit code 11) that a weight file has changed. `why`
+/// describes the difference.
 static Status stale(const std::string &path, const std::string &why) {
   return Status::error(DamagedBundle,
                        "weight file \"" + path + "\" " + why +

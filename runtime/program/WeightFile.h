@@ -21,10 +21,11 @@ namespace pcc::runtime {
 /// `file.path`. Returns exit code 7 if the file cannot be read.
 Status describeWeightFile(const std::string &path, program::WeightFileT &file);
 
-/// Checks that the file at `path` is the one that `file` describes. If
-/// `everything` is true and `file` records a hash of the whole file, compares
-/// this hash as well. The modification time of files inside the bundle is
-/// ignored, because copying a bundle changes it. Returns exit code 11, with the
+/// Checks that the file at `path` is the weight file that `file` describes.
+/// Compares the size, the modification time and the hashes of sampled pages.
+/// The modification time of files inside the bundle is ignored, because copying
+/// a bundle changes it. If `everything` is true and `file` records a hash of
+/// the whole file, compares this hash as well. Returns exit code 11, with the
 /// difference, if the file is missing or has changed.
 Status checkWeightFile(const std::string &path,
                        const program::WeightFileT &file, bool everything);

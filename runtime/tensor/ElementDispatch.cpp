@@ -6,8 +6,9 @@
 
 namespace pcc::runtime {
 
-/// Converts `count` elements one by one. With `toBool`, a nonzero value becomes
-/// 1; Bool has the C++ type of U8, so `To` alone cannot tell them apart.
+/// Converts `count` elements one by one. If `toBool` is true, a nonzero value
+/// becomes 1. The flag is needed because Bool and U8 both have the C++ type
+/// uint8_t as `To`.
 template <typename From, typename To>
 static void convert(const void *source, int64_t count, bool toBool,
                     void *target) {

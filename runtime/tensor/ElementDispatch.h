@@ -57,8 +57,8 @@ decltype(auto) dispatch(ElementType type, Visitor &&visit) {
 /// at `target`. `source` needs no alignment, since elements of mapped files may
 /// lie at any address; `target` must be aligned to its element type. The two
 /// memory ranges must not overlap. A conversion to Bool yields 1 for every
-/// nonzero value. Other conversions follow static_cast; f16 and bf16 are
-/// converted through f32.
+/// nonzero value. All other conversions have the result of static_cast; f16 and
+/// bf16 are converted through f32.
 void convertElements(ElementType from, const void *source, int64_t count,
                      ElementType to, void *target);
 

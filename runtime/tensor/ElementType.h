@@ -11,8 +11,8 @@
 namespace pcc::runtime {
 
 /// Type of a tensor's elements. Elements are little-endian in memory and in
-/// files; a Bool is one byte with the value 0 or 1. The values are those of
-/// ElementType in Program.fbs.
+/// files; a Bool is one byte with the value 0 or 1. The enumerators have the
+/// numeric values of ElementType in Program.fbs.
 enum class ElementType : uint8_t {
   F32,
   F64,

@@ -26,7 +26,8 @@ struct BFloat16 {
   }
 };
 
-/// Storage of an f16 element. The compiler's _Float16 does the conversions.
+/// Storage of an f16 element. The compiler's type _Float16 implements the
+/// conversions.
 struct Float16 {
   _Float16 value;
   Float16() = default;

@@ -56,7 +56,7 @@ static std::optional<std::string_view> fieldOf(std::string_view header,
 }
 
 /// Parses a Python tuple of sizes, such as "(2, 3)", at the beginning of
-/// `text`. Returns false if `text` does not begin with one.
+/// `text`. Returns false if `text` does not begin with such a tuple.
 static bool parseShape(std::string_view text, std::vector<int64_t> &shape) {
   const size_t end = text.find(')');
   if (text.empty() || text.front() != '(' || end == text.npos)
@@ -79,10 +79,10 @@ static bool parseShape(std::string_view text, std::vector<int64_t> &shape) {
   return true;
 }
 
-/// Returns the dictionary between the magic bytes and the elements, and sets
-/// `dataOffset` to the byte offset of its end in the file. Returns std::nullopt
-/// if the file does not begin with a header. The length of the dictionary has 2
-/// bytes in version 1 and 4 bytes in later versions.
+/// Returns the header's dictionary, which precedes the elements. Sets
+/// `dataOffset` to the byte offset in the file at which the dictionary ends.
+/// Returns std::nullopt if the file does not begin with a header. The length of
+/// the dictionary has 2 bytes in version 1 and 4 bytes in later versions.
 static std::optional<std::string_view>
 findHeader(std::span<const std::byte> bytes, size_t &dataOffset) {
   const std::string_view text(reinterpret_cast<const char *>(bytes.data()),
@@ -100,7 +100,7 @@ findHeader(std::span<const std::byte> bytes, size_t &dataOffset) {
 }
 
 /// Returns the element type that the quoted string at the beginning of `field`
-/// names, such as '<f4'; std::nullopt if it is not in the table.
+/// names, such as '<f4'; std::nullopt if the type is not supported.
 static std::optional<ElementType> typeOf(std::string_view field) {
   for (const Description &row : descriptions)
     if (field.size() > 4 && field.substr(1, 3) == row.name)

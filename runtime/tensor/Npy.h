@@ -15,10 +15,10 @@ namespace pcc::runtime {
 /// (row-major).
 class NpyFile {
 public:
-  /// Maps the file at `path` and parses its header. Returns exit code 10 if
-  /// there is no such file, or if the file is malformed, truncated, in Fortran
-  /// order or of an unsupported type. Returns exit code 7 if the file cannot be
-  /// read. `file` is unchanged after an error.
+  /// Maps the file at `path` and parses its header. Returns exit code 10 if the
+  /// file does not exist, is malformed, is truncated, is in Fortran order or
+  /// has an unsupported type. Returns exit code 7 if the file cannot be read.
+  /// `file` is unchanged after an error.
   static Status open(const std::string &path, NpyFile &file);
 
   /// Returns the type of the elements; never BF16, which the format lacks.

@@ -48,8 +48,8 @@ double randomValue(const RandomTensor &tensor, uint64_t index) {
   return double(uint64_t(unit * double(tensor.indexBound)));
 }
 
-/// The loops of `copy` become the innermost entries of `part.loops`. Entries
-/// that remain are the outer ones and keep extent 1.
+/// The loops of `copy` become the last entries of `part.loops`, which are the
+/// innermost loops. The entries before them keep extent 1.
 void forEachRandomPart(uint64_t key, const StridedCopy &copy,
                        const std::function<void(const RandomScalars &)> &run) {
   if (copy.loops.size() > RandomScalars::mostLoops) {

@@ -21,7 +21,7 @@
 namespace pcc::runtime {
 
 /// Parameters of the values of one random tensor. The value of an element
-/// depends only on these and on the element's global index.
+/// depends only on these parameters and on the element's global index.
 struct RandomTensor {
   /// Hash of the seed and the tensor's name, from which all values are
   /// generated.
@@ -49,20 +49,21 @@ RandomTensor randomInput(uint64_t seed, std::string_view name, ElementType type,
 double randomValue(const RandomTensor &tensor, uint64_t index);
 
 /// Scalar arguments of the GPU kernel that generates random elements of a
-/// tensor. The kernel takes the address of the memory that it fills, then the
-/// fields of this struct one after another, each as an i64. "Source" offsets
-/// and strides step through the stored (whole) tensor, whose element indices
-/// determine the values. "Target" offsets and strides step through the memory
-/// that the kernel fills.
+/// tensor. The kernel has one pointer argument, the memory that it fills,
+/// followed by the fields of this struct, each as an i64. Source offset and
+/// strides address elements of the stored (whole) tensor; an element's index
+/// there determines its value. Target offset and strides address elements of
+/// the memory that the kernel fills.
 struct RandomScalars {
-  /// Number of nested loops in the kernel. Outer loops beyond this number run
-  /// on the host, with one kernel launch per iteration.
+  /// Number of nested loops in the kernel. If a copy has more loops, the
+  /// outermost ones run on the host, with one kernel launch per iteration.
   static constexpr int mostLoops = 4;
   /// Number of CUDA threads per block. Each thread generates one element.
   static constexpr int threads = 256;
 
   int64_t key = 0;
-  /// Index of the first element in the source and in the target, in elements.
+  /// Element index of the first element: `sourceOffset` in the whole tensor,
+  /// `targetOffset` in the memory that is filled.
   int64_t sourceOffset = 0, targetOffset = 0;
   /// Nested loops, outermost first. Unused outer loops have extent 1.
   CopyLoop loops[mostLoops] = {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}, {1, 0, 0}};
@@ -75,8 +76,8 @@ void forEachRandomPart(uint64_t key, const StridedCopy &copy,
                        const std::function<void(const RandomScalars &)> &run);
 
 /// Generates the elements of `tensor` at the global indices index, index +
-/// step, … and writes them to `target` as `count` contiguous elements of the
-/// tensor's type.
+/// step, index + 2 step, …. Writes them to `target` as `count` contiguous
+/// elements of the tensor's type.
 void fillRandom(const RandomTensor &tensor, uint64_t index, int64_t step,
                 int64_t count, void *target);
 

@@ -19,7 +19,7 @@ static constexpr std::array<std::string_view, 13> typeNames = {
     "I64", "U8",  "U16", "U32",  "U64", "BOOL"};
 
 static constexpr uint64_t kAlignment = 64;
-/// Largest header in bytes; the same limit as in the reference implementation.
+/// Largest header in bytes, as in the reference implementation of the format.
 static constexpr uint64_t kLongestHeader = 100'000'000;
 
 //===----------------------------------------------------------------------===//

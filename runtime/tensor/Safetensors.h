@@ -31,7 +31,8 @@ struct SafetensorsEntry {
 
 /// Returns the beginning of a safetensors file: the length field and the JSON
 /// header, padded to a multiple of 64 bytes. The caller must write the tensors'
-/// bytes after it, at the offsets that `entries` state.
+/// bytes after it. Each tensor's bytes belong at the byte offsets of its entry
+/// in `entries`, counted from the end of the header.
 std::string safetensorsHeader(const std::vector<SafetensorsEntry> &entries);
 
 /// A safetensors file that is mapped read-only into memory. Spans that
@@ -39,10 +40,10 @@ std::string safetensorsHeader(const std::vector<SafetensorsEntry> &entries);
 class SafetensorsFile {
 public:
   /// Maps the file at `path` and parses its header. Returns exit code 11 if the
-  /// file is malformed: its header is longer than the file or than 100 MB, or
-  /// its tensors overlap, leave gaps or do not have the size of their shape.
-  /// Returns exit code 7 if the file cannot be read. `file` is unchanged after
-  /// an error.
+  /// file is malformed. This is the case if the header is longer than the file
+  /// or than 100 MB. It is also the case if tensors overlap, leave gaps or do
+  /// not have the size of their shape. Returns exit code 7 if the file cannot
+  /// be read. `file` is unchanged after an error.
   static Status open(const std::string &path, SafetensorsFile &file);
 
   /// Returns the entries of all tensors, ascending by their offset in the file.

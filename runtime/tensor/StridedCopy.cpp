@@ -33,10 +33,9 @@ void simplify(StridedCopy &copy) {
   copy.loops = std::move(merged);
 }
 
-/// Returns whether the loops' strides in the source or in the target are those
-/// of a dense row-major array. `stride` selects the member: CopyLoop's source
-/// stride or its target stride. The strides of loops with extent 1 do not
-/// matter.
+/// Returns whether the loops' strides are those of a dense row-major array.
+/// `stride` selects the strides to check: CopyLoop::sourceStride or
+/// CopyLoop::targetStride. The strides of loops with extent 1 do not matter.
 static bool isDense(const StridedCopy &copy, int64_t CopyLoop::*stride) {
   int64_t expected = 1;
   for (auto loop = copy.loops.rbegin(); loop != copy.loops.rend(); ++loop) {
@@ -54,8 +53,8 @@ bool isDenseTarget(const StridedCopy &copy) {
   return isDense(copy, &CopyLoop::targetStride);
 }
 
-/// Executes a loop nest that has at least one loop; of the outermost loop only
-/// `extent` iterations are executed. A contiguous innermost loop becomes one
+/// Executes a loop nest that has at least one loop. Only `extent` iterations of
+/// the outermost loop are executed. A contiguous innermost loop becomes one
 /// memcpy.
 template <typename Element>
 static void runLoops(std::span<const CopyLoop> loops, int64_t extent,
@@ -84,8 +83,8 @@ template <size_t N> struct Bytes {
 };
 } // namespace
 
-/// Executes some iterations of the outermost loop of a copy, with elements of N
-/// bytes.
+/// Executes iterations [begin, end) of the outermost loop of a copy, with
+/// elements of N bytes.
 template <size_t N>
 static void runSized(const StridedCopy &copy, int64_t begin, int64_t end,
                      const void *source, void *target) {

@@ -28,12 +28,12 @@ struct CopyLoop {
 
 /// A loop nest that copies one element per innermost iteration. Offsets and
 /// strides are in elements; loops are ordered outermost first. Without loops
-/// the copy moves one element. For example, rows 2 and 3 of a dense 4x8 matrix
-/// go to a dense 2x8 matrix by
+/// the copy moves one element. For example, this nest copies rows 2 and 3 of a
+/// dense 4x8 matrix to a dense 2x8 matrix:
 ///
 ///   sourceOffset = 16, targetOffset = 0, loops = {{2, 8, 8}, {8, 1, 1}}
 ///
-/// which simplify() turns into the single loop {16, 1, 1}.
+/// The function simplify() turns its two loops into the single loop {16, 1, 1}.
 struct StridedCopy {
   int64_t sourceOffset = 0;
   int64_t targetOffset = 0;
@@ -43,10 +43,10 @@ struct StridedCopy {
 /// Returns the number of elements that the copy moves.
 int64_t numElements(const StridedCopy &copy);
 
-/// Removes loops of extent 1. Fuses two adjacent loops into one if together
-/// they have a single stride both in the source and in the target. For example,
-/// {{2, 8, 8}, {8, 1, 1}} becomes {{16, 1, 1}}. The copied elements and their
-/// order stay the same.
+/// Removes loops of extent 1. Fuses two adjacent loops into one if the outer
+/// stride is the inner extent times the inner stride, in both source and
+/// target. For example, {{2, 8, 8}, {8, 1, 1}} becomes {{16, 1, 1}}. The copied
+/// elements and their order stay unchanged.
 void simplify(StridedCopy &copy);
 
 /// Returns whether consecutive elements of the copy are adjacent in the source.

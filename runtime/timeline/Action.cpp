@@ -43,8 +43,9 @@ std::optional<int> takeNumber(std::string_view &text) {
   return number;
 }
 
-/// Largest index of a stage or microbatch. Callers allocate tables of that
-/// size. A typing error in a file must not cause a huge table.
+/// Largest index of a stage or microbatch that is accepted. Callers allocate
+/// tables of that size, and a typing error in a file must not cause a huge
+/// table.
 constexpr int largestNumber = 1 << 20;
 
 } // namespace

@@ -12,10 +12,10 @@
 namespace pcc::runtime {
 
 /// Kind of an action of a pipeline schedule. A schedule may split the backward
-/// pass (B) of a stage and microbatch into an input gradient (I) and a weight
-/// gradient (W) (zero bubble, Qi et al. 2023). It then has I and W instead of
-/// B. The order of the enumerators matters: F, B, I and W come first
-/// (isCompute), messages last.
+/// pass (B) of a stage and microbatch, as in zero bubble (Qi et al. 2023). It
+/// then has an input gradient (I) and a weight gradient (W) instead of B. The
+/// order of the enumerators matters: F, B, I and W come first (isCompute),
+/// messages last.
 enum class ActionKind : uint8_t {
   Forward,        ///< F: forward pass
   Backward,       ///< B: gradients of inputs and of weights
@@ -50,8 +50,9 @@ struct Action {
   ActionKind kind = ActionKind::Forward;
   int stage = 0;
   /// Index of the microbatch; -1 for an action of the whole step. For an update
-  /// it is the index of the update's part (0 in U0). An update may be split
-  /// into parts, because a later part may receive what an earlier part sends.
+  /// it is the index of the update's part (0 in U0). An update is split into
+  /// parts if a later part needs a value that an earlier part sends, even from
+  /// another stage.
   int microbatch = -1;
 
   friend auto operator<=>(const Action &, const Action &) = default;
@@ -71,17 +72,16 @@ inline bool makesInputGradient(ActionKind kind) {
 /// "1UNSHARD".
 std::string print(const Action &action);
 /// Parses the spelling of an action, such as "0F3". Returns std::nullopt if
-/// `text` is no action. An action F, B, I or W (forward, backward, input or
-/// weight gradient) without a microbatch is no action.
+/// `text` is no spelling of an action. F, B, I and W (forward, backward, input
+/// gradient, weight gradient) must have a microbatch.
 std::optional<Action> parseAction(std::string_view text);
 
-/// Parses the name of one of a stage's functions, which is an action without
-/// stage and microbatch, such as "F", "B" or "UNSHARD". An update may have the
-/// index of its part, such as "U0". Returns std::nullopt if `text` is no such
-/// name.
+/// Parses the name of a stage's function: an action's spelling without stage
+/// and microbatch, such as "F", "B" or "UNSHARD". An update may have the index
+/// of its part, such as "U0". Returns std::nullopt if `text` is no such name.
 std::optional<Action> parseKind(std::string_view text);
 /// Returns the name of the stage's function that executes `action`: "F" for
-/// 0F3, "U0" for part 0 of an update. parseKind() is the inverse.
+/// 0F3, "U0" for part 0 of an update. parseKind() parses this name.
 std::string printKind(const Action &action);
 
 } // namespace pcc::runtime

@@ -20,7 +20,7 @@ std::string printFixed(double number, int decimals);
 /// Builds the text of an SVG document. Elements are drawn in the order of the
 /// calls, so that later ones cover earlier ones. Lengths are pixels, written
 /// with two decimals. Text content is escaped; `colour` and `attributes` are
-/// written as they are. Equal calls give equal documents.
+/// written as they are. Two objects with equal calls build equal documents.
 class SvgWriter {
 public:
   /// Begins a document of `width` by `height` pixels with a white background.
@@ -50,8 +50,8 @@ public:
   std::string finish() { return text + "</svg>\n"; }
 
 private:
-  /// Appends the tag of a rectangle without its end, so that the caller can add
-  /// further attributes.
+  /// Appends the tag of a rectangle except for the closing characters, so that
+  /// the caller can add further attributes.
   void beginRectangle(const Rectangle &place, std::string_view colour);
 
   std::string text;

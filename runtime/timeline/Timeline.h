@@ -9,8 +9,8 @@
 
 namespace pcc::runtime {
 
-/// An action of a schedule, with the times at which it started and ended. Times
-/// are in seconds since the step began.
+/// An action of a schedule, with the times at which it started and ended, in
+/// seconds since the step began.
 struct TimedAction {
   Action action;
   double start = 0;
@@ -23,8 +23,8 @@ struct TimedAction {
   double coreSeconds = -1;
 };
 
-/// Returns the name to display: `timed.name`, or the action's spelling if that
-/// is empty.
+/// Returns the name to display: `timed.name`, or the action's spelling (such as
+/// "0F3") if `timed.name` is empty.
 inline std::string nameOf(const TimedAction &timed) {
   return timed.name.empty() ? print(timed.action) : timed.name;
 }
@@ -41,20 +41,21 @@ struct MemoryPoint {
 /// pipeline rank), a measured step one row per rank of the job. The outer index
 /// of all vectors is the row.
 struct Timeline {
-  /// Names of the rows. May have fewer entries than there are rows: a row
-  /// without an entry, or all rows if the list is empty, are named "rank 0",
-  /// "rank 1", …
+  /// Names of the rows. The list may be shorter than the number of rows. Row N
+  /// without an entry has the name "rank N".
   std::vector<std::string> names = {};
   /// Actions of each row, in order of time and without overlap. In a simulation
   /// that deadlocks, actions that can never start are missing, and `stuck`
   /// describes the reason.
   std::vector<std::vector<TimedAction>> positions;
   /// Communication of each row, ordered by start; empty if it was not recorded.
-  /// In a simulation an entry is one message while it travels, on the row of
-  /// its sender or receiver. The time for which it waits for its peer is not
-  /// included. In a measured step an entry is the time that the rank spent in a
-  /// message exchange or a collective. Entries may overlap actions and each
-  /// other.
+  ///
+  /// - Simulated step: an entry is the transfer of one message, on the row of
+  ///   its sender or receiver. The wait for the peer is not included.
+  /// - Measured step: an entry is the time that the rank spent in a message
+  ///   exchange or a collective.
+  ///
+  /// Entries may overlap actions and each other.
   std::vector<std::vector<TimedAction>> messages;
   /// Memory in use on each row over time, as a step function; empty if memory
   /// was not computed (addMemory).
@@ -64,13 +65,14 @@ struct Timeline {
   /// Idle seconds of each row: the makespan minus the durations of the row's
   /// actions.
   std::vector<double> idle;
-  /// The reason of a deadlock: for each waiting row, the first action that
-  /// waits forever and its missing input. Empty if the step completes.
+  /// The reason of a deadlock in a simulation. It names, for each row that is
+  /// stuck, the first action that can never start and the input that this
+  /// action lacks. Empty if the step completes.
   std::string stuck;
 };
 
-/// Returns the name of row number `row`: its entry in `timeline.names`,
-/// otherwise "rank 0", "rank 1", …
+/// Returns the name of row number `row`: its entry in `timeline.names`, or
+/// "rank N" for row N if there is no entry.
 std::string rowName(const Timeline &timeline, size_t row);
 
 /// Sets `timeline.makespan` and `timeline.idle`, computed from the actions and

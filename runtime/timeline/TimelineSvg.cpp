@@ -47,8 +47,9 @@ size_t boxStyleOf(ActionKind kind) {
   return std::min(static_cast<size_t>(kind), boxStyles.size() - 2);
 }
 
-/// Returns `number` with three significant digits and the largest unit of the
-/// list that fits. Adjacent units differ by the factor `step`.
+/// Returns `number` with three significant digits and a unit, e.g. 1530 ns →
+/// "1.53 us". `units` is in ascending order; adjacent units differ by the
+/// factor `step`. The largest unit in which the value is at least 1 is used.
 std::string printScaled(double number,
                         const std::array<std::string_view, 4> &units,
                         double step) {
@@ -72,8 +73,9 @@ std::string printShare(double part, double whole) {
   return printFixed(whole > 0 ? 100 * part / whole : 0, 1) + " % idle";
 }
 
-/// Returns the width of the plot in pixels, within limits, so that the box of
-/// an average forward action has space for its microbatch.
+/// Returns the width of the plot in pixels, within limits. It is chosen so that
+/// the box of a forward action of average duration has space for its microbatch
+/// number.
 double plotWidthOf(const Timeline &timeline) {
   double work = 0, count = 0;
   for (const std::vector<TimedAction> &row : timeline.positions)
@@ -115,12 +117,13 @@ public:
 private:
   /// Returns the x coordinate, in pixels, of a time in seconds.
   double x(double seconds) const { return left + seconds * scale; }
-  /// Writes the title, the makespan and the idle share.
+  /// Writes the title, the makespan (duration of the step) and the idle share.
   void addHead(std::string_view title);
   /// Draws one row.
   void addRow(size_t row);
-  /// Draws the actions of a row on a bar that shows idle time. The n-th stage
-  /// of the row is drawn paler than the stages before it.
+  /// Draws the actions of a row on a background bar, whose visible parts are
+  /// idle time. The n-th stage of the row is drawn paler than the stages before
+  /// it.
   void addBar(size_t row, double y);
   /// Draws a box for an action or a message.
   void addAction(const TimedAction &timed, double y, double height,
@@ -131,9 +134,10 @@ private:
   /// Draws the area under the memory curve of a row. All rows have the same
   /// scale.
   void addMemory(size_t row, double y);
-  /// Draws ticks at multiples of 1, 2 or 5 times a power of ten.
+  /// Draws ticks of the time axis and their times. The distance of two ticks is
+  /// 2, 5 or 10 times a power of ten.
   void addAxis();
-  /// Draws the legend of the styles that occur.
+  /// Draws the legend: the box styles that occur in the drawing.
   void addLegend();
   /// Writes text to the right of the plot. `bottom` is the y coordinate of the
   /// lower edge of the line.
@@ -144,7 +148,7 @@ private:
   const Timeline &timeline;
   const std::vector<int64_t> peaks;
   /// Lengths in pixels, except `scale`, which is in pixels per second. `foot`
-  /// is the y coordinate at which the rows end.
+  /// is the y coordinate of the end of the last row.
   const double left, plotWidth, scale, rowHeight, foot;
   std::set<size_t> stylesUsed;
   SvgWriter svg;

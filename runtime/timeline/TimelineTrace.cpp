@@ -11,8 +11,8 @@ namespace {
 int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
 
 /// Returns a time in microseconds, the unit of trace events, with three
-/// decimals. Begin and end of an event are rounded to nanoseconds in the same
-/// way, so that adjacent events do not overlap.
+/// decimals. The argument is an integer number of nanoseconds, so that rounding
+/// does not make adjacent events overlap.
 std::string microseconds(int64_t nanoseconds) {
   const std::string digits = std::to_string(nanoseconds % 1000);
   return std::to_string(nanoseconds / 1000) + "." +
@@ -26,8 +26,9 @@ std::string quoted(const std::string &text) {
                                    nlohmann::json::error_handler_t::replace);
 }
 
-/// Returns the category of an action, by which viewers color events. The
-/// category of every kind that computes nothing is communication.
+/// Returns the category of an action, by which viewers color events. Forward,
+/// backward, input gradient, weight gradient and update have their own
+/// categories. All other kinds have the category "communication".
 std::string_view categoryOf(ActionKind kind) {
   switch (kind) {
   case ActionKind::Forward:
@@ -51,9 +52,9 @@ public:
   std::string write(const Timeline &timeline);
 
 private:
-  /// Begins an event of the given phase ('X' complete, 'C' counter, 'M'
-  /// metadata) and returns the text, to which the caller appends the remaining
-  /// fields.
+  /// Begins an event of row `row`. `phase` is 'X' (complete event), 'C'
+  /// (counter) or 'M' (metadata). Returns the text, to which the caller appends
+  /// the remaining fields.
   std::string &begin(char phase, size_t row, int thread);
   /// Adds a metadata event that names a process or a thread. `what` is
   /// "process_name" or "thread_name".

@@ -8,13 +8,15 @@
 namespace pcc::runtime {
 
 /// Returns a timeline as JSON in Chrome's trace event format, which Perfetto
-/// and chrome://tracing display. Each row of the timeline becomes a process of
-/// the trace. Thread 0 of that process has the row's actions. If the timeline
-/// has messages, thread 1 has these. If the timeline has memory curves, a
-/// counter shows them. Each action or message is a complete event ("ph": "X")
-/// with its stage. Forward (F), backward (B), input gradient (I) and weight
-/// gradient (W) also have their microbatch. The event's `tdur` is the CPU time,
-/// if it is known.
+/// and chrome://tracing display:
+///
+/// - Each row of the timeline becomes a process of the trace. Thread 0 of the
+///   process has the row's actions. Thread 1 has the row's messages, if the
+///   timeline has messages. A counter shows the memory, if it was computed.
+/// - Each action or message becomes a complete event ("ph": "X") with its
+///   stage. Forward (F), backward (B), input gradient (I) and weight gradient
+///   (W) also have their microbatch. The field `tdur` is the CPU time, if it
+///   is known.
 std::string writeTrace(const Timeline &timeline);
 
 } // namespace pcc::runtime

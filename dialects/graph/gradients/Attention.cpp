@@ -9,19 +9,19 @@ using namespace pcc::graph;
 namespace {
 /// Builds the gradients of an attention op from matmuls and element-wise ops.
 /// The forward op computes y = P v, where the weights P are the softmax over
-/// keys of the scores S = cap(scale q kᵀ) + mask. Hence:
+/// keys of the scores S = cap(scale q kᵀ) + mask. With the gradient dy of y:
 ///
 ///   dv = Pᵀ dy,  dS = P (dP − Σ dP P),  dP = dy vᵀ
 ///
-/// FlashAttention (Dao et al. 2022) replaces the sum Σ dP P over a row by Σ dy
-/// y, which is equal. This class computes Σ dP P, so that the rows of dS sum to
-/// 0 even if y and dP are rounded to a narrow type. P is computed again and not
-/// stored in the forward pass. If the mask hides all keys from a query, the
-/// weights and gradients of that row are 0.
+/// P is computed again here, because the forward pass does not store it. The
+/// sum Σ dP P is over one row. FlashAttention (Dao et al. 2022) computes Σ dy y
+/// in its place, which is equal in exact arithmetic. With Σ dP P, the rows of
+/// dS sum to 0 even if y and dP are rounded to a narrow type. If the mask hides
+/// all keys from a query, the weights and gradients of that row are 0.
 class AttentionGradient {
 public:
-  /// Builds the ops that compute the softmax weights again. `dy` is the
-  /// gradient of the result of `op`.
+  /// Builds the ops that recompute the softmax weights. `dy` is the gradient of
+  /// the result of `op`.
   AttentionGradient(GradientBuilder &b, AttentionOp op, Value dy)
       : b(b), op(op), dy(dy), shape(tensorType(op.getQuery()).getShape()),
         keyHeads(tensorType(op.getKey()).getDimSize(1)),
@@ -35,7 +35,7 @@ public:
   Value ofValue() { return ofKeys(b.castLike(weights, dy), dy); }
 
   /// Returns dS, the gradient of the masked scores. Its element type is that of
-  /// the operands, or f32 if that is narrower.
+  /// the operands, but at least f32.
   Value ofScores() {
     Value product = b.widen(ofQueries(dy, op.getValue(), /*transpose=*/true));
     Value mean = b.sum(b.mul(product, weights), {3});
@@ -45,7 +45,7 @@ public:
   /// masked scores.
   Value ofMask(Value scores) { return b.sumTo(scores, op.getMask()); }
 
-  /// Returns the gradient of the products q kᵀ. `scores` is dS, the gradient of
+  /// Returns the gradient of the product q kᵀ. `scores` is dS, the gradient of
   /// the masked scores.
   Value ofProducts(Value scores) {
     if (tanh)
@@ -53,12 +53,12 @@ public:
     return b.castLike(b.mul(scores, op.getScale().convertToDouble()), dy);
   }
   /// Returns the gradient of the query operand. `products` is the gradient of
-  /// the products q kᵀ.
+  /// the product q kᵀ.
   Value ofQuery(Value products) {
     return ofQueries(products, op.getKey(), /*transpose=*/false);
   }
   /// Returns the gradient of the key operand. `products` is the gradient of the
-  /// products q kᵀ.
+  /// product q kᵀ.
   Value ofKey(Value products) { return ofKeys(products, op.getQuery()); }
 
 private:
@@ -66,8 +66,8 @@ private:
   /// attention).
   bool sharesKeys() const { return shape[1] != keyHeads; }
 
-  /// Reshapes `value` from [B, H, …] to [B, K, H / K, …], where H is the number
-  /// of query heads and K the number of key heads.
+  /// Reshapes `value` from [B, H, …] to [B, K, H / K, …]. H is the number of
+  /// query heads and K the number of key heads.
   Value grouped(Value value) {
     SmallVector<int64_t> sizes(tensorType(value).getShape());
     sizes.insert(sizes.begin() + 2, sizes[1] / keyHeads);
@@ -75,10 +75,11 @@ private:
     return b.reshape(value, sizes);
   }
 
-  /// Returns, for each query head, the product of two matrices: that of the
-  /// query head in `rows` [B, H, S, …], and that of its key head in `perKey`
-  /// [B, K, T, …]. H is the number of query heads and K that of key heads. If
-  /// `transpose` is true, the matrix in `perKey` is transposed first.
+  /// Returns, for each query head, the product of a matrix of `rows` [B, H, S,
+  /// …] and a matrix of `perKey` [B, K, T, …]. H is the number of query heads
+  /// and K the number of key heads. The matrix of `perKey` is that of the key
+  /// head which the query head uses. It is transposed first if `transpose` is
+  /// true.
   Value ofQueries(Value rows, Value perKey, bool transpose) {
     if (!sharesKeys())
       return b.make<MatmulOp>(rows, perKey, false, transpose);
@@ -89,8 +90,9 @@ private:
   }
 
   /// Returns, for each key head, the matrix product weightsᵀ · rows, summed
-  /// over the query heads that share the key head. `rows` has the shape [B,
-  /// query heads, S, …], and the result has the shape [B, key heads, T, …].
+  /// over the query heads that share the key head. The shapes are `weights` [B,
+  /// H, S, T], `rows` [B, H, S, …] and the result [B, K, T, …], with H query
+  /// heads and K key heads.
   Value ofKeys(Value weights, Value rows) {
     if (!sharesKeys())
       return b.make<MatmulOp>(weights, rows, true, false);
@@ -98,9 +100,9 @@ private:
                             ValueRange{grouped(weights), grouped(rows)});
   }
 
-  /// Returns cap · tanh(scores / cap), or `scores` if the op has no soft cap.
-  /// Stores the tanh, from which ofProducts() computes the derivative of the
-  /// soft cap.
+  /// Applies the soft cap: returns cap · tanh(scores / cap), or `scores` if the
+  /// op has no soft cap. Stores the tanh in a member, from which ofProducts()
+  /// computes the derivative of the soft cap.
   Value capped(Value scores) {
     double cap = op.getSoftcap().convertToDouble();
     if (cap <= 0)
@@ -109,15 +111,15 @@ private:
     return b.mul(tanh, cap);
   }
 
-  /// Returns `scores`, except that elements for which `condition` is false are
-  /// -infinity.
+  /// Returns `scores` with all elements for which `condition` is false replaced
+  /// by -infinity.
   Value keep(Value condition, Value scores) {
     return b.select(condition, scores, b.like(scores, -HUGE_VAL));
   }
 
-  /// Applies the causal mask to `scores`, which has S queries and T keys. Query
-  /// s keeps the scores of the keys t ≤ s + T − S. All other scores become
-  /// -infinity.
+  /// Applies the causal mask to `scores`, which has S queries and T keys. For
+  /// query s, the scores of the keys t ≤ s + T − S are unchanged, and the
+  /// scores of all later keys become -infinity.
   Value causal(Value scores) {
     Type i64 = b.getI64Type();
     Value query =
@@ -129,8 +131,8 @@ private:
   }
 
   /// Applies the causal mask, if the op is causal, and then the mask operand,
-  /// if there is one. A boolean mask sets scores to -infinity where it is
-  /// false; a float mask is added to the scores.
+  /// if there is one. Where a boolean mask is false, the score becomes
+  /// -infinity. A float mask is added to the scores.
   Value masked(Value scores) {
     if (op.getCausal())
       scores = causal(scores);
@@ -143,8 +145,8 @@ private:
   }
 
   /// Returns the softmax of `scores` over keys. If the mask hides all keys from
-  /// a query, all scores of that query are -infinity. Its weights are then 0,
-  /// where a plain softmax would give NaN.
+  /// a query, all scores of that query are -infinity. The weights of the query
+  /// are then 0, although the formula of softmax would yield NaN.
   Value softmax(Value scores) {
     auto rows = [&](Value value) {
       return b.make<SoftmaxOp>(value.getType(), value, uint64_t(3));
@@ -183,9 +185,10 @@ static SmallVector<Value> wholeGradients(GradientBuilder &b, AttentionOp op,
   return operands;
 }
 
-/// Builds fused gradient ops if GradientBuilder::staysWhole() returns true.
-/// Fused gradient ops compute no gradient of the mask. If that gradient is
-/// needed, all gradients are built from matmuls and element-wise ops instead.
+/// Builds the two fused gradient ops if GradientBuilder::staysWhole() returns
+/// true and the gradient of the mask is not needed. Otherwise builds all
+/// gradients from matmuls and element-wise ops, because the fused ops do not
+/// compute the gradient of the mask.
 Gradients AttentionOp::buildGradients(GradientBuilder &b,
                                       ValueRange gradients) {
   const bool wantsMask = getMask() && b.wants(getMask());

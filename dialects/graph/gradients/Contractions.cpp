@@ -16,9 +16,9 @@ struct LetteredValue {
 
 /// Builds the gradient of `operand`, an einsum operand whose dims have the
 /// letters `letters`. The gradient is the product of `terms`, summed over all
-/// letters that are not in `letters`. If no term has a letter of `letters`, the
-/// gradient is broadcast along that dim; the forward op has summed that dim of
-/// `operand` alone.
+/// letters that are not in `letters`. If a letter of `letters` is in no term,
+/// only `operand` has that letter, and the forward op sums over it. The
+/// gradient is then broadcast along the dim of that letter.
 ///   ij,jk->ik, gradient of ij:  contract({dy ik, rhs jk}) = ik,jk->ij
 static Value contract(GradientBuilder &b, ArrayRef<LetteredValue> terms,
                       Value operand, StringRef letters) {
@@ -46,9 +46,10 @@ static Value contract(GradientBuilder &b, ArrayRef<LetteredValue> terms,
 // matmul
 //===----------------------------------------------------------------------===//
 
-/// Returns `value`, an operand of a matmul, with einsum letters for its dims.
-/// The last two dims get the letters in `matrix`. Batch dims get A, B, … from
-/// the right. Batch dims of size 1, which may be broadcast, are removed.
+/// Returns `value`, an operand of a matmul, with an einsum letter for each dim.
+/// The last two dims get the two letters in `matrix`. The batch dims get A, B,
+/// … from right to left. Batch dims of size 1 are removed, because the matmul
+/// may broadcast them.
 static LetteredValue named(GradientBuilder &b, Value value, StringRef matrix) {
   SmallVector<int64_t> shape;
   std::string letters;
@@ -76,10 +77,11 @@ static Value product(GradientBuilder &b, Value lhs, Value rhs,
   return b.make<MatmulOp>(lhs, rhs, transposeLhs, transposeRhs);
 }
 
-/// Builds each gradient as a matmul or as an einsum. If the matmul broadcasts
-/// an operand along batch dims, the gradient of that operand is a sum over
-/// these dims. An einsum sums while it multiplies, whereas a matmul would first
-/// store one product per batch index. All other gradients are matmuls.
+/// Builds each gradient as a matmul or as an einsum. If the forward matmul
+/// broadcasts an operand along batch dims, the gradient of that operand is
+/// summed over these dims, by an einsum. A matmul would first store one product
+/// per batch index, whereas an einsum adds the products as it computes them.
+/// All other gradients are matmuls.
 Gradients MatmulOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   Value lhs = getLhs(), rhs = getRhs(), dy = gradients.front();
   bool swapLhs = getTransposeLhs(), swapRhs = getTransposeRhs();

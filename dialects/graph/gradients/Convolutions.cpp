@@ -6,7 +6,7 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Returns `value` transposed so that its first two dims are exchanged.
+/// Returns `value` transposed so that dim 0 and dim 1 are exchanged.
 static Value swapFirst(GradientBuilder &b, Value value) {
   SmallVector<int64_t> perm =
       llvm::to_vector(llvm::seq<int64_t>(0, tensorType(value).getRank()));
@@ -28,9 +28,9 @@ template <typename Op> static SlidingWindow slidingOf(Op op) {
 }
 
 /// Returns, per spatial dim, how many elements the windows of a convolution
-/// read beyond the end of `input`. `outputs` and `taps` are the numbers of
-/// windows and of window elements per spatial dim. An entry is negative if the
-/// windows do not read the last elements of `input`.
+/// read beyond the end of `input`. `outputs` holds the number of windows per
+/// spatial dim, and `taps` the window size. An entry is negative if the windows
+/// do not reach the last elements of `input`.
 static SmallVector<int64_t> missing(const SlidingWindow &sliding, Value input,
                                     ArrayRef<int64_t> outputs,
                                     ArrayRef<int64_t> taps) {
@@ -49,9 +49,9 @@ static SmallVector<int64_t> ofAllDims(ArrayRef<int64_t> ofSpatial) {
   return counts;
 }
 
-/// Builds a convolution of `input` by `filter` whose spatial dims have the
-/// sizes `outputs`. Pads or crops the end of the input so that it ends where
-/// the last window ends.
+/// Builds a convolution of `input` by `filter` that has `outputs` results per
+/// spatial dim. To this end, pads or crops the end of the input so that it ends
+/// where the last window ends.
 static Value convolve(GradientBuilder &b, Value input, Value filter,
                       const SlidingWindow &sliding, ArrayRef<int64_t> outputs) {
   SmallVector<int64_t> pads(sliding.low), cut,
@@ -105,8 +105,8 @@ static Value channelsFirst(GradientBuilder &b, Value input, int64_t group) {
 ///
 ///   Σ over n, o of  dy[n, out, o] · input[n, in, o·stride + k·dilation − low]
 ///
-/// This sum is itself a convolution of `input` by `dy`. Batch and channels are
-/// exchanged in it, and so are strides and dilations.
+/// This sum is itself a convolution of `input` by `dy`, in which batch and
+/// channels are exchanged, and strides and dilations are exchanged.
 static Value filterGradient(GradientBuilder &b, Value input, Value dy,
                             const SlidingWindow &sliding, Value filter) {
   SlidingWindow turned{sliding.dilations, sliding.low, sliding.strides,
@@ -120,9 +120,9 @@ static Value filterGradient(GradientBuilder &b, Value input, Value dy,
 //===----------------------------------------------------------------------===//
 
 /// Returns whether the filter has size 1 in all spatial dims (1x1 convolution).
-/// If so, the filter is one matrix per group, and the gradients are built as
-/// matmuls. filterGradient() would build a convolution whose window is as large
-/// as the image, which libraries do not optimize.
+/// If so, the filter is one matrix per group, and callers build the gradients
+/// as matmuls. In that case, filterGradient() would build a convolution whose
+/// window is as large as the image, for which libraries have no fast kernel.
 static bool hasOneTap(Value filter) {
   return ShapedType::getNumElements(spatial(filter)) == 1;
 }
@@ -138,8 +138,8 @@ static Value flattened(GradientBuilder &b, Value tensor, int64_t group) {
 
 /// Builds the gradient of the input of a 1x1 convolution; `type` is the type of
 /// that input. Multiplies `dy`, the gradient of the convolution's result, by
-/// the transposed filter matrices. The products become the elements that
-/// windows read. All other elements are 0.
+/// the transposed filter matrices. Places the products at the input elements
+/// that the windows read, and 0 at all others.
 static Value multiplyBack(GradientBuilder &b, Value dy, Value filter,
                           const SlidingWindow &sliding, RankedTensorType type) {
   ArrayRef<int64_t> shape = tensorType(filter).getShape();
@@ -155,9 +155,8 @@ static Value multiplyBack(GradientBuilder &b, Value dy, Value filter,
   return sliceBack(b, b.reshape(product, places), starts, steps, type);
 }
 
-/// Builds a tensor with the elements of `input` that the windows of a 1x1
-/// convolution read. It has one element per output, which is 0 if the window
-/// reads padding.
+/// Builds a tensor of the input elements that the windows of a 1x1 convolution
+/// read: one element per output, which is 0 if the window reads padding.
 static Value sliceInput(GradientBuilder &b, Value input,
                         const SlidingWindow &sliding,
                         ArrayRef<int64_t> outputs) {
@@ -191,7 +190,7 @@ static Value matrixGradient(GradientBuilder &b, Value input, Value dy,
 
 /// Builds the gradient of the filter of a convolution of `input`: by matmuls if
 /// the filter is 1x1, otherwise by a convolution. `dy` is the gradient of the
-/// result.
+/// convolution's result.
 static Value ofFilter(GradientBuilder &b, Value input, Value dy,
                       const SlidingWindow &sliding, Value filter) {
   return hasOneTap(filter) ? matrixGradient(b, input, dy, sliding, filter)
@@ -211,11 +210,13 @@ Gradients ConvOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   return operands;
 }
 
-/// Builds the gradients of a conv_transpose, which is the adjoint of a
-/// convolution. The gradient of its input is that convolution, applied to `dy`,
-/// the gradient of the result. The gradient of its filter is that of the
-/// convolution's filter, computed with `dy` in place of the input and with the
-/// input in place of the result's gradient.
+/// Builds the gradients of a conv_transpose. It is the adjoint of a convolution
+/// C with the same filter. `dy` is the gradient of the conv_transpose's result.
+///
+///   gradient of   is
+///   input         C applied to `dy`
+///   filter        the filter gradient of C for the input `dy` of C, with the
+///                 conv_transpose's input as the gradient of C's result
 Gradients ConvTransposeOp::buildGradients(GradientBuilder &b,
                                           ValueRange gradients) {
   Value dy = gradients.front(), input = getInput(), filter = getFilter();

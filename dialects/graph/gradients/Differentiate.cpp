@@ -8,8 +8,8 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Returns whether `value` can have a gradient. It can if it is a float tensor
-/// with at least one element.
+/// Returns whether `value` can have a gradient: it is a float tensor with at
+/// least one element.
 static bool canFlowTo(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type && isa<FloatType>(type.getElementType()) &&
@@ -19,20 +19,22 @@ static bool canFlowTo(Value value) {
 namespace {
 /// Builds gradients by visiting the ops of a block in reverse order.
 ///
-/// Invariant: `gradients` maps each value to the sum of the gradients that its
-/// visited users contribute. All users of a value come after the op that
-/// defines the value. The sum is therefore complete when that op is visited.
+/// Invariant: `gradients` maps each value to the sum of the gradients
+/// contributed by those of its users that have been visited. All users of a
+/// value come after the op that defines the value, and are therefore visited
+/// before that op. The sum is complete when the defining op is visited.
 class BackwardPass {
 public:
   BackwardPass(Operation *before, GradientBuilder::OnOp onOp,
                GradientBuilder::StaysWhole staysWhole)
       : before(before), onOp(onOp), staysWhole(staysWhole) {}
-  // No copies, because the callback `isDependent` points to this object.
+  // Copies are deleted, because the callback `isDependent` refers to this
+  // object.
   BackwardPass(const BackwardPass &) = delete;
   BackwardPass &operator=(const BackwardPass &) = delete;
 
-  /// Builds and returns the gradients of the values `wanted`. The arguments
-  /// have the same meaning as those of differentiate().
+  /// Builds and returns the gradients of the values `wanted`. The arguments are
+  /// those of differentiate().
   Gradients run(Value target, Value seed, ValueRange wanted) {
     Block::iterator end =
         target.getDefiningOp()
@@ -51,8 +53,9 @@ public:
 
 private:
   /// Inserts into `dependent` the values `wanted`, and all results of ops
-  /// before `end` that depend on them through float tensors. Returns the first
-  /// op that reads such a value, or `end` if there is none.
+  /// before `end` that depend on these values through float tensors. Returns
+  /// the first op that reads a value in `dependent`, or `end` if there is no
+  /// such op.
   Block::iterator findDependent(Block &block, ValueRange wanted,
                                 Block::iterator end) {
     for (Value value : wanted)
@@ -85,8 +88,8 @@ private:
     Gradients built = differentiable.buildGradients(builder, flowing);
     if (failed(built))
       return failure();
-    // onlyGradient() returns a list that is shorter than that of the operands.
-    // Add null entries for the missing ones.
+    // onlyGradient() returns a list with one entry, even if `op` has more
+    // operands. Add null entries for the other operands.
     built->resize(op.getNumOperands());
     for (auto [operand, gradient] : llvm::zip_equal(op.getOperands(), *built))
       if (gradient && dependent.contains(operand))
@@ -95,7 +98,7 @@ private:
   }
 
   /// Adds `gradient`, the contribution of one user, to the gradient of `value`.
-  /// Builds an op that adds the two if `value` has a gradient already.
+  /// Builds an addition if another user has already contributed.
   void flow(Value value, Value gradient, GradientBuilder &builder) {
     assert(value.getType() == gradient.getType());
     Value &all = gradients[value];

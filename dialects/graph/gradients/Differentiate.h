@@ -9,8 +9,8 @@ namespace pcc::graph {
 
 /// Builds the gradients of a loss with respect to the values `wanted` by
 /// reverse-mode differentiation. Returns one gradient per value in `wanted`, in
-/// the same order. The gradient has the type of the value. It is null if no
-/// path of float tensors leads from the value to the loss.
+/// order. Each gradient has the type of its value. It is null if no path of
+/// float tensors leads from the value to the loss.
 ///
 ///   target  value at which the backward pass begins, usually the loss
 ///   seed    gradient of the loss with respect to `target`, of the type of
@@ -23,13 +23,14 @@ namespace pcc::graph {
 /// op is differentiated only if it is on a path of float tensors from a wanted
 /// value to `target`.
 ///
-/// If a value has several users, each user contributes a gradient, and the
-/// contributions are added in reverse order of the users. `onOp` receives, as
-/// the forward op of each addition, the earlier one of the two users.
+/// If a value has several users, each user contributes a gradient. The
+/// contributions are added in reverse order of the users.
 ///
 /// `onOp` is called for each new op, with the forward op whose gradient the new
-/// op helps to compute. `staysWhole` decides which attention ops get fused
-/// gradient ops (see GradientBuilder::staysWhole). Both may be null.
+/// op helps to compute. For an op that adds the contributions of two users, the
+/// forward op is the earlier of these users. `staysWhole` decides which
+/// attention ops get fused gradient ops (see GradientBuilder::staysWhole).
+/// `onOp` and `staysWhole` may be null.
 ///
 /// Fails if an op on such a path has no gradient. The error is emitted at that
 /// op. Ops that were built before the error stay in the block.

@@ -13,8 +13,9 @@ using namespace pcc::graph;
 /// Derivative of erf at 0: 2 / √π.
 static const double erfSlope = 2 / std::sqrt(M_PI);
 
-/// Builds 1 − x² as the product (1 − x)(1 + x). The product is exact near x = 1
-/// and x = -1. The difference of 1 and a rounded x² would lose digits there.
+/// Builds 1 − x² as the product (1 − x)(1 + x). Near x = 1 and x = -1, the
+/// product is accurate, whereas subtracting a rounded x² from 1 would lose
+/// digits.
 static Value oneMinusSquare(GradientBuilder &b, Value x) {
   return b.mul(b.sub(1, x), b.add(x, 1));
 }
@@ -25,8 +26,8 @@ static Value gaussian(GradientBuilder &b, Value x) {
 }
 
 /// Defines buildGradients of an op with one operand x. GRADIENT is an
-/// expression that builds the gradient of x. It may use x, the result y and the
-/// gradient dy of y. It is null if the derivative is 0 almost everywhere.
+/// expression that builds the gradient of x from x, the result y and the
+/// gradient dy of y. GRADIENT is null if the derivative is 0 almost everywhere.
 #define PCC_GRADIENT(OP, GRADIENT)                                             \
   Gradients OP::buildGradients(GradientBuilder &b, ValueRange gradients) {     \
     [[maybe_unused]] Value x = getInput(), y = getResult(),                    \
@@ -105,9 +106,10 @@ Gradients GeluOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 //===----------------------------------------------------------------------===//
 
 /// Builds the gradients of the operands lhs and rhs of a binary op that
-/// broadcasts them. `left` and `right` build these gradients in the shape of
-/// the result. The function then sums them over the broadcast dims. Calls
-/// `left` or `right` only if the gradient is needed.
+/// broadcasts them. `left` builds the gradient of lhs in the shape of the
+/// result, and `right` that of rhs. This function then sums each gradient over
+/// the dims along which the op broadcasts the operand. If the gradient of an
+/// operand is not needed, its callback is not called.
 template <typename Op, typename Left, typename Right>
 static Gradients binary(GradientBuilder &b, Op op, Left left, Right right) {
   SmallVector<Value> gradients(2);
@@ -118,9 +120,9 @@ static Gradients binary(GradientBuilder &b, Op op, Left left, Right right) {
   return gradients;
 }
 
-/// Defines buildGradients of an op with two operands that broadcast. LEFT and
-/// RIGHT are the expressions that build the gradients of lhs and rhs. They may
-/// use lhs, rhs, the result y and the gradient dy of y.
+/// Defines buildGradients of an op with two operands that broadcast. The
+/// expression LEFT builds the gradient of lhs, and RIGHT the gradient of rhs.
+/// Both may use lhs, rhs, the result y and the gradient dy of y.
 #define PCC_GRADIENT(OP, LEFT, RIGHT)                                          \
   Gradients OP::buildGradients(GradientBuilder &b, ValueRange gradients) {     \
     [[maybe_unused]] Value lhs = getLhs(), rhs = getRhs(), y = getResult(),    \
@@ -166,9 +168,9 @@ Gradients PowOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 }
 
 /// Builds the gradients of max or min. The operand that equals the result gets
-/// the gradient. If both operands are equal, each gets half of it. `loses` is
-/// the comparison that is true for an operand that is not the result: Less for
-/// max, Greater for min.
+/// the gradient `dy`, and the other operand gets 0. If both operands are equal,
+/// each gets half of `dy`. `loses`(a, b) is the comparison that is true if
+/// operand a gets 0: Less for max, Greater for min.
 template <typename Op>
 static Gradients extreme(GradientBuilder &b, Op op, Predicate loses, Value dy) {
   Value lhs = op.getLhs(), rhs = op.getRhs();

@@ -7,15 +7,15 @@
 
 namespace pcc::graph {
 
-/// Gradients of a list of values, in the order of the list. An entry is null if
-/// the loss does not depend on the value. Failure means that an error has been
-/// emitted.
+/// Gradients of the loss with respect to a list of values, in the order of the
+/// list. An entry is null if the loss does not depend on the value. Failure
+/// means that an error has been emitted.
 using Gradients = llvm::FailureOr<llvm::SmallVector<mlir::Value>>;
 
 /// Builds the ops that compute the gradients of the operands of one forward op.
 /// New ops are inserted in front of a given op and have the location of the
-/// forward op. A method that takes a number in place of a tensor converts the
-/// number to the element type of the other tensor.
+/// forward op. Some methods accept a number in place of one tensor. They
+/// convert the number to the element type of the other tensor.
 class GradientBuilder : public TensorBuilder {
 public:
   /// Callback that is called for each new op: `made` is that op, and `forward`
@@ -51,7 +51,8 @@ public:
   // Arithmetic
   //===--------------------------------------------------------------------===//
 
-  /// Creates an op of one operand whose result has the type of `x`.
+  /// Creates an op of type `Op` with the single operand `x`. The result has the
+  /// type of `x`.
   template <typename Op> mlir::Value apply(mlir::Value x) {
     return make<Op>(x.getType(), x);
   }
@@ -106,8 +107,8 @@ public:
   /// instead.
   mlir::Value pad(mlir::Value value, llvm::ArrayRef<int64_t> low,
                   llvm::ArrayRef<int64_t> high, double fill = 0);
-  /// Takes `size` elements of `value` along dim `dim`, at the indices `start`,
-  /// `start + step`, `start + 2 step`, …. `step` is 1 or -1.
+  /// Extracts `size` elements of `value` along dim `dim`, at the indices
+  /// `start`, `start + step`, `start + 2 step`, …. `step` is 1 or -1.
   mlir::Value slice(mlir::Value value, int64_t dim, int64_t start, int64_t size,
                     int64_t step = 1);
 
@@ -149,10 +150,10 @@ private:
   StaysWhole isWhole;
 };
 
-/// Returns the gradients of an op whose operands other than operand 0 have no
-/// gradient. `gradient` is the gradient of operand 0; null if the loss does not
-/// depend on that operand. The returned list has one entry only. Callers treat
-/// the missing entries as null.
+/// Returns the gradients of the operands of an op if only operand 0 has a
+/// gradient. `gradient` is the gradient of operand 0. It is null if the loss
+/// does not depend on that operand. The returned list has only this entry.
+/// Callers treat the missing entries as null.
 Gradients onlyGradient(mlir::Value gradient);
 
 } // namespace pcc::graph

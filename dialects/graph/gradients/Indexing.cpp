@@ -2,8 +2,8 @@
 //
 // The gradient of a gather is a scatter that adds into zeros, and the gradient
 // of a scatter is a gather. If a gather reads a single index along its dim, its
-// gradient needs no scatter: the index is compared with all positions of the
-// dim, which is element-wise.
+// gradient needs no scatter: an element-wise comparison of that index with 0,
+// 1, 2, … selects the element.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,8 +30,8 @@ static Value positions(GradientBuilder &b, Value data, int64_t dim,
 }
 
 /// Builds the gradient of `data` for a gather_elements that read one element
-/// along `dim` for each index of the other dims. Where the index along `dim`
-/// equals `index`, the result has `gradient`; elsewhere it is 0. `index` and
+/// along `dim` for each index of the other dims. The result is `gradient` where
+/// the index along `dim` equals `index`, and 0 elsewhere. `index` and
 /// `gradient` have size 1 along `dim`, and the shape of `data` in all other
 /// dims. A negative `index` counts from the end of the dim.
 static Value gatherOneBack(GradientBuilder &b, Value gradient, Value index,
@@ -56,8 +56,8 @@ Value pcc::graph::gatherBack(GradientBuilder &b, ScatterKind kind,
                                    gradient, static_cast<uint64_t>(dim));
 }
 
-/// Appends a dim of size 1 to `indices`. Each index is then an index tuple of
-/// length 1, which is the form that scatter_nd requires.
+/// Appends a dim of size 1 to `indices`. Each index thereby becomes an index
+/// tuple of length 1, which is the form that scatter_nd requires.
 static Value tuples(GradientBuilder &b, Value indices) {
   SmallVector<int64_t> shape(tensorType(indices).getShape());
   shape.push_back(1);
@@ -75,9 +75,10 @@ static SmallVector<int64_t> inFront(int64_t rank, int64_t first,
 }
 
 /// Builds the gradient of the data operand of a gather: a scatter_nd of rows
-/// into zeros. scatter_nd requires that the dims of the indices are the first
-/// dims of `dy`, and that the gathered dim is the first dim of the data.
-/// Therefore transposes both, and transposes the result back.
+/// into zeros. scatter_nd requires that the first dims of `dy` are those of the
+/// indices, and that dim 0 of the data is the gathered dim. The function
+/// therefore transposes `dy`, scatters into zeros of the transposed shape, and
+/// transposes the result back.
 Gradients GatherOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   RankedTensorType data = tensorType(getData());
   int64_t dim = getDim();
@@ -104,9 +105,9 @@ Gradients GatherElementsOp::buildGradients(GradientBuilder &b,
                                  getIndices(), getData(), getDim()));
 }
 
-/// Builds the index tuples of a scatter_nd without batch dims from those of
-/// `op`, a gather_nd with batch dims. Inserts the batch indices at the front of
-/// each tuple.
+/// Builds the index tuples of a scatter_nd from those of `op`, a gather_nd with
+/// batch dims. scatter_nd has no batch dims, so the batch indices are inserted
+/// at the front of each tuple.
 static Value wholeTuples(GradientBuilder &b, GatherNdOp op) {
   RankedTensorType indices = tensorType(op.getIndices());
   SmallVector<int64_t> shape(indices.getShape());
@@ -130,16 +131,16 @@ Gradients GatherNdOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 //===----------------------------------------------------------------------===//
 
 /// Builds the gradients of the operands `data` and `updates` of a scatter. `dy`
-/// is the gradient of the result. `read` builds the elements of `dy` at the
-/// indices of the updates. `clear(zeros)` builds `dy` with zeros at these
-/// indices.
+/// is the gradient of the result. `read()` builds the elements of `dy` at the
+/// indices of the updates. `clear(zeros)` builds a copy of `dy` with zeros at
+/// these indices.
 ///
 ///   kind   gradient of data   gradient of updates
 ///   Add    dy                 read()
 ///   Set    clear(zeros)       read()
 ///
-/// If several updates of a Set have the same index, it is undefined which of
-/// them is stored. Each of these updates then gets the gradient. Emits an error
+/// If several updates of a Set have equal indices, it is undefined which of
+/// these updates is stored. Each of them then gets the gradient. Emits an error
 /// for any other kind.
 template <typename Op, typename Read, typename Clear>
 static Gradients scatter(GradientBuilder &b, Op op, Value dy, Read read,

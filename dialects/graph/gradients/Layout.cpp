@@ -40,7 +40,7 @@ Gradients ConcatOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 // slice
 //===----------------------------------------------------------------------===//
 
-/// Inserts `step - 1` zeros after each element along `dim`.
+/// Inserts `step - 1` zeros after each element of `value` along `dim`.
 ///   [a b], step 3:  [a 0 0 b 0 0]
 static Value spread(GradientBuilder &b, Value value, int64_t dim,
                     int64_t step) {
@@ -53,9 +53,10 @@ static Value spread(GradientBuilder &b, Value value, int64_t dim,
   return b.reshape(b.pad(b.reshape(value, split), low, high), shape);
 }
 
-/// Builds the gradient of a slice one dim at a time. Reverses the dim if the
-/// slice's step is negative, inserts zeros between elements if the step is
-/// larger than 1, and pads the dim to the size of the sliced tensor.
+/// Builds the gradient of a slice, one dim after another. Reverses `gradient`
+/// along the dim if the slice's step is negative. Inserts zeros between
+/// elements if the step is larger than 1 or less than -1. Then pads the dim to
+/// the size of the sliced tensor.
 Value pcc::graph::sliceBack(GradientBuilder &b, Value gradient,
                             ArrayRef<int64_t> starts, ArrayRef<int64_t> steps,
                             RankedTensorType type) {
@@ -88,15 +89,15 @@ namespace {
 /// elements. For i < count, the element with index start + i copies the operand
 /// element with index source + i · step.
 struct CopiedRange {
-  /// First index and number of indices of the range; operand index that the
-  /// first of them copies; step (1, -1 or 0) from one copied operand index to
-  /// the next.
+  /// First index of the range in the padded dim; number of indices in the
+  /// range; operand index whose element is copied to index `start`; and step
+  /// (1, -1 or 0) from one copied operand index to the next.
   int64_t start, count, source, step;
 };
 } // namespace
 
 /// Splits dim `dim` of the result of a pad of mode reflect, edge or wrap into
-/// ranges that copy operand elements at a constant step.
+/// ranges. Each range copies operand elements at a constant step of 1, -1 or 0.
 ///   reflect by 2 of [a b c]:  [c b a] [b c] [b a]
 static SmallVector<CopiedRange> runsOf(PadOp op, int64_t dim) {
   SmallVector<CopiedRange> runs;
@@ -118,10 +119,11 @@ static SmallVector<CopiedRange> runsOf(PadOp op, int64_t dim) {
   return runs;
 }
 
-/// Returns `gradient`, the gradient of the result of a pad, with the gradients
-/// of all copies of each operand element added along `dim`. For each range of
-/// copies, takes the slice of `gradient`, reverses it if the step is -1, and
-/// sums it if the step is 0. Then pads it to the operand's size and adds it.
+/// Sums `gradient`, the gradient of the result of a pad, along `dim` over all
+/// copies of each operand element. For each range of copies, slices `gradient`,
+/// reverses the slice if the step is -1, and sums the slice if the step is 0.
+/// Then pads the slice to the operand's size. The result is the sum of all
+/// slices.
 static Value foldCopies(GradientBuilder &b, PadOp op, Value gradient,
                         int64_t dim) {
   int64_t size = tensorType(op.getInput()).getDimSize(dim);
@@ -145,10 +147,10 @@ static Value foldCopies(GradientBuilder &b, PadOp op, Value gradient,
   return sum;
 }
 
-/// Builds the gradient of the operand of a pad from `gradient`, that of the
-/// result. With constant padding, crops `gradient` to the operand. In all other
-/// modes, the padding copies operand elements, so the gradients of all copies
-/// of an element are added.
+/// Builds the gradient of the operand of a pad from `gradient`, the gradient of
+/// the pad's result. With constant padding, crops `gradient` to the operand. In
+/// all other modes, the padding copies operand elements, so the gradients of
+/// all copies of an element are added.
 static Value ofPaddedInput(GradientBuilder &b, PadOp op, Value gradient) {
   if (op.getMode() == PadMode::Constant) {
     auto negate = [](int64_t count) { return -count; };
@@ -160,8 +162,8 @@ static Value ofPaddedInput(GradientBuilder &b, PadOp op, Value gradient) {
   return gradient;
 }
 
-/// Builds a boolean tensor of the shape of the pad's result. It is true at each
-/// element of the padding.
+/// Builds a boolean tensor of the shape of the pad's result that is true at
+/// each element of the padding and false elsewhere.
 static Value padding(GradientBuilder &b, PadOp op) {
   Type boolean = b.getI1Type();
   auto type =
@@ -185,9 +187,9 @@ Gradients PadOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 //===----------------------------------------------------------------------===//
 
 /// Exchanges the two elements of each pair along the last dim of `table`, a
-/// table of cosines or sines for rotary. If `interleaved`, a pair consists of
-/// elements 2 i and 2 i + 1. Otherwise it consists of element i of the first
-/// half and element i of the second half.
+/// table of cosines or sines for rotary. If `interleaved` is true, a pair
+/// consists of the elements 2·i and 2·i+1. Otherwise it consists of element i
+/// of the first half and element i of the second half.
 static Value swapPairs(GradientBuilder &b, Value table, bool interleaved) {
   SmallVector<int64_t> shape(tensorType(table).getShape());
   if (shape.empty() || shape.back() == 1)
@@ -200,10 +202,14 @@ static Value swapPairs(GradientBuilder &b, Value table, bool interleaved) {
   return b.reshape(swapped, shape);
 }
 
-/// Builds the gradient of rotary. The forward op rotates each pair (p, q) to
-/// (p c − q s, q c' + p s'), with cosines c, c' and sines s, s'. The gradient
-/// of the pair is (dp c + dq s', dq c' − dp s). This is a rotary op on (dp, dq)
-/// whose sines are exchanged within pairs and negated.
+/// Builds the gradient of rotary. The forward op rotates each pair (p, q) with
+/// cosines c, c' and sines s, s'. The gradients of the pairs are dp and dq:
+///
+///   result     (p c − q s, q c' + p s')
+///   gradient   (dp c + dq s', dq c' − dp s)
+///
+/// The gradient is computed by a rotary op on (dp, dq), for which the two sines
+/// of each pair are exchanged and negated.
 Gradients RotaryOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   Value dy = gradients.front(), x = getInput();
   bool interleaved = getInterleaved();

@@ -1,8 +1,9 @@
 //===- Norms.cpp - gradients of softmaxes and norms -----------------------===//
 //
-// Statistics of rows are recomputed from the operand rather than kept. This
-// costs no extra memory traffic, because the gradient reads the rows anyway.
-// Types narrower than f32 are computed in f32, as the forward ops do.
+// Statistics of rows are recomputed from the operand and not stored by the
+// forward pass. This costs no extra memory traffic, because the gradient reads
+// the rows anyway. Types narrower than f32 are computed in f32, as in the
+// forward ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,16 +16,16 @@ using namespace pcc::graph;
 // Softmaxes
 //===----------------------------------------------------------------------===//
 
-/// Builds the gradient of softmax. With the result y and its gradient dy, it is
-/// y (dy − Σ dy y), where the sum is over the dim of the softmax.
+/// Builds the gradient of softmax. It is y (dy − Σ dy y), where y is the
+/// result, dy its gradient, and the sum is along the dim of the softmax.
 Gradients SoftmaxOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   Value y = b.widen(getResult()), dy = b.widen(gradients.front());
   Value mean = b.sum(b.mul(dy, y), {static_cast<int64_t>(getDim())});
   return onlyGradient(b.castLike(b.mul(y, b.sub(dy, mean)), getInput()));
 }
 
-/// Builds the gradient of log_softmax. With the result y and its gradient dy,
-/// it is dy − e^y Σ dy, where the sum is over the dim of the softmax.
+/// Builds the gradient of log_softmax. It is dy − e^y Σ dy, where y is the
+/// result, dy its gradient, and the sum is along the dim of the softmax.
 Gradients LogSoftmaxOp::buildGradients(GradientBuilder &b,
                                        ValueRange gradients) {
   Value y = b.widen(getResult()), dy = b.widen(gradients.front());
@@ -38,15 +39,16 @@ Gradients LogSoftmaxOp::buildGradients(GradientBuilder &b,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Builds the gradients of layer_norm or rms_norm. The normalized operand is h
-/// = (x − mean(x)) / deviation, and the result is h · scale + bias. With the
-/// gradient dy of the result:
+/// Builds the gradients of layer_norm or rms_norm. With the normalized operand
+/// h and the gradient dy of the result:
 ///
+///   h       = (x − mean(x)) / deviation
+///   result  = h · scale + bias
 ///   d x     = (g − mean(g) − h mean(g h)) / deviation,  g = dy scale
 ///   d scale = Σ dy h
 ///
 /// Means are taken over the normalized dims, and the sum over all other dims.
-/// For rms_norm, mean(x) and mean(g) are absent.
+/// For rms_norm, mean(x), mean(g) and bias are absent.
 template <typename Op> class NormGradient {
 public:
   static constexpr bool isCentred = std::is_same_v<Op, LayerNormOp>;
@@ -73,8 +75,8 @@ private:
   /// Builds the mean of `value` over the normalized dims.
   Value mean(Value value) { return b.reduce(ReduceKind::Mean, value, row); }
 
-  /// Builds the ops that compute the normalized operand h again. Stores
-  /// 1 / deviation in `factor`.
+  /// Builds the ops that recompute the normalized operand h. Stores h in
+  /// `normalised` and 1 / deviation in `factor`.
   void normalise() {
     Value x = b.widen(op.getInput());
     Value centred = isCentred ? b.sub(x, mean(x)) : x;
@@ -92,8 +94,8 @@ private:
 };
 } // namespace
 
-/// Builds the gradients of the operand x and of the scale of a norm. A gradient
-/// that is not needed is null.
+/// Builds the gradients of the operands x and scale of a norm. The gradient of
+/// an operand is null if it is not needed.
 template <typename Op>
 static SmallVector<Value> normGradients(GradientBuilder &b, Op op, Value dy) {
   SmallVector<Value> operands(op->getNumOperands());

@@ -11,8 +11,8 @@ using namespace pcc::graph;
 /// Divides `dy`, the gradient of an average pool's result, by the number of
 /// elements over which each window averages. The number is a product of one
 /// count per spatial dim (graph::countedTaps), so `dy` is divided by one count
-/// after the other. If padding does not count, windows at the edges have
-/// smaller counts.
+/// after the other. Windows at the edges have smaller counts if the average
+/// excludes padding.
 static Value divided(GradientBuilder &b, PoolOp op, Value dy) {
   size_t numDims = op.getWindow().size();
   for (size_t dim = 0; dim < numDims; ++dim) {
@@ -61,15 +61,14 @@ static Value interleave(GradientBuilder &b, ArrayRef<Value> values,
 
 namespace {
 /// Builds the gradient of a max pool without a scatter. The gradient of each
-/// window goes to the first element (tap) of the window that equals the
+/// window belongs to the first element (tap) of the window that equals the
 /// maximum.
 ///
-/// A phase of the input consists of all input elements with the same index
-/// modulo the stride. Its elements have the same distance as the windows. Over
-/// all windows, a given tap therefore reads elements of one phase only. For
-/// each phase, the gradients of all taps that read it are added element by
-/// element. In the end, the phases are interleaved into the gradient of the
-/// input.
+/// A phase consists of the input elements whose indices are equal modulo the
+/// stride. Windows are one stride apart, so a given tap reads elements of one
+/// phase only, whatever the window. For each phase, the gradients of all taps
+/// that read it are added element by element. Finally, the phases are
+/// interleaved into the gradient of the input.
 ///
 ///   3 taps, stride 2, output o:  taps 0 and 2 at 2 o and 2 (o + 1): phase 0
 ///                                tap 1 at 2 o + 1: phase 1
@@ -103,10 +102,10 @@ private:
                                   op.getStrides()[dim]);
   }
 
-  /// Adds the gradients of those windows whose first maximum is at the window
-  /// element `tap` to one phase (input elements of equal index modulo the
-  /// strides): the phase that `tap` reads. `tap` holds an index per spatial
-  /// dim.
+  /// Adds gradients to the phase (input elements of equal index modulo the
+  /// strides) that the window element `tap` reads. These are the gradients of
+  /// the windows whose first maximum is at `tap`. `tap` holds one index per
+  /// spatial dim.
   void addTap(ArrayRef<int64_t> tap) {
     int64_t phase = 0;
     SmallVector<int64_t> low(2, 0), high(2, 0);
@@ -124,7 +123,7 @@ private:
 
   /// Interleaves all phases (input elements of equal index modulo the strides)
   /// into the gradient of the input, and returns it. With stride 2 in one dim,
-  /// the phases [a, c, e] and [b, d, f] give [a, b, c, d, e, f].
+  /// the phases [a, c, e] and [b, d, f] yield [a, b, c, d, e, f].
   ///
   /// Dims are interleaved one at a time, from the last to the first. `phases`
   /// is sorted so that phases that differ only in the last dim are adjacent.
@@ -161,7 +160,8 @@ private:
 
   /// Builds a boolean tensor with one element per window. It is true if the
   /// first maximum of the window is at the window element `tap`. Must be called
-  /// for all taps in row-major order, because it updates `found`.
+  /// for all taps in row-major order, because `found` accumulates which windows
+  /// have had their maximum at an earlier tap.
   Value isFirst(ArrayRef<int64_t> tap) {
     SmallVector<int64_t> starts(2, 0), steps(2, 1);
     for (auto [index, dilation] : llvm::zip_equal(tap, op.getDilations()))
@@ -189,13 +189,13 @@ private:
   PoolOp op;
   Value dy;
   size_t numDims;
-  /// `padded` is the padded input. `found` is a boolean tensor that is true for
-  /// windows whose maximum occurs at a window element (tap) processed so far.
-  /// `found` is null before the first tap.
+  /// `padded` is the padded input. `found` is a boolean tensor with one element
+  /// per window. It is true if the window has its maximum at one of the window
+  /// elements (taps) processed so far. `found` is null before the first tap.
   Value padded, found;
   /// For each phase (input elements of equal index modulo the strides), the sum
-  /// of the gradients that have been added to it. Null if no gradient has been
-  /// added.
+  /// of the gradients added to the phase so far. An entry is null before the
+  /// first addition.
   SmallVector<Value> phases;
 };
 } // namespace

@@ -9,8 +9,8 @@ using namespace pcc::graph;
 // reduce
 //===----------------------------------------------------------------------===//
 
-/// Reshapes `reduced`, which has the shape of the result of `op`, so that each
-/// dim that `op` reduces is present with size 1.
+/// Reshapes `reduced`, which has the shape of the result of `op`, so that every
+/// dim reduced by `op` is present with size 1.
 static Value kept(GradientBuilder &b, ReduceOp op, Value reduced) {
   SmallVector<int64_t> shape(tensorType(op.getInput()).getShape());
   for (int64_t dim : op.getDims())
@@ -40,9 +40,9 @@ static Value shared(GradientBuilder &b, ReduceOp op, Value dy) {
 }
 
 /// Builds, for each element of the operand of a product reduction, the product
-/// of all other elements that are reduced with it. The division of the whole
-/// product by the element would fail for an element 0. The function therefore
-/// multiplies only elements that are not 0. The result is 0 wherever another
+/// of all other elements that are reduced with it. Dividing the whole product
+/// by the element would fail for an element 0. The function therefore
+/// multiplies only elements that are not 0, and sets the result to 0 if another
 /// element is 0.
 static Value productOfOthers(GradientBuilder &b, ReduceOp op) {
   Value x = op.getInput();
@@ -80,8 +80,9 @@ Gradients CumSumOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
                                        getExclusive(), !getReverse()));
 }
 
-/// Builds the gradient of the operand of topk. The scatter has
-/// ScatterKind::Set, because topk selects no element twice.
+/// Builds the gradient of the operand of topk: a scatter of the gradient of the
+/// selected values into zeros. The scatter may overwrite (ScatterKind::Set),
+/// because topk selects no element twice.
 Gradients TopKOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   return onlyGradient(gatherBack(b, ScatterKind::Set, gradients.front(),
                                  getIndices(), getInput(), getDim()));

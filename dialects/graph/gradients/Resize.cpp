@@ -10,9 +10,10 @@ static int64_t sizeOf(Value value, int64_t dim) {
   return tensorType(value).getDimSize(dim);
 }
 
-/// Returns whether the resize repeats each operand element along `dim` the same
-/// number of times, with all copies of an element adjacent. This is so in mode
-/// nearest with an integer factor.
+/// Returns whether the resize copies each operand element along `dim` equally
+/// often, to adjacent result elements. This holds in mode nearest with an
+/// integer factor:
+///   [a b] resized by factor 2:  [a a b b]
 static bool repeatsEach(ResizeOp op, int64_t dim) {
   int64_t from = sizeOf(op.getInput(), dim), to = sizeOf(op.getResult(), dim);
   if (op.getMode() != ResizeMode::Nearest || to % from)
@@ -22,8 +23,9 @@ static bool repeatsEach(ResizeOp op, int64_t dim) {
   });
 }
 
-/// Builds the gradient of a resize along a dim in which each operand element is
-/// repeated (repeatsEach()). Sums the gradients of all copies of each element.
+/// Builds the gradient of a resize along a dim for which repeatsEach() returns
+/// true: each operand element is copied to several result elements. Sums the
+/// gradients of all copies of each element.
 static Value sumCopies(GradientBuilder &b, ResizeOp op, Value gradient,
                        int64_t dim) {
   SmallVector<int64_t> shape(tensorType(gradient).getShape()), split(shape);
@@ -35,7 +37,7 @@ static Value sumCopies(GradientBuilder &b, ResizeOp op, Value gradient,
 
 /// Builds the matrix of the resize along `dim`, of shape [result size, operand
 /// size]. Entry (i, j) is the weight of operand element j in result element i.
-/// The element type is that of `model`.
+/// The matrix has the element type of `model`.
 static Value shares(GradientBuilder &b, ResizeOp op, int64_t dim, Value model) {
   int64_t from = sizeOf(op.getInput(), dim), to = sizeOf(op.getResult(), dim);
   SmallVector<double> shares(from * to, 0);
@@ -46,8 +48,8 @@ static Value shares(GradientBuilder &b, ResizeOp op, int64_t dim, Value model) {
 }
 
 /// Multiplies `gradient` along `dim` by the transpose of `matrix`, the matrix
-/// of the resize along `dim`. A resize along one dim is a product with that
-/// matrix, so its gradient is a product with the transpose.
+/// of the resize along `dim`. The forward resize multiplies by `matrix`, so the
+/// gradient multiplies by the transpose.
 static Value multiply(GradientBuilder &b, Value gradient, Value matrix,
                       int64_t dim) {
   std::string from, to;

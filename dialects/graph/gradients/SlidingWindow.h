@@ -15,8 +15,9 @@ inline llvm::ArrayRef<int64_t> spatial(mlir::Value value) {
 
 /// Strides, padding, dilations and groups of a convolution. Along each spatial
 /// dim, output o multiplies filter element (tap) k by the input element with
-/// index o · stride + k · dilation − low, where `low` is the padding before the
-/// input.
+/// index
+///   o · stride + k · dilation − low
+/// where `low` is the padding before the input.
 struct SlidingWindow {
   /// Stride, padding before the input, and dilation: one entry per spatial dim,
   /// in elements.
@@ -25,9 +26,10 @@ struct SlidingWindow {
   /// only the channels of that group.
   int64_t group;
 
-  /// Returns the length of the range of input elements that outputs 0 to
-  /// `outputs - 1` read along spatial dim `dim`, padding included. `taps` is
-  /// the size of the filter along that dim. The range begins at index -low.
+  /// Returns how many consecutive input elements, padding included, the outputs
+  /// 0 to `outputs - 1` span along spatial dim `dim`. `taps` is the size of the
+  /// filter along that dim. The range begins at index -low, the first element
+  /// of padding.
   int64_t reach(size_t dim, int64_t outputs, int64_t taps) const {
     return (outputs - 1) * strides[dim] + (taps - 1) * dilations[dim] + 1;
   }

@@ -1,7 +1,8 @@
 //===- Attention.cpp - types, checks and costs of attention ops -----------===//
 //
 // Shapes of attention and its gradients: query [B, H, S, D], key [B, K, T, D]
-// and value [B, K, T, E], where K key heads divide H query heads.
+// and value [B, K, T, E]. K, the number of key heads, divides H, the number of
+// query heads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,9 +13,9 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Returns the type of the result of attention. It is the type of the query
-/// with the last dim of the value. Emits an error and fails unless query, key
-/// and value have rank 4.
+/// Returns the type of the result of attention: the type of the query, except
+/// that the last dim is that of the value. Emits an error and fails unless
+/// query, key and value have rank 4.
 static FailureOr<RankedTensorType> resultType(std::optional<Location> loc,
                                               Value queries, Value keys,
                                               Value values) {
@@ -29,8 +30,8 @@ static FailureOr<RankedTensorType> resultType(std::optional<Location> loc,
 }
 
 /// Returns the type of a tensor of softmax statistics, such as the row maximum,
-/// which attention_query_gradient returns. It has one number per query and
-/// head. The element type is that of `query`, or f32 if that is narrower.
+/// which attention_query_gradient returns. The tensor has one number per query
+/// and head. Its element type is that of `query`, but at least f32.
 static RankedTensorType rowType(RankedTensorType query) {
   Type element = query.getElementType();
   if (element.getIntOrFloatBitWidth() < 32)
@@ -68,11 +69,11 @@ AttentionKeyGradientOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   return success();
 }
 
-/// Checks that the shapes of query [B, H, S, D], key [B, K, T, D] and value [B,
-/// K, T, E] of `op` match, and that these three hold floats. B is the batch, H
-/// and K are the numbers of query and key heads, S and T those of queries and
-/// keys, and D and E the widths of keys and values. Checks that the mask, if
-/// there is one, broadcasts to [B, H, S, T].
+/// Checks that query [B, H, S, D], key [B, K, T, D] and value [B, K, T, E] of
+/// `op` have matching shapes and hold floats. B is the batch, H and K are the
+/// numbers of query and key heads, S and T the numbers of queries and keys, and
+/// D and E the widths of keys and values. Checks that the mask, if there is
+/// one, broadcasts to [B, H, S, T].
 static LogicalResult verifyAttention(AttentionOpInterface op) {
   auto query = tensorType(op.getQuery()).getShape(),
        key = tensorType(op.getKey()).getShape(),
@@ -137,7 +138,7 @@ LogicalResult AttentionKeyGradientOp::verify() {
 /// Returns the number of floating-point operations of an attention op. For each
 /// query head, the op computes `ofKeys` matrix products of S x T x D
 /// multiply-adds and `ofValues` matrix products of S x T x E multiply-adds. S
-/// and T are the numbers of queries and keys; D and E are the widths of keys
+/// and T are the numbers of queries and keys. D and E are the widths of keys
 /// and values.
 static double flopsOf(AttentionOpInterface op, int64_t ofKeys,
                       int64_t ofValues) {
@@ -152,9 +153,10 @@ double AttentionOp::getFlops() {
 }
 
 /// Counts three matrix products per head: the scores, the gradient of the
-/// probabilities, and the gradient of the queries. The gradients of attention
-/// consist of five products; the key gradient op counts the two others. It may
-/// compute the first two again, but does not count them.
+/// probabilities, and the gradient of the queries. All gradients of attention
+/// together need five products, and the key gradient op counts the remaining
+/// two. The key gradient op may compute the scores and the gradient of the
+/// probabilities again, which is not counted.
 double AttentionQueryGradientOp::getFlops() {
   return flopsOf(cast<AttentionOpInterface>(getOperation()), 2, 1);
 }

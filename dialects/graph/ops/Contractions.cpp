@@ -14,9 +14,9 @@ using namespace pcc::graph;
 // matmul
 //===----------------------------------------------------------------------===//
 
-/// Returns the number of rows and columns of the matrices of a matmul operand,
-/// which are the last two dims of its type `type`. They are exchanged if the op
-/// reads the operand `transposed`.
+/// Returns the numbers of rows and columns of the matrices in a matmul operand
+/// of type `type`. These are the last two dims of `type`, in reverse order if
+/// `transposed` is true.
 static std::pair<int64_t, int64_t> matrixDims(RankedTensorType type,
                                               bool transposed) {
   ArrayRef<int64_t> last = type.getShape().take_back(2);
@@ -203,8 +203,8 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
 
 LogicalResult ConvOp::verify() { return checkFloats(*this, getOperands()); }
 
-/// Counts one multiply-add for each pair of an output element and a filter
-/// element of one output channel.
+/// Counts one multiply-add for each output element and each element of the
+/// filter that computes the output channel.
 double ConvOp::getFlops() {
   RankedTensorType filter = tensorType(getFilter());
   return 2.0 * tensorType(getResult()).getNumElements() *
@@ -242,8 +242,8 @@ LogicalResult ConvTransposeOp::verify() {
   return checkFloats(*this, getOperands());
 }
 
-/// Counts one multiply-add for each pair of an input element and a filter
-/// element of one input channel.
+/// Counts one multiply-add for each input element and each element of the
+/// filter that multiplies the input channel.
 double ConvTransposeOp::getFlops() {
   RankedTensorType filter = tensorType(getFilter());
   return 2.0 * tensorType(getInput()).getNumElements() *

@@ -17,14 +17,15 @@ struct EinsumEquation {
   llvm::SmallVector<llvm::StringRef> operands;
   llvm::StringRef result;
 
-  /// Parses the equation in `text`. Fails unless it has a `->` and each term
-  /// consists of letters, none of which occurs twice in the term.
+  /// Parses the equation in `text`, such as "ab,bc->ac". Fails unless `text`
+  /// contains `->` and each term consists of distinct letters.
   static llvm::FailureOr<EinsumEquation> parse(llvm::StringRef text);
   /// Returns a map from each letter of the equation to the size of its dims.
   /// `types` are the types of the operands, which are ranked tensors. Fails if
-  /// the number of operands or the rank of an operand differs from the
-  /// equation. Fails if two dims with one letter differ in size, or if the
-  /// result has a letter that no operand has.
+  /// the number of operands differs from the number of terms, or if the rank of
+  /// an operand differs from the length of its term. Also fails if two dims
+  /// with one letter differ in size, or if the result has a letter that no
+  /// operand has.
   llvm::FailureOr<llvm::SmallDenseMap<char, int64_t>>
   sizes(mlir::TypeRange types) const;
 };

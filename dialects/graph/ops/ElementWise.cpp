@@ -7,8 +7,8 @@ using namespace mlir;
 using namespace pcc::graph;
 
 /// Infers the result type of an element-wise op: the broadcast of the operands'
-/// shapes, with elements of `elementType`. If the shapes do not broadcast,
-/// emits an error that names them and fails.
+/// shapes, with elements of `elementType`. Fails if the shapes do not
+/// broadcast, with an error that contains them.
 static LogicalResult inferBroadcast(std::optional<Location> loc,
                                     ValueRange operands, Type elementType,
                                     SmallVectorImpl<Type> &results) {

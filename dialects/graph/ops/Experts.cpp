@@ -1,8 +1,8 @@
 //===- Experts.cpp - types and costs of dropless mixture-of-experts ops ---===//
 //
-// Dropless experts (as in MegaBlocks): the rows of all experts lie one expert
-// after the other in a dim of static capacity, and counts say how many rows
-// each expert has.
+// Dropless experts (as in MegaBlocks): the rows of each expert are contiguous
+// in one dim of static size, expert after expert. A tensor of counts holds the
+// number of rows of each expert.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,10 +14,11 @@ using namespace mlir;
 using namespace pcc::graph;
 
 /// Infers the types of the results of group_rows. A row is a pair of a token
-/// and an expert that processes the token. The results are the token, the
-/// expert and the gate of each row, and the number of rows of each expert. The
-/// results have space for `chosen` rows per token, or for one row per expert if
-/// there are fewer than `chosen` experts.
+/// and an expert that processes the token. The results are the token of each
+/// row, the expert of each row, the gate (routing weight) of each row, and the
+/// number of rows of each expert. Each result per row has space for `chosen`
+/// rows per token, or for all pairs of token and expert if there are fewer than
+/// `chosen` experts.
 LogicalResult GroupRowsOp::inferReturnTypes(MLIRContext *context,
                                             std::optional<Location> loc,
                                             Adaptor adaptor,
@@ -64,8 +65,8 @@ LogicalResult GroupedMatmulOp::verify() {
   return checkSameElements(*this, {getRows(), getMatrices()});
 }
 
-/// Returns the number of floating-point operations for all rows of the
-/// operand's shape. Some of these rows may be unused at run time.
+/// Returns the number of floating-point operations if all rows of the operand
+/// are used. At run time, some rows may be unused.
 double GroupedMatmulOp::getFlops() {
   return 2.0 * tensorType(getResult()).getNumElements() *
          tensorType(getRows()).getDimSize(1);

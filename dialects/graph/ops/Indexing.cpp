@@ -44,9 +44,10 @@ GatherElementsOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   return success();
 }
 
-/// Returns whether indices of shape `indices` can address the elements of a
-/// tensor of shape `data` along `dim`. Both shapes must have the same rank. In
-/// each dim other than `dim`, `indices` must not be larger than `data`.
+/// Returns whether the shape `indices` is valid for a gather or scatter of
+/// elements along `dim` of a tensor of shape `data`. Both shapes must have
+/// equal rank. In each dim other than `dim`, `indices` must not be larger than
+/// `data`.
 static bool fitsAround(ArrayRef<int64_t> data, ArrayRef<int64_t> indices,
                        uint64_t dim) {
   if (data.size() != indices.size() || dim >= data.size())
@@ -68,7 +69,8 @@ LogicalResult GatherElementsOp::verify() {
 
 /// Infers the result shape of a gather_nd. The last dim of the indices holds
 /// the index tuples. The result has all other dims of the indices, followed by
-/// those dims of the data that tuples do not index and that are not batch dims.
+/// the remaining dims of the data, which are neither batch dims nor indexed by
+/// tuples.
 LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *,
                                            std::optional<Location> loc,
                                            Adaptor adaptor,
@@ -106,8 +108,8 @@ template <typename ScatterOp> static LogicalResult refuseWrite(ScatterOp op) {
          << " into " << op.getData().getType();
 }
 
-/// Emits an error and fails unless the updates of a scatter have the element
-/// type of its data, and its indices have type i32 or i64.
+/// Emits an error and fails unless the updates and the data of a scatter have
+/// one element type, and the indices have elements of type i32 or i64.
 template <typename ScatterOp>
 static LogicalResult checkWrittenTypes(ScatterOp op) {
   if (failed(checkSameElements(op, {op.getData(), op.getUpdates()})))

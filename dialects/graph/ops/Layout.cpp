@@ -72,8 +72,9 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-/// Emits an error and fails unless, along each dim, the first and the last
-/// element that the slice reads are inside the operand. Steps may be negative.
+/// Emits an error and fails if the slice reads an element outside the operand.
+/// It suffices to check the first and the last element along each dim, for
+/// positive and for negative steps.
 LogicalResult SliceOp::verify() {
   for (auto [i, size] : llvm::enumerate(tensorType(getInput()).getShape())) {
     int64_t start = getStarts()[i], count = getSizes()[i],
@@ -112,8 +113,8 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *,
     if (other.size() != shape.size() ||
         tensorType(input).getElementType() != first.getElementType())
       return emitOptionalError(loc, "joins ", first, " and ", input.getType());
-    // Set `other[dim]` to the size of the result so far, so that the comparison
-    // of shapes ignores the concatenated dim.
+    // Replace the size of the concatenated dim in `other` by that in `shape`,
+    // so that the comparison of the shapes ignores this dim.
     int64_t size = std::exchange(other[dim], shape[dim]);
     if (other != shape)
       return emitOptionalError(loc, "joins ", first, " and ", input.getType(),
@@ -138,10 +139,10 @@ int64_t pcc::graph::paddedIndex(PadMode mode, int64_t index, int64_t size) {
     return -1;
   if (mode == PadMode::Edge)
     return index < 0 ? 0 : size - 1;
-  // Compute after how many elements the padding repeats. Mode wrap repeats the
-  // dim every `size` elements. Mode reflect goes to the end of the dim and
-  // back, and does not repeat the two edges. It therefore repeats every
-  // 2 · size - 2 elements.
+  // Compute the period of the padding, in elements. Mode wrap repeats the dim
+  // every `size` elements. Mode reflect runs to the end of the dim and back,
+  // without repeating the two edge elements, so it repeats every 2 · size - 2
+  // elements.
   int64_t period =
       mode == PadMode::Wrap ? size : std::max<int64_t>(1, 2 * size - 2);
   int64_t place = ((index % period) + period) % period;
@@ -149,8 +150,8 @@ int64_t pcc::graph::paddedIndex(PadMode mode, int64_t index, int64_t size) {
 }
 
 /// Infers the shape of the padded tensor. A negative padding removes elements.
-/// If more elements are removed from a dim than the dim has, its size becomes
-/// 0.
+/// If more elements are removed from a dim than the dim has, the size of the
+/// dim becomes 0.
 LogicalResult PadOp::inferReturnTypes(MLIRContext *,
                                       std::optional<Location> loc,
                                       Adaptor adaptor,

@@ -99,10 +99,10 @@ LogicalResult CumSumOp::verify() {
 // Norms
 //===----------------------------------------------------------------------===//
 
-/// Emits an error at `op`, a norm over all dims of `input` with an index of at
-/// least `dim`, and fails unless its operands are valid. Each of `weights`
-/// (scale and bias) must have the shape of these dims. All operands must hold
-/// floats.
+/// Verifies the operands of `op`, a norm over all dims of `input` with an index
+/// of at least `dim`. Each of `weights` (scale and bias) must have the shape of
+/// these dims. All operands must hold floats. Otherwise emits an error and
+/// fails.
 static LogicalResult checkNorm(Operation *op, Value input, ValueRange weights,
                                int64_t dim) {
   if (failed(checkDim(op, dim, input)))
@@ -147,7 +147,7 @@ double RmsNormOp::getFlops() { return 4 * elements(getInput()); }
 //===----------------------------------------------------------------------===//
 
 /// Infers the types of the results of topk: the k selected values along the
-/// dim, and their indices as i64.
+/// dim, and the i64 indices of these values.
 LogicalResult TopKOp::inferReturnTypes(MLIRContext *context,
                                        std::optional<Location> loc,
                                        Adaptor adaptor,
@@ -200,8 +200,9 @@ LogicalResult PoolOp::inferReturnTypes(MLIRContext *,
 int64_t pcc::graph::countedTaps(PoolOp op, size_t dim, int64_t output) {
   size_t numDims = op.getWindow().size();
   bool padded = op.getKind() == PoolKind::AverageWithPadding;
-  // Count the window elements with an index below `end`: from index 0 on or, if
-  // padding counts, from the first element of the padding before the input.
+  // Count the window elements before index `end`. It is the end of the input
+  // or, if `padded`, of the trailing padding without the overhang. Elements in
+  // the leading padding (negative indices) count only if `padded`.
   int64_t end = tensorType(op.getInput()).getDimSize(dim + 2), count = 0;
   if (padded)
     end += op.getPads()[dim + numDims] - op.getOverhang()[dim];

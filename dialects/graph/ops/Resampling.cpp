@@ -1,7 +1,7 @@
 //===- Resampling.cpp - interpolation weights of resize -------------------===//
 //
-// Every mode of resize is separable: along each dim, an element of the result
-// is a weighted sum of a few elements, its taps.
+// Every mode of resize is separable. Along each dim, an element of the result
+// is a weighted sum of a few operand elements, which are called taps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,17 +12,17 @@ using namespace mlir;
 using namespace pcc::graph;
 
 namespace {
-/// Sizes of a resized dim in the operand (`from`) and in the result (`to`), and
-/// its scale. The scale is to / from, except for rounding.
+/// Size of a resized dim in the operand (`from`), size in the result (`to`),
+/// and the scale of the dim. Except for rounding, the scale is to / from.
 struct ResizedDim {
   int64_t from, to;
   double scale;
 };
 } // namespace
 
-/// Returns the fractional operand index (such as 1.25) at which a resize
-/// samples its operand for element `i` of the result. `coordinates` is a
-/// coordinate transformation mode of ONNX's Resize.
+/// Returns the operand index at which a resize samples its operand for element
+/// `i` of the result. The index may be fractional, such as 1.25. `coordinates`
+/// is a coordinate transformation mode of ONNX's Resize.
 static double sourceOf(StringRef coordinates, int64_t i, ResizedDim dim) {
   double centre = (i + 0.5) / dim.scale - 0.5;
   if (coordinates == "asymmetric")
@@ -36,9 +36,9 @@ static double sourceOf(StringRef coordinates, int64_t i, ResizedDim dim) {
   return centre;
 }
 
-/// Returns the index of the operand element that a resize in mode nearest takes
-/// for the fractional operand index `place`. `rounding` is a nearest mode of
-/// ONNX's Resize.
+/// Returns the index of the operand element that a resize in mode nearest
+/// copies if the sampled operand index is the fraction `place`, such as 1.25.
+/// `rounding` is a nearest mode of ONNX's Resize.
 static double rounded(StringRef rounding, double place) {
   if (rounding == "floor")
     return std::floor(place);
@@ -58,9 +58,9 @@ static double cubicWeight(double distance, double a) {
   return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-/// Returns the operand indices and weights whose weighted sum is the result
-/// element that is sampled at the fractional operand index `place`. The indices
-/// may lie outside the operand.
+/// Returns operand indices and their weights. The weighted sum of these operand
+/// elements is the result element that is sampled at the fractional operand
+/// index `place`. The indices may lie outside the operand.
 static Taps unboundedTaps(ResizeOp op, double place) {
   int64_t base = static_cast<int64_t>(std::floor(place));
   double rest = place - base;

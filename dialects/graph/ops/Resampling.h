@@ -18,15 +18,16 @@ struct Tap {
 };
 using Taps = llvm::SmallVector<Tap, 4>;
 
-/// Returns whether `op`, a resize, changes anything along dim `dim`. It does if
-/// the size of the dim changes, or if its scale is not 1.
+/// Returns whether `op`, a resize, changes its operand along dim `dim`: the
+/// size of the dim changes, or the scale of the dim is not 1.
 bool isResized(ResizeOp op, int64_t dim);
 
 /// Returns the terms (operand index and weight) whose sum is element `i` of the
 /// result along `dim`: one term in mode nearest, two in mode linear, four in
 /// mode cubic. An index outside the operand is replaced by the nearest valid
-/// index. If `op` has `exclude_outside`, the weight of such a term is 0
-/// instead, and the other weights are scaled so that they sum to 1.
+/// index. If `op` has `exclude_outside`, terms with an index outside the
+/// operand get weight 0 instead, and the remaining weights are scaled to sum to
+/// 1.
 Taps tapsOf(ResizeOp op, int64_t dim, int64_t i);
 
 } // namespace pcc::graph

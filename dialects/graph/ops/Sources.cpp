@@ -32,9 +32,8 @@ LogicalResult GetParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
-/// Verifies that the op writes a parameter that may be written. The parameter
-/// must be trainable, or a state, which is a parameter that starts with a fill
-/// value.
+/// Verifies that the parameter which the op writes may be written: it is
+/// trainable, or it is a state, a parameter that starts with a fill value.
 LogicalResult SetParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto parameter =
       symbols.lookupNearestSymbolFrom<ParameterOp>(*this, getParameterAttr());

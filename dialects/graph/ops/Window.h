@@ -20,11 +20,11 @@ bool allPositive(llvm::ArrayRef<int64_t> values);
 std::string listText(llvm::ArrayRef<int64_t> values);
 
 /// Returns the divisor of an average pool along spatial dim `dim` for the
-/// output with index `output` along that dim. It is the number of window
-/// elements inside the input or, in mode AverageWithPadding, inside the padded
-/// input. Window elements beyond the padded input are never counted. The pool
-/// divides the sum of a window by the product of the divisors of all spatial
-/// dims.
+/// output with index `output` along that dim. The divisor is the number of
+/// window elements inside the input or, in mode AverageWithPadding, inside the
+/// padded input. Window elements beyond the padded input are never counted. The
+/// pool divides the sum of a window by the product of the divisors of all
+/// spatial dims.
 int64_t countedTaps(PoolOp op, size_t dim, int64_t output);
 
 } // namespace pcc::graph

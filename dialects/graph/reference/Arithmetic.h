@@ -77,10 +77,10 @@ inline int64_t quotient(int64_t a, int64_t b) {
   return b == 0 ? 0 : b == -1 ? wrappingNeg(a) : a / b;
 }
 
-/// Returns the remainder of a / b. If `truncated` is true, the remainder has
-/// the sign of `a` (fmod of C), otherwise that of `b` (% of Python). If a is -7
-/// and b is 3, these remainders are -1 and 2. The remainder of integers is 0 if
-/// `b` is 0.
+/// Returns the remainder of a / b. The remainder has the sign of `a` if
+/// `truncated` is true (fmod of C). Otherwise it has the sign of `b` (% of
+/// Python). For a = -7 and b = 3, these remainders are -1 and 2. The remainder
+/// of integers is 0 if `b` is 0.
 inline double remainder(double a, double b, bool truncated) {
   double rest = std::fmod(a, b);
   return !truncated && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;

@@ -9,13 +9,14 @@ using namespace mlir;
 using namespace pcc::graph;
 
 namespace {
-/// The entries of the attention mask for one query, one entry per key.
+/// One row of the attention mask: the entries for one query, with one entry per
+/// key.
 struct MaskRow {
   /// The mask operand; null if attention has no mask.
   const HostTensor *mask;
-  /// Row-major index in `mask` of the entry for key 0, and number of elements
-  /// from there to the entry for key 1. The latter is 0 if one entry is
-  /// broadcast to all keys.
+  /// `offset` is the row-major index in `mask` of the entry for key 0. `step`
+  /// is the number of elements from the entry of one key to that of the next
+  /// key. `step` is 0 if one entry is broadcast to all keys.
   int64_t offset, step;
 
   /// Returns the score of key `t` after masking; `score` is the score before
@@ -31,17 +32,16 @@ struct MaskRow {
   }
 };
 
-/// Computes the attention scores of one query head for one element of the
-/// batch.
+/// Computes the attention scores of one query head of one batch element.
 class ScoredHead {
 public:
-  /// Selects a batch index and a query head: `pair` = batch index · number of
-  /// query heads + head. The first operands are query, key and value, of the
-  /// shapes
+  /// Selects one query head of one batch element: `pair` = batch index · H +
+  /// head. The operands are query, key, value and, at the end, the mask if `op`
+  /// has one. The shapes of query, key and value are
   ///   [B, H, S, D], [B, K, T, D], [B, K, T, E]
   /// B is the batch, H and K are the numbers of query and key heads, S and T
-  /// those of queries and keys, and D and E the widths of keys and values. The
-  /// last operand is the mask, if `op` has one.
+  /// the numbers of queries and keys, and D and E the widths of keys and
+  /// values.
   ScoredHead(AttentionOpInterface op, ArrayRef<const HostTensor *> operands,
              int64_t pair)
       : scale(op.getScale().convertToDouble()),
@@ -59,18 +59,18 @@ public:
 
   /// Returns the number of queries, S.
   int64_t numQueries() const { return query.shape[2]; }
-  /// Returns the address of the elements of query `s` of this head; their
-  /// number is D, the width of queries and keys.
+  /// Returns a pointer to query `s` of this head. The query has D elements, the
+  /// width of queries and keys.
   const double *queryRow(int64_t s) const {
     return query.floats.data() + (firstRow + s) * depth;
   }
-  /// Returns the address of the elements of key `t` of this head; their number
-  /// is D, the width of queries and keys.
+  /// Returns a pointer to key `t` of this head. The key has D elements, the
+  /// width of queries and keys.
   const double *keyRow(int64_t t) const {
     return key.floats.data() + (keyHead * numKeys + t) * depth;
   }
-  /// Returns the address of the elements of value `t` of this head; their
-  /// number is E, the width of values.
+  /// Returns a pointer to value `t` of this head. The value has E elements, the
+  /// width of values.
   const double *valueRow(int64_t t) const {
     return value.floats.data() + (keyHead * numKeys + t) * width;
   }
@@ -85,9 +85,9 @@ public:
   }
 
   /// Replaces `row`, the row of q kᵀ for query `s`, by the scores of that
-  /// query. A score is the product after scaling, soft-capping and masking.
-  /// Unless `slopes` is null, stores the derivative of each score with respect
-  /// to its product in `slopes`.
+  /// query. A score is an element of q kᵀ after scaling, soft-capping and
+  /// masking. If `slopes` is not null, also stores in it the derivative of each
+  /// score with respect to its element of q kᵀ.
   void mask(int64_t s, double *row, double *slopes = nullptr) const {
     const MaskRow own{hides,
                       batch * strides[0] + head * strides[1] + s * strides[2],
@@ -130,8 +130,8 @@ private:
 /// weight of a score is
 ///   exp(score − top) · share
 struct RowNumbers {
-  /// Largest score of the query (`top`), and 1 / Σ exp(score − top) over all
-  /// its scores (`share`).
+  /// `top` is the largest score of the query. `share` is the inverse of the sum
+  /// of exp(score − top) over all scores of the query.
   double top = -HUGE_VAL, share = 0;
 
   /// Computes the statistics of the `count` scores in `row`. If the mask hides
@@ -190,10 +190,10 @@ static LogicalResult attention(Evaluation &e) {
   return success();
 }
 
-/// Computes one row of the gradient of q kᵀ. `products` holds the row of
-/// dP = dy valueᵀ and is replaced by weight · (dP − mean) · slope. The mean is
-/// that of dP, weighted by the softmax weights `weights`. Uses `known` as the
-/// mean if it has a value; otherwise computes the mean. Returns the mean.
+/// Computes one row of the gradient of q kᵀ. On entry, `products` is the row of
+/// dP = dy valueᵀ. On return, it is weight · (dP − mean) · slope, element by
+/// element. The mean is Σ weight · dP over the row. If `known` has a value, it
+/// is used as the mean and not computed again. Returns the mean.
 static double centre(ArrayRef<double> weights, ArrayRef<double> slopes,
                      std::optional<double> known,
                      std::vector<double> &products) {
@@ -209,7 +209,8 @@ static double centre(ArrayRef<double> weights, ArrayRef<double> slopes,
 
 namespace {
 /// Inputs and intermediate results of an attention gradient op for one query of
-/// one head.
+/// one head. `scores`, `slopes` and `products` have one element per key.
+/// `gradient` is a row of dy.
 struct GradientRow {
   const ScoredHead &head;
   int64_t query, row; ///< index in the head, and among the rows of all heads
@@ -221,7 +222,7 @@ struct GradientRow {
 } // namespace
 
 /// Calls `body` for each query of each head of an attention gradient op.
-/// Operand 3 of the op is dy, the gradient of the attention's result.
+/// Operand 3 of the op is dy, the gradient of the forward attention's result.
 static LogicalResult
 forEachRow(Evaluation &e, llvm::function_ref<void(const GradientRow &)> body) {
   auto op = cast<AttentionOpInterface>(e.op);
@@ -245,8 +246,8 @@ forEachRow(Evaluation &e, llvm::function_ref<void(const GradientRow &)> body) {
 
 /// Evaluates attention_query_gradient. Result 0 is the gradient of the query.
 /// Results 1 to 3 hold one number per query: the softmax statistics top and
-/// share, and the weighted mean of dP = dy valueᵀ. attention_key_gradient reads
-/// them.
+/// share, and the weighted mean of dP = dy valueᵀ. They are operands of
+/// attention_key_gradient.
 static LogicalResult queryGradient(Evaluation &e) {
   return forEachRow(e, [&](const GradientRow &at) {
     const auto numbers = RowNumbers::of(at.scores.data(), at.head.numKeys);
@@ -262,7 +263,7 @@ static LogicalResult queryGradient(Evaluation &e) {
 }
 
 /// Evaluates attention_key_gradient. Adds the contribution of each query to the
-/// gradients of the keys and values that it attends to.
+/// gradients of the keys and values of its head.
 static LogicalResult keyGradient(Evaluation &e) {
   return forEachRow(e, [&](const GradientRow &at) {
     const ScoredHead &head = at.head;

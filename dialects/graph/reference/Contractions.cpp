@@ -19,9 +19,9 @@ struct BatchedMatrix {
   int64_t rowStride, columnStride;
   Strides batch; ///< strides along the batch dims of the result; 0 if broadcast
 
-  /// Computes the strides and sizes for the operand `tensor`, whose batch dims
-  /// are broadcast to `batchDims`. If `transposed` is true, rows and columns
-  /// are exchanged.
+  /// Computes the strides and sizes of the matrices of the operand `tensor`,
+  /// whose batch dims are broadcast to `batchDims`. If `transposed` is true,
+  /// rows and columns are exchanged.
   BatchedMatrix(const HostTensor &tensor, bool transposed,
                 ArrayRef<int64_t> batchDims)
       : rows(tensor.shape.end()[-2]), columns(tensor.shape.end()[-1]),
@@ -45,16 +45,16 @@ struct BatchedMatrix {
 };
 } // namespace
 
-/// Evaluates matmul with one call of gemm() per batch index. If all batch
-/// indices have the same rhs matrix, uses a single call, unless lhs is
-/// transposed or broadcast.
+/// Evaluates matmul with one call of gemm() per batch index. A single call
+/// suffices if all batch indices have the same rhs matrix, and lhs is neither
+/// transposed nor broadcast.
 static LogicalResult matmul(Evaluation &e) {
   auto op = cast<MatmulOp>(e.op);
   ArrayRef<int64_t> batch = ArrayRef(e.out().shape).drop_back(2);
   BatchedMatrix lhs(e.in(0), op.getTransposeLhs(), batch),
       rhs(e.in(1), op.getTransposeRhs(), batch);
-  // If rhs is one matrix for the whole batch, all matrices of lhs together are
-  // treated as one matrix with more rows. This requires that lhs is neither
+  // If rhs is one matrix for the whole batch, treat all matrices of lhs
+  // together as one matrix with more rows. This requires that lhs is neither
   // transposed nor broadcast.
   Strides whole(batch.size(), 0);
   bool foldsBatch =
@@ -87,7 +87,7 @@ struct LetteredTensor {
   std::string letters;
   HostTensor tensor;
 
-  /// Returns the size of the dim that has this letter.
+  /// Returns the size of the dim whose einsum letter is `letter`.
   int64_t sizeOf(char letter) const {
     return tensor.shape[letters.find(letter)];
   }
@@ -101,8 +101,8 @@ struct LetteredTensor {
 };
 } // namespace
 
-/// Returns those letters of `letters` that are in `among` if `contained` is
-/// true. Otherwise returns those that are not in `among`.
+/// Returns the letters of `letters` that are in `among` if `contained` is true,
+/// and those that are not in `among` if `contained` is false.
 static std::string filter(StringRef letters, StringRef among, bool contained) {
   std::string result;
   for (char letter : letters)
@@ -131,8 +131,8 @@ static LetteredTensor reordered(const LetteredTensor &term,
 
 /// Multiplies two terms (tensors with einsum letters) and sums over the letters
 /// that both terms have but `keep` does not. Letters that only one term has are
-/// not summed. The result's dims have first the letters of `keep` that both
-/// terms have, then the letters of `a` alone, then those of `b` alone.
+/// not summed. The dims of the result are, in order: the letters of `keep` that
+/// both terms have, the letters of `a` alone, and the letters of `b` alone.
 ///
 ///   ab and bc, keep ac:  batch "", m = a, k = b, n = c, result ac
 static LetteredTensor contract(const LetteredTensor &a, const LetteredTensor &b,
@@ -175,15 +175,15 @@ static LetteredTensor ones(StringRef letters, const LetteredTensor &term) {
   return result;
 }
 
-/// Returns `term` summed over each of its letters that is not in `keep`.
+/// Returns `term` summed over each letter that `keep` does not contain.
 static LetteredTensor summed(const LetteredTensor &term, StringRef keep) {
   std::string gone = filter(term.letters, keep, false);
   return gone.empty() ? term : contract(term, ones(gone, term), keep);
 }
 
-/// Evaluates einsum. Multiplies the first two operands, then their product with
+/// Evaluates einsum. Multiplies the first two operands, then their product by
 /// the third operand, and so on. Sums over a letter as soon as neither a later
-/// operand nor the result has it.
+/// operand nor the result contains it.
 static LogicalResult einsum(Evaluation &e) {
   auto equation = EinsumEquation::parse(cast<EinsumOp>(e.op).getEquation());
   if (failed(equation))

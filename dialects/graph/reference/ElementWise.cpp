@@ -21,9 +21,9 @@ static void mapElements(const HostTensor &from, HostTensor &to, F f) {
     out[i] = static_cast<Out>(f(in[i]));
 }
 
-/// Computes out[i] = f(lhs[i · lhsStep], rhs[i · rhsStep]) for 0 ≤ i < count.
-/// If a step is 0, one element is broadcast. The most frequent pairs of steps
-/// have separate loops, which the compiler can vectorize.
+/// Computes out[i] = f(lhs[i · lhsStep], rhs[i · rhsStep]) for 0 ≤ i < count. A
+/// step of 0 broadcasts one element. The most frequent pairs of steps have
+/// separate loops, which the compiler can vectorize.
 template <typename In, typename Out, typename F>
 static void zipRow(const In *__restrict lhs, int64_t lhsStep,
                    const In *__restrict rhs, int64_t rhsStep,
@@ -126,8 +126,8 @@ static LogicalResult isInf(Evaluation &e) {
   return success();
 }
 
-/// Evaluates gelu by the erf formula or by the tanh formula, as the op
-/// requests. Attributes of the op may replace the usual constants of the
+/// Evaluates gelu by its erf formula or its tanh formula, depending on the op.
+/// The op may have attributes that replace the standard constants of the
 /// formula.
 static LogicalResult gelu(Evaluation &e) {
   auto op = cast<GeluOp>(e.op);
@@ -156,8 +156,7 @@ static LogicalResult mod(Evaluation &e) {
 }
 
 /// Returns `tensor` with its elements converted to double. `type` is the
-/// element type in the IR, from which the function derives whether integers are
-/// unsigned.
+/// element type in the IR. It determines whether integers are unsigned.
 static HostTensor asFloats(const HostTensor &tensor, Type type) {
   if (tensor.kind == ElementKind::Float)
     return tensor;
@@ -170,8 +169,8 @@ static HostTensor asFloats(const HostTensor &tensor, Type type) {
 }
 
 /// Evaluates pow. If base and exponent are integers, computes the exact integer
-/// power. Otherwise computes the power in f64, and truncates it if the base is
-/// an integer.
+/// power. Otherwise computes the power in f64. If the base is an integer, the
+/// f64 result is truncated toward zero.
 static LogicalResult pow(Evaluation &e) {
   if (e.in(0).kind != ElementKind::Float &&
       e.in(1).kind != ElementKind::Float) {
@@ -197,8 +196,8 @@ template <auto F> static LogicalResult compareBy(Evaluation &e) {
   return success();
 }
 
-/// Evaluates compare. The functions in the table are in the order of the
-/// enumerators of Predicate.
+/// Evaluates compare. The body has a table of functions, which must be in the
+/// order of the enumerators of Predicate.
 static LogicalResult compare(Evaluation &e) {
   static constexpr Evaluator byPredicate[] = {
       compareBy<[](auto a, auto b) { return a == b; }>,
@@ -250,8 +249,8 @@ static LogicalResult castElements(Evaluation &e) {
 }
 
 /// Evaluates random: each element is the upper 24 bits of the first Philox
-/// word, divided by 2^24. The counter of Philox consists of the element's index
-/// and the step.
+/// word, divided by 2^24. The counter of Philox consists of two operands of the
+/// op: an index per element, and the number of the training step.
 static LogicalResult random(Evaluation &e) {
   auto low = [](int64_t x) { return static_cast<uint32_t>(x); };
   auto high = [](int64_t x) {

@@ -23,7 +23,7 @@ enum class Numerics : uint8_t {
   Model, ///< results of every op are rounded to their element types
 };
 
-/// Returns whether the evaluator can compute `op`. It cannot compute ops that
+/// Returns whether the evaluator can compute `op`. Returns false for ops that
 /// read weights, because the elements of weights are not in the module.
 bool canEvaluate(mlir::Operation *op);
 
@@ -34,7 +34,7 @@ bool canEvaluate(mlir::Operation *op);
 ///
 /// Returns an Unsupported error if `op` has no evaluator. Returns a BadInput
 /// error if the result is undefined for these operands, for example because an
-/// index is out of range. The message does not name the op.
+/// index is out of range. The error message does not contain the name of `op`.
 Status evaluate(mlir::Operation *op,
                 llvm::ArrayRef<const HostTensor *> operands,
                 llvm::SmallVectorImpl<HostTensor> &results, Numerics numerics);

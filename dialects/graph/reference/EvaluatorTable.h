@@ -22,8 +22,8 @@ struct Evaluation {
   llvm::ArrayRef<const HostTensor *> operands;
   Numerics numerics;
   llvm::SmallVector<HostTensor, 2> results;
-  /// Message that fail() has stored, without the name of the op. Empty if
-  /// fail() was not called.
+  /// Error message that fail() has stored. It does not contain the name of the
+  /// op. Empty if fail() was not called.
   std::string error;
 
   /// Returns the tensor that holds the value of operand `i`.
@@ -31,28 +31,29 @@ struct Evaluation {
   /// Returns the tensor in which the evaluator stores result `i`.
   HostTensor &out(size_t i = 0) { return results[i]; }
   /// Returns the element type that operand `operand` has in the IR, such as
-  /// bf16. Its HostTensor stores the elements as double or int64_t.
+  /// bf16. The HostTensor of the operand stores the elements as double or
+  /// int64_t.
   mlir::Type elementType(size_t operand) const {
     return tensorType(op->getOperand(operand)).getElementType();
   }
-  /// Stores the error message `message` and returns failure. The caller of the
-  /// evaluator puts the name of the op in front, so `message` is the rest of a
-  /// sentence.
+  /// Stores the error message `message` and returns failure. `message` is the
+  /// rest of a sentence, such as "is defined for floats only", because the
+  /// caller of the evaluator prepends the name of the op.
   mlir::LogicalResult fail(const llvm::Twine &message) {
     error = message.str();
     return mlir::failure();
   }
 };
 
-/// Function that computes the results of one kind of op. If an operand is
-/// invalid, it returns the failure that Evaluation::fail() returns.
+/// Function that computes the results of one kind of op. It returns the failure
+/// of Evaluation::fail() if an operand is invalid, and success otherwise.
 using Evaluator = mlir::LogicalResult (*)(Evaluation &);
 
 /// Map from the name of an op, such as "graph.add", to the function that
 /// evaluates the op.
 class EvaluatorTable {
 public:
-  /// Adds `meaning`, the function that evaluates ops of type `Op`.
+  /// Adds `meaning` as the evaluator of ops of type `Op`.
   template <typename Op> void add(Evaluator meaning) {
     evaluators[Op::getOperationName()] = meaning;
   }

@@ -7,16 +7,17 @@ using namespace mlir;
 using namespace pcc::graph;
 
 /// Evaluates group_rows. A row consists of a token, an expert that processes
-/// the token, and the gate of the pair. Lists a row for each gate that is not
-/// 0, ordered by expert and then by token, with at most `chosen` rows per
-/// token. Counts the rows of each expert.
+/// the token, and the gate (routing weight) of that pair. The op lists one row
+/// for each gate that is not 0, but at most `chosen` rows per token. Rows are
+/// ordered by expert and then by token. The last result counts the rows of each
+/// expert.
 static LogicalResult groupRows(Evaluation &e) {
   const HostTensor &gate = e.in(0);
   const int64_t tokens = gate.shape[0], experts = gate.shape[1];
   std::vector<int64_t> free(tokens, cast<GroupRowsOp>(e.op).getChosen());
   int64_t row = 0;
-  // Experts are visited in ascending order. If a token has more than `chosen`
-  // gates that are not 0, it goes to the first `chosen` of these experts.
+  // Visit the experts in ascending order. If more than `chosen` gates of a
+  // token are not 0, the first `chosen` of these experts process the token.
   for (int64_t expert = 0; expert < experts; ++expert)
     for (int64_t token = 0; token < tokens; ++token) {
       const double weight = gate.floats[token * experts + expert];

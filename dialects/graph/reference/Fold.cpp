@@ -10,7 +10,7 @@ using namespace pcc::graph;
 
 /// Returns whether `value` has at most maxFoldedElements elements. A dim of
 /// size 0 counts as size 1, because an evaluator may loop over the other dims
-/// of an empty tensor.
+/// of an empty tensor, which would take time.
 static bool isSmall(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || !type.hasStaticShape())
@@ -39,8 +39,8 @@ static bool isCheap(Operation *op) {
 }
 
 bool pcc::graph::isFoldable(Operation *op) {
-  // A loss_gradient has the value 1 but is not folded, because passes look for
-  // the op to find the start of the backward pass.
+  // A loss_gradient has the value 1. It is not folded, because passes search
+  // for the op to find the start of the backward pass.
   return !isa<ConstantOp, LossGradientOp>(op) && canEvaluate(op) &&
          llvm::all_of(op->getOperands(), isSmall) &&
          llvm::all_of(op->getResults(), isSmall) && isCheap(op);
@@ -60,8 +60,8 @@ static LogicalResult foldByEvaluation(Operation *op,
   SmallVector<const HostTensor *> pointers;
   for (const HostTensor &tensor : tensors)
     pointers.push_back(&tensor);
-  // Does not emit the error message. An op that cannot be evaluated remains in
-  // the module, and its error is reported at run time.
+  // An op that cannot be evaluated remains in the module, and its error is
+  // reported at run time. The error message of evaluate() is therefore dropped.
   if (evaluate(op, pointers, folded, Numerics::Model).failed())
     return failure();
   for (auto [result, tensor] : llvm::zip_equal(op->getResults(), folded))

@@ -14,10 +14,10 @@ namespace pcc::graph {
 inline constexpr int64_t maxFoldedElements = 16384;
 
 /// Returns whether `op` may be replaced by a constant if all its operands are
-/// constants. It may if it has an evaluator, is cheap to evaluate, and has no
+/// constants. `op` must have an evaluator, be cheap to evaluate, and have no
 /// operand or result of more than maxFoldedElements elements. Returns false for
 /// an op that is already a constant. Also returns false for loss_gradient,
-/// because it marks the start of the backward pass.
+/// because passes search for that op to find the start of the backward pass.
 bool isFoldable(mlir::Operation *op);
 
 /// Adds constant folding to the graph dialect. `Operation::fold`, the

@@ -21,9 +21,9 @@ static constexpr int64_t blockK = 256, blockN = 512;
 using Lane = double __attribute__((vector_size(32)));
 
 // The macro makes the compiler emit a function twice on x86-64: for CPUs with
-// AVX2 and for all others. Fused multiply-add stays disabled, because it rounds
-// differently. Folded constants would then depend on the machine on which pcc
-// compiles a model.
+// AVX2 and for all others. Fused multiply-add (FMA) remains disabled in both
+// versions. FMA rounds differently, so folded constants would depend on the
+// machine on which pcc compiles a model.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) &&                   \
     !__has_feature(address_sanitizer)
 #define PCC_CLONED __attribute__((target_clones("avx2", "default")))
@@ -53,16 +53,17 @@ static void multiplyTile(int64_t depth, const double *__restrict lhs,
 }
 
 namespace {
-/// A block of a matrix, copied into panels so that the elements that a tile
-/// needs are contiguous. A panel holds `width` rows of lhs, or `width` columns
-/// of rhs, and is stored as [k][width]. The last panel is padded with zeros.
+/// A block of a matrix, copied into panels. A panel holds `width` rows of lhs,
+/// or `width` columns of rhs, and is stored as [k][width]. The elements that
+/// one tile of the result needs are thereby contiguous. The last panel is
+/// padded with zeros.
 struct Packed {
   int64_t width;
   std::vector<double> data;
 
   /// Copies a block of a matrix into panels. The block has `depth` elements
   /// along k, and `count` elements along the other dim (m for lhs, n for rhs).
-  /// The strides are those of `from`, in elements.
+  /// The strides are distances between elements of `from`, in elements.
   void pack(const double *from, int64_t depth, int64_t depthStride,
             int64_t count, int64_t stride) {
     int64_t numStrips = (count + width - 1) / width;
@@ -96,8 +97,9 @@ static void multiplyBlocks(int64_t m, int64_t n, int64_t depth,
     }
 }
 
-/// Multiplies block by block. The outer loop is over blocks of n, then of k,
-/// then of m, so that each packed block of rhs is used for all rows of lhs.
+/// Multiplies block by block. The loops run over blocks of n, then of k, then
+/// of m, from the outermost to the innermost. Each packed block of rhs is
+/// thereby used for all rows of lhs.
 void pcc::graph::gemm(int64_t m, int64_t n, int64_t k, MatrixView<double> lhs,
                       MatrixView<double> rhs, double *out, int64_t outStride) {
   constexpr int64_t blockM = 128;

@@ -100,8 +100,8 @@ HostTensor pcc::graph::toHost(DenseElementsAttr attr) {
   return tensor;
 }
 
-/// Returns `values`, or only the first of them if all have the same bits. A
-/// splat constant is made from one value.
+/// Returns `values`, or only the first value if all values have equal bits. A
+/// constant made from a single value is a splat.
 template <typename T> static ArrayRef<T> splatIfEqual(ArrayRef<T> values) {
   bool equal = !values.empty() && llvm::all_of(values, [&](T value) {
     return std::bit_cast<uint64_t>(value) ==
@@ -152,9 +152,9 @@ DenseElementsAttr pcc::graph::toAttribute(const HostTensor &tensor,
 // Rounding
 //===----------------------------------------------------------------------===//
 
-/// Rounds `value` to `precision` significant bits, ties to even. No bits below
-/// 2^lowest are kept, as in subnormal numbers. If the magnitude of the result
-/// exceeds `largest`, the result is infinite.
+/// Rounds `value` to `precision` significant bits, ties to even. Bits below
+/// 2^lowest are rounded away as well, as in subnormal numbers. If the magnitude
+/// of the result exceeds `largest`, the result is infinite.
 static double roundBits(double value, int precision, int lowest,
                         double largest) {
   if (!std::isfinite(value) || value == 0)

@@ -77,8 +77,8 @@ template <typename F> auto withArithmetic(mlir::Type elementType, F f) {
   return elementType.isUnsignedInteger() ? f(uint64_t()) : f(int64_t());
 }
 
-/// Returns whether toHost() can read `attr`. It can if `attr` is a dense
-/// constant of integers or floats. Returns false if `attr` is null.
+/// Returns whether toHost() can read `attr`: it must be a dense constant of
+/// integers or floats. Returns false if `attr` is null.
 bool isReadable(mlir::Attribute attr);
 
 /// Returns a tensor with the elements of the constant `attr`. isReadable(attr)
@@ -86,8 +86,8 @@ bool isReadable(mlir::Attribute attr);
 HostTensor toHost(mlir::DenseElementsAttr attr);
 
 /// Returns a constant of `type` with the elements of `tensor`. Floats are
-/// rounded to the element type of `type`, and integers are wrapped to its
-/// width. If all elements have the same bits, the constant is a splat.
+/// rounded to the element type of `type`, and integers are wrapped to the width
+/// of that type. If all elements have equal bits, the constant is a splat.
 mlir::DenseElementsAttr toAttribute(const HostTensor &tensor,
                                     mlir::RankedTensorType type);
 

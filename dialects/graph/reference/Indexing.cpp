@@ -7,15 +7,15 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Adds `size`, the size of the indexed dim, to `index` if `index` is negative.
-/// Returns whether the new `index` is in [0, size).
+/// Converts a negative `index`, which counts from the end of a dim, by adding
+/// the size `size` of the dim. Returns whether the new `index` is in [0, size).
 static bool normalise(int64_t &index, int64_t size) {
   index += index < 0 ? size : 0;
   return index >= 0 && index < size;
 }
 
-/// Stores the error that `index` is out of range for a dim of `size` elements
-/// in `e`, and returns failure.
+/// Stores an error in `e` and returns failure. The error says that `index` is
+/// out of range for a dim of `size` elements.
 static LogicalResult failOutside(Evaluation &e, int64_t index, int64_t size,
                                  int64_t dim) {
   return e.fail("has index " + Twine(index) + " outside [" + Twine(-size) +
@@ -44,8 +44,9 @@ static LogicalResult gather(Evaluation &e) {
 
 /// Calls `visit(position, place)` for each element of the operand `indices` of
 /// a gather_elements or scatter_elements. `position` is the row-major index of
-/// that element in `indices`. `place` is the row-major index of the element of
-/// `data` that it addresses. Fails at the first index that is out of range.
+/// the element in `indices`. `place` is the row-major index in `data` of the
+/// element that is read or written. Fails at the first index that is out of
+/// range.
 template <typename Visit>
 static LogicalResult forEachElementIndex(Evaluation &e, const HostTensor &data,
                                          const HostTensor &indices, int64_t dim,
@@ -133,9 +134,9 @@ static LogicalResult gatherNd(Evaluation &e) {
 // Scatters
 //===----------------------------------------------------------------------===//
 
-/// Returns the element that a scatter of `kind` stores. It is `update` for Set.
-/// Otherwise it is the sum, product, maximum or minimum of `update` and `old`,
-/// the element of the data.
+/// Returns the element that a scatter of `kind` stores. For Set, it is
+/// `update`. For the other kinds, it is the sum, product, maximum or minimum of
+/// `update` and `old`, the element of the data before the update.
 template <typename T> static T combine(ScatterKind kind, T old, T update) {
   switch (kind) {
   case ScatterKind::Set:
@@ -182,9 +183,9 @@ static LogicalResult scatterNd(Evaluation &e) {
   });
 }
 
-/// Evaluates one_hot. The result has a row per index. The row has the value
-/// `on` at the index, and `off` elsewhere. If the index is out of range, all
-/// values of the row are `off`.
+/// Evaluates one_hot. The result has one row per index. The row has the value
+/// `on` at the position of that index, and `off` elsewhere. If the index is out
+/// of range, all values of the row are `off`.
 static LogicalResult oneHot(Evaluation &e) {
   const HostTensor &indices = e.in(0);
   HostTensor &out = e.out();

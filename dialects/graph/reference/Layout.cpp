@@ -73,9 +73,9 @@ static LogicalResult concat(Evaluation &e) {
 // pad
 //===----------------------------------------------------------------------===//
 
-/// Returns a table of operand indices of a pad. Entry [dim][i] is the operand
-/// index along `dim` whose element is copied to index i of the result. The
-/// entry is -1 if index i is in constant padding.
+/// Returns a table of operand indices for a pad. Entry [dim][i] is the operand
+/// index along `dim` from which result index i is copied. The entry is -1 if
+/// result index i is in constant padding.
 static SmallVector<std::vector<int64_t>>
 paddedIndices(PadOp op, const HostTensor &in, const HostTensor &out) {
   SmallVector<std::vector<int64_t>> sources(out.shape.size());
@@ -87,7 +87,8 @@ paddedIndices(PadOp op, const HostTensor &in, const HostTensor &out) {
 }
 
 /// Evaluates pad. With constant padding, a result element is the constant if
-/// its index along at least one dim is in the padding.
+/// its index is in the padding along at least one dim. All other elements are
+/// copies of operand elements.
 static LogicalResult pad(Evaluation &e) {
   auto op = cast<PadOp>(e.op);
   const HostTensor &in = e.in(0);
@@ -120,9 +121,10 @@ static LogicalResult pad(Evaluation &e) {
 // rotary
 //===----------------------------------------------------------------------===//
 
-/// Returns `in`, but with each pair (p, q) along the last dim replaced by (−q,
-/// p). If `interleaved`, a pair consists of elements 2 i and 2 i + 1. Otherwise
-/// it consists of element i of the first half and element i of the second half.
+/// Returns the elements of `in` with each pair (p, q) along the last dim
+/// replaced by (−q, p). If `interleaved` is true, a pair consists of the
+/// elements 2·i and 2·i+1. Otherwise it consists of element i of the first half
+/// and element i of the second half.
 static std::vector<double> rotated(const HostTensor &in, bool interleaved) {
   int64_t size = in.shape.back(), half = size / 2;
   std::vector<double> result(in.floats.size());

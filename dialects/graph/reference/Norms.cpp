@@ -8,8 +8,8 @@ using namespace mlir;
 using namespace pcc::graph;
 
 /// Computes the softmax, or the logarithm of the softmax, of `size` elements
-/// that are `step` elements apart. Subtracts the maximum first, so that exp
-/// cannot overflow.
+/// whose distance in memory is `step` elements. Subtracts the maximum first, so
+/// that exp cannot overflow.
 static void softmaxLine(const double *in, double *out, int64_t size,
                         int64_t step, bool logarithm) {
   double top = -HUGE_VAL, sum = 0;
@@ -38,11 +38,11 @@ static LogicalResult softmax(Evaluation &e) {
   return success();
 }
 
-/// Normalizes each row of operand 0. A row has as many elements as the operand
-/// `scale`:
+/// Normalizes each row of operand 0. The number of elements of a row is that of
+/// the operand `scale`:
 ///   out = (in − centre) / sqrt(mean((in − centre)²) + epsilon) · scale
-/// If `centred` (layer_norm), the centre is the mean of the row. Otherwise
-/// (rms_norm) it is 0.
+/// If `centred` is true (layer_norm), the centre is the mean of the row.
+/// Otherwise (rms_norm) the centre is 0.
 static void normalise(Evaluation &e, bool centred, double epsilon) {
   const std::vector<double> &in = e.in(0).floats, &scale = e.in(1).floats;
   size_t size = scale.size();

@@ -12,9 +12,9 @@ using namespace pcc::graph;
 // reduce
 //===----------------------------------------------------------------------===//
 
-/// Returns, for each dim of an operand of `shape`, the number of elements of
-/// the result from one index along the dim to the next. It is 0 along the
-/// reduced dims, whose indices are in `dims`.
+/// Returns result strides for each dim of an operand of `shape`: the distance,
+/// in elements of the result, that corresponds to one step along the operand's
+/// dim. The stride is 0 along the reduced dims, whose indices are in `dims`.
 static Strides reducedStrides(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
   Strides strides(shape.size(), 0);
   int64_t stride = 1;
@@ -80,8 +80,8 @@ template <typename T> static void prod(Evaluation &e, ArrayRef<int64_t> dims) {
   reduceBy(e, dims, T(1), [](T a, T b) { return wrappingMul(a, b); });
 }
 
-/// Evaluates reduce. The functions in the table are in the order of the
-/// enumerators of ReduceKind.
+/// Evaluates reduce. The body has a table of functions, which must be in the
+/// order of the enumerators of ReduceKind.
 static LogicalResult reduce(Evaluation &e) {
   auto op = cast<ReduceOp>(e.op);
   withArithmetic(e.elementType(0), [&](auto zero) {
@@ -98,9 +98,9 @@ static LogicalResult reduce(Evaluation &e) {
 // arg_reduce, topk, cumsum
 //===----------------------------------------------------------------------===//
 
-/// Returns whether `a` is larger than `b` or, if `largest` is false, smaller
-/// than `b`. NaN counts as larger (smaller if `largest` is false) than every
-/// number. Two NaNs count as equal.
+/// Returns whether `a` comes before `b` in a selection: `a` is larger or, if
+/// `largest` is false, smaller. NaN comes before every number in both cases.
+/// Two NaNs count as equal.
 template <typename T> static bool beats(T a, T b, bool largest) {
   if (a != a || b != b)
     return a != a && b == b;
@@ -134,7 +134,7 @@ static LogicalResult argReduce(Evaluation &e) {
   return success();
 }
 
-/// Evaluates topk by a stable sort: equal elements keep the order of their
+/// Evaluates topk by a stable sort: equal elements remain in the order of their
 /// indices.
 static LogicalResult topK(Evaluation &e) {
   auto op = cast<TopKOp>(e.op);

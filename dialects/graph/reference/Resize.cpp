@@ -26,8 +26,8 @@ static HostTensor resizeDim(ResizeOp op, const HostTensor &in, int64_t dim) {
   return out;
 }
 
-/// Evaluates resize, one dim after another. Integers are converted to floats
-/// first; the results are truncated toward zero.
+/// Evaluates resize, one dim after another. Integer operands are converted to
+/// floats first, and their results are truncated toward zero.
 static LogicalResult resize(Evaluation &e) {
   auto op = cast<ResizeOp>(e.op);
   HostTensor tensor = e.in(0);

@@ -6,8 +6,8 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Evaluates constant. Fails unless the module holds the elements in a dense
-/// attribute.
+/// Evaluates constant. Fails if the elements are not in a dense attribute of
+/// the module.
 static LogicalResult constant(Evaluation &e) {
   Attribute value = cast<ConstantOp>(e.op).getValueAttr();
   if (!isReadable(value))
@@ -29,7 +29,8 @@ static LogicalResult iota(Evaluation &e) {
   return success();
 }
 
-/// Evaluates loss_gradient: every element is 1.
+/// Evaluates loss_gradient, the gradient of the loss with respect to itself:
+/// every element is 1.
 static LogicalResult lossGradient(Evaluation &e) {
   std::fill_n(e.out().data<double>(), e.out().numElements(), 1);
   return success();

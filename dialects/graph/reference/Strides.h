@@ -22,8 +22,8 @@ inline Strides rowMajor(llvm::ArrayRef<int64_t> shape) {
   return strides;
 }
 
-/// Returns the strides with which a dense tensor of shape `from` can be read as
-/// if it was broadcast to shape `to`. The stride is 0 along each broadcast dim:
+/// Returns strides with which a loop over shape `to` can read a dense tensor of
+/// shape `from` without a copy. The stride is 0 along each broadcast dim:
 ///   [3, 1] to [2, 3, 4]:  {0, 1, 0}
 inline Strides broadcastStrides(llvm::ArrayRef<int64_t> from,
                                 llvm::ArrayRef<int64_t> to) {
@@ -35,10 +35,10 @@ inline Strides broadcastStrides(llvm::ArrayRef<int64_t> from,
 }
 
 /// Merges adjacent dims of N tensors of shape `shape` so that loops over the
-/// tensors have fewer levels. Two dims are merged if one stride can describe
-/// both in each of the tensors. Dims of size 1 are removed. `strides` holds the
-/// strides of each tensor. Both arguments are updated. Loops over the merged
-/// dims visit the same elements in the same order:
+/// tensors have fewer levels. Two dims are merged if, in each of the tensors,
+/// one stride can describe both dims. Dims of size 1 are removed. `strides`
+/// holds the strides of each tensor. Both arguments are updated. Loops over the
+/// merged dims visit the same elements in the same order:
 ///   [2, 3] with strides {3, 1} and {6, 2} becomes [6] with {1} and {2}
 template <size_t N>
 void mergeDims(Strides &shape, std::array<Strides, N> &strides) {
@@ -66,10 +66,10 @@ void mergeDims(Strides &shape, std::array<Strides, N> &strides) {
 
 /// Visits the elements of N tensors of shape `dims` together, in row-major
 /// order. Merges dims where possible (mergeDims()). Then calls `row(offsets,
-/// count, steps)` for each row along the last dim. For i < count, element i of
-/// the row has index offsets[k] + i * steps[k] in the memory of tensor k. If a
-/// dim is 0, `row` is not called. If the tensors have rank 0, `row` is called
-/// once, with count 1.
+/// count, steps)` for each row of `count` elements along the last dim. Element
+/// i of the row is at index offsets[k] + i * steps[k] in the memory of tensor
+/// k. If a size in `dims` is 0, `row` is not called. If the tensors have rank
+/// 0, `row` is called once, with count 1.
 template <size_t N, typename Row>
 void forEachRow(llvm::ArrayRef<int64_t> dims, std::array<Strides, N> strides,
                 Row row) {

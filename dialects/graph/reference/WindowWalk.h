@@ -8,8 +8,8 @@
 namespace pcc::graph {
 
 /// Shape of the windows of a convolution or pool over the spatial dims of one
-/// channel. Along each dim, output o reads, with its window element (tap) k,
-/// the input element with index
+/// channel. Along each dim, window element (tap) k of output o reads the input
+/// element with index
 ///   o * stride + k * dilation - low
 /// where `low` is the padding before the input. If the input has no such index,
 /// the tap reads padding.
@@ -38,16 +38,16 @@ struct WindowWalk {
     return indices;
   }
 
-  /// Returns the index, along `dim`, of the input element that output 0 reads
-  /// with the window element (tap) whose index along `dim` is `tapIndex`. A
+  /// Returns the index, along `dim`, of the input element that a window element
+  /// (tap) of output 0 reads. `tapIndex` is the index of the tap along `dim`. A
   /// negative result means that output 0 reads padding.
   int64_t shift(size_t dim, int64_t tapIndex) const {
     return tapIndex * dilations[dim] - low[dim];
   }
 
-  /// Returns the range [begin, end) of the outputs along `dim` that read the
-  /// input, not padding, with the window element (tap) whose index along `dim`
-  /// is `tapIndex`. The range may be empty.
+  /// Returns the range [begin, end) of the outputs along `dim` for which a
+  /// window element (tap) reads the input and not padding. `tapIndex` is the
+  /// index of the tap along `dim`. The range may be empty.
   std::pair<int64_t, int64_t> inside(size_t dim, int64_t tapIndex) const {
     int64_t first = -shift(dim, tapIndex), stride = strides[dim];
     auto ceilDiv = [&](int64_t x) {
@@ -61,8 +61,8 @@ struct WindowWalk {
   /// for the window element (tap) whose row-major index is `tap`. With that
   /// tap, output `out` + i reads the input element `in` + i * strides.back(),
   /// where 0 ≤ i < `count`. `out` and `in` are row-major indices in one
-  /// channel. Skips outputs for which the tap reads padding. Also skips outputs
-  /// whose index along dim 0 is outside [begin, end).
+  /// channel. Outputs for which the tap reads padding are skipped, and so are
+  /// outputs whose index along spatial dim 0 is outside [begin, end).
   template <typename Visit>
   void forEachRow(int64_t tap, int64_t begin, int64_t end, Visit visit) const {
     llvm::SmallVector<int64_t> taps = tapIndices(tap), shape;
@@ -92,10 +92,10 @@ struct WindowWalk {
   }
 
   /// Calls `visit(out, in, count)` for each row of outputs along the last dim
-  /// that reads the input, not padding, with the window element (tap) whose
-  /// row-major index is `tap`. `out` and `in` are the row-major indices of the
-  /// first output of the row and of the input element that it reads. `count` is
-  /// the number of outputs of the row.
+  /// for which the window element (tap) with row-major index `tap` reads the
+  /// input and not padding. The row has `count` outputs. `out` is the row-major
+  /// index of the first output, and `in` that of the input element which the
+  /// first output reads.
   template <typename Visit> void forEachRow(int64_t tap, Visit visit) const {
     forEachRow(tap, 0, output.front(), visit);
   }

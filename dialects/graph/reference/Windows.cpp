@@ -15,8 +15,8 @@ static ArrayRef<int64_t> spatial(const HostTensor &tensor) {
   return ArrayRef(tensor.shape).drop_front(2);
 }
 
-/// Returns the sizes and windows of a convolution or pool. The list `pads` has
-/// the padding before each spatial dim, then the padding after each.
+/// Returns the sizes and windows of a convolution or pool. `pads` lists the
+/// padding before each spatial dim, then the padding after each spatial dim.
 static WindowWalk makeWalk(ArrayRef<int64_t> input, ArrayRef<int64_t> output,
                            ArrayRef<int64_t> window, ArrayRef<int64_t> strides,
                            ArrayRef<int64_t> pads,
@@ -33,11 +33,11 @@ static WindowWalk makeWalk(ArrayRef<int64_t> input, ArrayRef<int64_t> output,
 // conv
 //===----------------------------------------------------------------------===//
 
-/// Stores the im2col matrix of some channels, whose elements begin at `in`, in
-/// `columns`. The matrix has one row per pair of a channel and a window element
-/// (tap). It has one column per output whose index along spatial dim 0 is in
-/// [begin, end). An entry is the input element that the output reads with the
-/// tap, or 0 if the tap reads padding.
+/// Stores the im2col matrix of `numChannels` channels in `columns`. The
+/// elements of the channels begin at `in`. The matrix has one row per pair of a
+/// channel and a window element (tap). It has one column per output whose index
+/// along spatial dim 0 is in [begin, end). An entry is the input element that
+/// the output reads with the tap, or 0 if the tap reads padding.
 static void im2col(const WindowWalk &walk, const double *in,
                    int64_t numChannels, int64_t begin, int64_t end,
                    std::vector<double> &columns) {
@@ -57,9 +57,9 @@ static void im2col(const WindowWalk &walk, const double *in,
     }
 }
 
-/// Returns how many indices along spatial dim 0 of the output one im2col matrix
-/// should have columns for. It is the largest number for which the matrix takes
-/// at most 32 MiB, but at least 1.
+/// Returns the number of output indices along spatial dim 0 for which one
+/// im2col matrix has columns. It is the largest number for which the matrix
+/// takes at most 32 MiB, but at least 1.
 static int64_t blockOf(const WindowWalk &walk, int64_t numChannels) {
   int64_t perOutput = numChannels * walk.numTaps() * walk.numOutputs() /
                       std::max<int64_t>(1, walk.output.front());
@@ -68,8 +68,8 @@ static int64_t blockOf(const WindowWalk &walk, int64_t numChannels) {
 
 /// Adds the convolution of one group of one batch element to `out`. Multiplies
 /// `numFilters` filters by the im2col matrix of `numChannels` channels. To
-/// limit the size of that matrix, processes a block of indices along spatial
-/// dim 0 of the output at a time.
+/// limit the size of the matrix, processes blocks of output indices along
+/// spatial dim 0, one after the other.
 static void convolve(const WindowWalk &walk, const double *in,
                      int64_t numChannels, const double *filters,
                      int64_t numFilters, double *out) {
@@ -116,9 +116,8 @@ static LogicalResult conv(Evaluation &e) {
 // conv_transpose
 //===----------------------------------------------------------------------===//
 
-/// Adds each entry of the matrix `columns` to one element of `out`: the element
-/// that im2col() would copy to that entry. This function is the adjoint of
-/// im2col().
+/// Adds each entry of the matrix `columns` to the element of `out` from which
+/// im2col() would copy that entry. This function is the adjoint of im2col().
 static void col2im(const WindowWalk &walk, const double *columns,
                    int64_t numChannels, double *out) {
   int64_t step = walk.strides.back();
@@ -141,9 +140,9 @@ static LogicalResult convTranspose(Evaluation &e) {
   const HostTensor &in = e.in(0), &filter = e.in(1);
   if (in.kind != ElementKind::Float)
     return e.fail("is defined for floats only");
-  // `walk` describes the convolution of which this op is the adjoint. The input
-  // of that convolution has the sizes of this op's result, and its output has
-  // those of this op's operand.
+  // This op is the adjoint of a convolution, which `walk` describes. The input
+  // of that convolution has the shape of this op's result, and its output has
+  // the shape of this op's operand.
   WindowWalk walk = makeWalk(spatial(e.out()), spatial(in), spatial(filter),
                              op.getStrides(), op.getPads(), op.getDilations());
   int64_t numGroups = op.getGroup(), numFilters = filter.shape[1],
@@ -170,7 +169,7 @@ static LogicalResult convTranspose(Evaluation &e) {
 
 /// Combines the elements of each window of every channel by the binary function
 /// `f`, and stores the results in `out`. The caller must fill `out` with the
-/// neutral element of `f`. Padding is skipped.
+/// neutral element of `f`. Padding elements are not combined.
 template <typename T, typename F>
 static void poolBy(const WindowWalk &walk, const HostTensor &in,
                    HostTensor &out, F f) {

@@ -9,22 +9,22 @@ using Dims = ShardingRule::DimFactors;
 
 namespace {
 /// Factors (loop indices that a sharding may split over ranks) of the sharding
-/// rules of attention and its gradients. They make up the dims of the first
-/// three operands:
+/// rules of attention and its gradients. The dims of the first three operands
+/// consist of these factors:
 ///
 ///   query [batch, shared own, queries, inner]
 ///   key   [batch, shared, keys, inner]
 ///   value [batch, shared, keys, outer]
 ///
-/// `shared` is the number of key heads and `own` the number of query heads per
-/// key head. `keys` and `inner` must not be split (kind Whole). If the
-/// attention is causal and `queries` is split, each rank must know which
-/// queries it has.
+/// `shared` is the number of key heads, and `own` the number of query heads per
+/// key head. `inner` and `outer` are the widths of keys and values. `keys` and
+/// `inner` must not be split (kind Whole). If the attention is causal and
+/// `queries` is split, each rank needs the index of its first query.
 struct AttentionFactors {
   ShardingRule rule;
   Dims batch, shared, own, queries, keys, inner, outer;
 
-  /// Adds the factors and the dims of query, key and value to the rule.
+  /// Adds the factors to the rule, and the dims of query, key and value.
   /// `perQuery` is the kind of the factors `own` (query heads per key head) and
   /// `queries`. `ofValues` is the kind of `outer` (the width of the values).
   AttentionFactors(AttentionOpInterface op, FactorKind perQuery,
@@ -60,15 +60,17 @@ struct AttentionFactors {
     return {batch, heads(), queries, outer};
   }
 
-  /// Adds `mask`, which broadcasts to [batch, query heads, queries, keys], as
-  /// the last operand of the rule. Adds nothing if `mask` is null.
+  /// Adds the operand `mask` at the end of the rule's operands. `mask`
+  /// broadcasts to [batch, query heads, queries, keys]. Adds nothing if `mask`
+  /// is null.
   void addMask(Value mask) {
     if (!mask)
       return;
     auto shape = tensorType(mask).getShape();
-    // Ring attention (Liu et al. 2023) splits the keys in the same way as the
-    // queries, but each rank needs whole rows of the mask. The last dim of the
-    // mask therefore has a separate factor of kind Whole (not to be split).
+    // Ring attention (Liu et al. 2023) splits the keys over the ranks that
+    // split the queries, but each rank needs whole rows of the mask. The last
+    // dim of the mask therefore does not have the factor of the keys, but a
+    // separate factor of kind Whole (not to be split).
     Dims columns = factor(shape.empty() ? 1 : shape.back(), FactorKind::Whole);
     ShardingRule::TensorFactors all{batch, heads(), queries, columns},
         dims(shape.size());
@@ -87,9 +89,9 @@ private:
 };
 } // namespace
 
-/// Makes all factors Parallel (ranks can split them without communication)
-/// except keys and the width of queries and keys. Partial sums of the value
-/// operand may pass through the op, because attention is linear in the values.
+/// Makes all factors Parallel (ranks can split them without communication),
+/// except the keys and the width of queries and keys. Attention is linear in
+/// the values, so partial sums of the value operand may pass through the op.
 ShardingRule AttentionOp::getShardingRule() {
   AttentionFactors all(cast<AttentionOpInterface>(getOperation()),
                        FactorKind::Parallel, FactorKind::Parallel);
@@ -100,8 +102,8 @@ ShardingRule AttentionOp::getShardingRule() {
 }
 
 /// Makes batch, heads and queries Parallel factors (split without
-/// communication). Makes the width of the values Whole (not to be split),
-/// because the gradient of the probabilities is a sum over it.
+/// communication). Makes the width of the values a Whole factor (not to be
+/// split), because the gradient of the probabilities is a sum over that width.
 ShardingRule AttentionQueryGradientOp::getShardingRule() {
   AttentionFactors all(cast<AttentionOpInterface>(getOperation()),
                        FactorKind::Parallel, FactorKind::Whole);
@@ -114,9 +116,9 @@ ShardingRule AttentionQueryGradientOp::getShardingRule() {
   return all.rule;
 }
 
-/// Makes the queries and the query heads per key head Sum factors, because the
-/// gradients of keys and values are sums over them. If such a factor is split,
-/// each rank computes partial sums.
+/// Makes the queries, and the query heads per key head, Sum factors. The
+/// gradients of keys and values are sums over both factors. If one of these
+/// factors is split, each rank computes partial sums.
 ShardingRule AttentionKeyGradientOp::getShardingRule() {
   AttentionFactors all(cast<AttentionOpInterface>(getOperation()),
                        FactorKind::Sum, FactorKind::Whole);

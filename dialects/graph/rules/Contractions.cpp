@@ -47,9 +47,9 @@ ShardingRule MatmulOp::getShardingRule() {
   return rule;
 }
 
-/// Makes each letter of the einsum equation a factor. It is Parallel (split
-/// without communication) if the result has the letter. Otherwise it is Sum: if
-/// it is split, each rank computes partial sums.
+/// Makes each letter of the einsum equation a factor. A letter of the result is
+/// a Parallel factor (split without communication). Any other letter is a Sum
+/// factor: if it is split, each rank computes partial sums.
 ShardingRule EinsumOp::getShardingRule() {
   ShardingRule rule;
   auto equation = EinsumEquation::parse(getEquation());
@@ -91,12 +91,13 @@ static void appendSpatial(ShardingRule::TensorFactors &dims, ShardingRule &rule,
   llvm::append_range(dims, wholeSpatial(rule, tensorType(tensor).getShape()));
 }
 
-/// Returns the sharding rule of a grouped convolution, whose channel dims
-/// consist of two factors: the group, and the channels in a group. The group is
-/// a Parallel factor of input, filter and result. The input channels of a group
-/// are a Sum factor: if it is split, each rank computes partial sums. The
-/// output channels of a group are a Parallel factor. The dims of the filter are
-/// [group out, in, spatial…] or, if `transposed`, [group in, out, spatial…].
+/// Returns the sharding rule of a grouped convolution. Each channel dim
+/// consists of two factors: the group, and the channel within the group. The
+/// group is a Parallel factor (split without communication) of input, filter
+/// and result. The input channel is a Sum factor: if it is split, each rank
+/// computes partial sums. The output channel is a Parallel factor. The dims of
+/// the filter are [group out, in, spatial…] or, if `transposed`, [group in,
+/// out, spatial…].
 static ShardingRule convRule(Operation *op, int64_t group, bool transposed) {
   ShardingRule rule;
   Value input = op->getOperand(0), filter = op->getOperand(1);
@@ -127,8 +128,9 @@ static ShardingRule convRule(Operation *op, int64_t group, bool transposed) {
   return rule;
 }
 
-/// Returns the sharding rule of convRule() with a window per spatial dim (halo
-/// exchange), so that the spatial dims of the result can be split.
+/// Returns the sharding rule of convRule(), with a windowed read (halo
+/// exchange) for each spatial dim, so that ranks can split the spatial dims of
+/// the result.
 ShardingRule ConvOp::getShardingRule() {
   ShardingRule rule = convRule(*this, getGroup(), /*transposed=*/false);
   SmallVector<int64_t> extents;

@@ -69,8 +69,9 @@ bool pcc::graph::isZeros(Value value) {
 
 /// Returns the sharding rule of a broadcasting op through which partial sums
 /// may pass. `operands` are the indices of the operands that may be partial
-/// sums. If `together` is true, either all of them or none are partial.
-/// Otherwise at most one of them is.
+/// sums. If `together` is true, these operands must all be partial sums or all
+/// be complete. If it is false, at most one of these operands may be a partial
+/// sum.
 static ShardingRule linearRule(Operation *op,
                                std::initializer_list<int> operands,
                                bool together = false) {
@@ -91,8 +92,9 @@ PCC_RULE(NegOp, linearRule(*this, {0}))
 
 #undef PCC_RULE
 
-/// Returns a sharding rule in which one of the two selected operands may be a
-/// partial sum if all elements of the other one are 0.
+/// Returns a sharding rule in which one of the operands `on_true` and
+/// `on_false` may be a partial sum if all elements of the other operand are 0.
+/// A select from a partial sum and zeros is again a partial sum.
 ShardingRule SelectOp::getShardingRule() {
   ShardingRule rule = broadcastRule(*this);
   if (isZeros(getOnFalse()))
@@ -103,8 +105,8 @@ ShardingRule SelectOp::getShardingRule() {
 }
 
 /// Returns a sharding rule in which the operand of a cast may be a partial sum
-/// if the cast does not round. It does not if it converts to a float type that
-/// is at least as wide as the operand's type.
+/// if the cast does not round. A cast from a float type to a float type that is
+/// at least as wide does not round.
 ShardingRule CastOp::getShardingRule() {
   auto from = dyn_cast<FloatType>(tensorType(getInput()).getElementType());
   auto to = dyn_cast<FloatType>(tensorType(getResult()).getElementType());

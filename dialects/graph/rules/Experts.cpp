@@ -5,8 +5,8 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Makes all dims Whole factors (not to be split), because the place of each
-/// row in the result depends on the gates of all tokens.
+/// Makes all dims Whole factors (not to be split), because the gates (routing
+/// weights) of all tokens determine the position of each row in the result.
 ShardingRule GroupRowsOp::getShardingRule() { return wholeRule(*this); }
 
 /// Makes the dims of rows and experts Whole factors (not to be split). Makes

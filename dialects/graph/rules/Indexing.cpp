@@ -9,8 +9,8 @@ using Dims = ShardingRule::DimFactors;
 using Tensor = ShardingRule::TensorFactors;
 
 /// Returns the sharding rule of a gather with constant indices. The gathered
-/// dim is read through a window (each rank fetches the elements that its part
-/// of the result needs). The other dims are Parallel factors (split without
+/// dim is read through a window: each rank receives the elements that its shard
+/// of the result needs. All other dims are Parallel factors (split without
 /// communication).
 static ShardingRule
 constantGatherRule(GatherOp op,
@@ -35,10 +35,10 @@ constantGatherRule(GatherOp op,
   return rule;
 }
 
-/// Makes the gathered dim of the data a Sum factor. If it is split, each rank
-/// reads the slices that it has, and uses zeros for all others. The sum over
-/// the ranks is the result (vocabulary-parallel embedding; Megatron-LM, Shoeybi
-/// et al. 2019).
+/// Makes the gathered dim of the data a Sum factor. If the dim is split, each
+/// rank reads the slices that it has, and uses zeros for all other slices. The
+/// sum over the ranks is the result (vocabulary-parallel embedding;
+/// Megatron-LM, Shoeybi et al. 2019).
 ShardingRule GatherOp::getShardingRule() {
   if (auto stretches = constantStretches(*this); !stretches.empty())
     return constantGatherRule(*this, stretches);
@@ -85,9 +85,9 @@ static void tieElements(ShardingRule &rule, ArrayRef<int64_t> data,
   }
 }
 
-/// Makes the gathered dim of the data a Sum factor. If it is split, each rank
-/// uses zeros for the elements that it does not have, and the sum over the
-/// ranks is the result.
+/// Makes the gathered dim of the data a Sum factor. If the dim is split, each
+/// rank reads the elements that it has, and uses zeros for all other elements.
+/// The sum over the ranks is the result.
 ShardingRule GatherElementsOp::getShardingRule() {
   ShardingRule rule;
   Tensor data, indices;
@@ -107,16 +107,17 @@ ShardingRule GatherElementsOp::getShardingRule() {
   return rule;
 }
 
-/// Lets the updates of a scatter be partial sums if the scatter adds them to a
-/// tensor of zeros. The result is then a partial sum as well.
+/// Adds the updates of a scatter to the operands that may be partial sums, if
+/// the scatter adds the updates to a tensor of zeros. From partial sums of the
+/// updates, the scatter then computes partial sums of the result.
 template <typename Op> static void passSums(Op op, ShardingRule &rule) {
   if (op.getKind() == ScatterKind::Add && isZeros(op.getData()))
     rule.partialThrough = {2};
 }
 
 /// Makes the dim along which elements are written a Parallel factor (split
-/// without communication). Each rank writes the elements that lie in its part
-/// of the result.
+/// without communication). Each rank writes those updates whose index lies in
+/// its shard of the result.
 ShardingRule ScatterElementsOp::getShardingRule() {
   ShardingRule rule;
   Tensor data, indices;
@@ -133,10 +134,9 @@ ShardingRule ScatterElementsOp::getShardingRule() {
   return rule;
 }
 
-/// Makes those dims of the data that index tuples address Whole factors (not to
-/// be split). Makes the batch dims, the remaining dims of the data, and all
-/// dims of the indices but the last Parallel factors (split without
-/// communication).
+/// Makes the dims of the data that the index tuples address Whole factors (not
+/// to be split). All other dims of the data, and all dims of the indices except
+/// the last, become Parallel factors (split without communication).
 ShardingRule GatherNdOp::getShardingRule() {
   ShardingRule rule;
   auto data = tensorType(getData()).getShape(),
@@ -161,10 +161,10 @@ ShardingRule GatherNdOp::getShardingRule() {
 }
 
 /// Makes the dims of the data Parallel factors: each rank writes the elements
-/// of its part. If updates are added, makes the dims of the index tuples Sum
-/// factors: each rank adds its part of the updates, and the results are summed
-/// over the ranks. To count the data once, one rank adds to the data and all
-/// others to zeros.
+/// of its shard. If the scatter adds its updates, makes the dims that number
+/// the updates Sum factors. Each rank then adds some of the updates, and the
+/// results of all ranks are summed. To count the data only once, one rank
+/// starts from the data and all others from zeros.
 ShardingRule ScatterNdOp::getShardingRule() {
   ShardingRule rule;
   auto data = tensorType(getData()).getShape(),
@@ -191,7 +191,8 @@ ShardingRule ScatterNdOp::getShardingRule() {
 }
 
 /// Makes all dims of the result Parallel factors (split without communication).
-/// If the new dim is split, each rank must know which of its indices it has.
+/// If the dim that one_hot adds is split, each rank needs the first index of
+/// its range of that dim.
 ShardingRule OneHotOp::getShardingRule() {
   ShardingRule rule;
   auto result = tensorType(getResult()).getShape();

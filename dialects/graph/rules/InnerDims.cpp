@@ -1,9 +1,9 @@
 //===- InnerDims.cpp - sharding rules: softmax, norms, scans, top-k -------===//
 //
-// Softmaxes, norms, scans and selections work along some dims of their operand.
-// A dim that the op works along may be split as an Inner factor: the parts then
-// exchange a few numbers per row, as in online softmax (Milakov & Gimelshein
-// 2018).
+// Softmaxes, norms, scans and selections combine elements along some dims of
+// their operand. A dim along which an op combines elements may be split as an
+// Inner factor. The ranks then exchange a few numbers per row, as in online
+// softmax (Milakov & Gimelshein 2018).
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +17,8 @@ using Tensor = ShardingRule::TensorFactors;
 
 /// Makes the factors of the dims [begin, end) of `tensor` Inner: if such a
 /// factor is split, the ranks exchange intermediate results while the op runs.
-/// Each rank then has a contiguous part. If `result` has no elements, makes the
-/// factors Whole (not to be split) instead.
+/// Each rank must have a contiguous range of the dim. If `result` has no
+/// elements, makes the factors Whole (not to be split) instead.
 static void makeInner(ShardingRule &rule, const Tensor &tensor, Value result,
                       int64_t begin, int64_t end) {
   bool empty = tensorType(result).getNumElements() == 0;
@@ -29,8 +29,8 @@ static void makeInner(ShardingRule &rule, const Tensor &tensor, Value result,
     }
 }
 
-/// Returns the factors of `tensor`, except that the dims [begin, end) have
-/// none. They are those of a tensor with size 1 in these dims.
+/// Returns the factors of `tensor` without the factors of the dims [begin,
+/// end), as if these dims had size 1.
 static Tensor without(Tensor tensor, int64_t begin, int64_t end) {
   for (int64_t dim = begin; dim < end; ++dim)
     tensor[dim].clear();
@@ -46,14 +46,15 @@ static int64_t bytesOfSum(Value value) {
   return std::max<int64_t>(4, bytesOf(value));
 }
 
-/// Returns the size in bytes of an index that ranks exchange, into a dim of
-/// `size` elements: 4 (i32) if the index fits, otherwise 8.
+/// Returns the size in bytes of an index that ranks send to each other. The
+/// index refers to a dim of `size` elements. It takes 4 bytes (i32) if the dim
+/// is short enough, otherwise 8 (i64).
 static int64_t bytesOfIndex(int64_t size) { return size > INT32_MAX ? 8 : 4; }
 
-/// Returns the sharding rule of an op that combines elements along `dim`, and
-/// whose operand 0 and result 0 have the same shape. If `dim` is split, the
-/// ranks exchange intermediate results (kind Inner). All other dims are
-/// Parallel factors (split without communication).
+/// Returns the sharding rule of an op that combines elements along `dim`.
+/// Operand 0 and result 0 of the op must have one common shape. If `dim` is
+/// split, the ranks exchange intermediate results (kind Inner). All other dims
+/// are Parallel factors (split without communication).
 static ShardingRule alongDim(Operation *op, int64_t dim) {
   ShardingRule rule = sameShapeRule(op);
   makeInner(rule, rule.results[0], op->getResult(0), dim, dim + 1);
@@ -80,8 +81,9 @@ ShardingRule LogSoftmaxOp::getShardingRule() {
 }
 
 /// Returns the sharding rule of a norm over all dims with an index of at least
-/// `from`. Scale and bias have the factors of these dims. If these dims are
-/// split, the ranks exchange `numSums` sums per row in one message.
+/// `from`. Scale and bias have the factors of these dims. If one of these dims
+/// is split, the ranks exchange `numSums` sums for each row (the elements that
+/// are normalized together). All sums of a row are in one message.
 static ShardingRule normRule(Operation *op, int64_t from, int64_t numSums) {
   ShardingRule rule = sameShapeRule(op);
   int64_t rank = rule.operands[0].size();
@@ -101,9 +103,8 @@ ShardingRule RmsNormOp::getShardingRule() {
   return normRule(*this, getDim(), /*numSums=*/1);
 }
 
-/// Makes the dim of the cumulative sum an Inner factor: if it is split, the
-/// ranks exchange intermediate results. Each rank gathers, from all ranks, the
-/// sum over the rank's part.
+/// Makes the dim of the cumulative sum an Inner factor. If the dim is split,
+/// each rank sums its part of the dim and gathers the sums of all ranks.
 ShardingRule CumSumOp::getShardingRule() {
   int64_t dim = getDim();
   ShardingRule rule = alongDim(*this, dim);
@@ -114,8 +115,8 @@ ShardingRule CumSumOp::getShardingRule() {
 }
 
 /// Makes the reduced dim an Inner factor: if it is split, the ranks exchange
-/// intermediate results. First they find the extreme value of each row, then
-/// the first or last index that has this value.
+/// intermediate results. The first exchange finds the extreme value of each
+/// row. The second finds the first or last index that has this value.
 ShardingRule ArgReduceOp::getShardingRule() {
   ShardingRule rule;
   int64_t dim = getDim();
@@ -134,10 +135,10 @@ ShardingRule ArgReduceOp::getShardingRule() {
   return rule;
 }
 
-/// Makes the dim of the selection an Inner factor: if it is split, the ranks
-/// exchange intermediate results. First they gather the k best values of each
-/// rank's part. Then they sum the global indices of the k best values of all
-/// parts, where a rank contributes 0 for each value that is not in its part.
+/// Makes the dim of topk an Inner factor: if it is split, the ranks exchange
+/// intermediate results. First, each rank gathers the k best values of every
+/// rank's part. Then the global indices of the k overall best values are summed
+/// over the ranks. A rank contributes 0 for each value that is not in its part.
 ShardingRule TopKOp::getShardingRule() {
   ShardingRule rule;
   int64_t dim = getDim(), k = getK();

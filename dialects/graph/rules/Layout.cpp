@@ -19,16 +19,17 @@ ShardingRule TransposeOp::getShardingRule() {
 }
 
 namespace {
-/// Divides the dims of two shapes with the same number of elements into common
-/// factors (loop indices that can be split), from the left:
+/// Divides the dims of two shapes with equal numbers of elements into common
+/// factors (loop indices that can be split), from left to right:
 ///
 ///   [6, 4] and [2, 12]:  factors 2 | 3 | 4, so {2,3},{4} and {2},{3,4}
 ///
-/// Each step takes the current dim of each shape, and divides its size by the
-/// factors that it already has. If the smaller quotient divides the larger one,
-/// it becomes a common factor. Otherwise, as for [6, 4] and [4, 6], the dims
-/// get separate Whole factors (not to be split). This ends at the next dims
-/// before which both shapes have the same number of elements.
+/// In each step, the rest of a dim is its size divided by the factors found so
+/// far. If the smaller of the two rests divides the larger one, it becomes a
+/// common factor. Otherwise, as for [6, 4] and [4, 6], the dims get separate
+/// Whole factors (not to be split). Common factors resume when the dims
+/// processed so far have equal numbers of elements in both shapes: at the 5 of
+/// [6, 4, 5] and [4, 6, 5].
 class FactorWalk {
 public:
   FactorWalk(ShardingRule &rule, ArrayRef<int64_t> from, ArrayRef<int64_t> to)
@@ -51,8 +52,8 @@ public:
 
 private:
   /// Advances `dim` to the first dim of `shape` whose factors do not yet
-  /// multiply to its size. Sets `rest` to the size divided by these factors.
-  /// Returns false if there is no such dim.
+  /// multiply to the size of the dim. Sets `rest` to that size divided by these
+  /// factors. Returns false if there is no such dim.
   static bool next(ArrayRef<int64_t> shape, size_t &dim, int64_t &rest) {
     while (rest == 0 || (rest == 1 && dim < shape.size())) {
       if (rest == 1)
@@ -64,7 +65,7 @@ private:
     return dim < shape.size();
   }
 
-  /// Adds one factor of `size` that the current dims of both shapes share.
+  /// Adds one factor of `size` to the current dim of each shape.
   void share(int64_t size) {
     int factor = rule.add(size);
     operand[i].push_back(factor);
@@ -73,9 +74,9 @@ private:
     right /= size;
   }
 
-  /// Adds separate Whole factors (not to be split) to the dims of both shapes,
-  /// up to the next dims before which both shapes have the same number of
-  /// elements.
+  /// Adds separate Whole factors (not to be split) to consecutive dims of both
+  /// shapes. Stops when the dims processed so far have equal numbers of
+  /// elements in both shapes: before the 5 of [6, 4, 5] and [4, 6, 5].
   void diverge() {
     int64_t leftVolume = left, rightVolume = right;
     operand[i].push_back(rule.add(left, FactorKind::Whole));
@@ -119,13 +120,14 @@ ShardingRule BroadcastOp::getShardingRule() {
 }
 
 /// Makes each dim that is not sliced a Parallel factor (split without
-/// communication). A slice is a block if its step is 1 and its size divides the
-/// dim and its start, such as q in a fused q, k, v. The dim of the operand then
-/// consists of two factors, the number of blocks (Whole, not to be split) and
-/// the size of a block, and the dim of the result is the second factor. Every
-/// slice may also be read through a window, in which each rank fetches the
-/// elements that it needs. A slice that is no block can be split only with the
-/// window.
+/// communication). A sliced dim is read through a window: each rank receives
+/// the elements that its shard of the result needs.
+///
+/// If the step is 1, and the size of the slice divides the dim and the start,
+/// the slice is one of several equal blocks, such as q in a fused q, k, v.
+/// Ranks can then also split each block without a window. The dim of the
+/// operand has two factors: the number of blocks (Whole, not to be split) and
+/// the size of a block. The dim of the result has only the second factor.
 ShardingRule SliceOp::getShardingRule() {
   ShardingRule rule;
   auto input = tensorType(getInput()).getShape();
@@ -155,12 +157,13 @@ ShardingRule SliceOp::getShardingRule() {
   return rule;
 }
 
-/// Makes all dims but the concatenated one Parallel factors (split without
-/// communication). If all n operands have equal sizes, each is a block of the
-/// result. The concatenated dim of an operand is then one factor, the size of a
-/// block. The concatenated dim of the result consists of the factor n (Whole,
-/// not to be split) and the size of a block. Operands of different sizes are
-/// read through windows instead: each rank fetches the elements that it needs.
+/// Makes all dims except the concatenated one Parallel factors (split without
+/// communication). If all n operands have equal sizes, each operand is a block
+/// of the result. The concatenated dim of an operand is then one factor, the
+/// size of a block. The concatenated dim of the result consists of the factor n
+/// (Whole, not to be split) and the size of a block. Operands of different
+/// sizes are read through windows instead: each rank receives the elements that
+/// its shard needs.
 ShardingRule ConcatOp::getShardingRule() {
   ShardingRule rule;
   size_t dim = getDim();
@@ -194,10 +197,10 @@ ShardingRule ConcatOp::getShardingRule() {
   return rule;
 }
 
-/// Returns the sharding rule of an op that changes some dims of its operand. A
-/// dim for which `untouched` is true is one Parallel factor (split without
-/// communication) that operand and result share. Any other dim is a separate
-/// Whole factor (not to be split) of each.
+/// Returns the sharding rule of an op that changes some dims of its operand. If
+/// `untouched` is true for a dim, operand and result share one Parallel factor
+/// (split without communication) for that dim. Otherwise the dim has one Whole
+/// factor (not to be split) in the operand and a separate one in the result.
 static ShardingRule untouchedRule(Operation *op,
                                   llvm::function_ref<bool(size_t)> untouched) {
   ShardingRule rule;
@@ -219,10 +222,11 @@ static ShardingRule untouchedRule(Operation *op,
   return rule;
 }
 
-/// Returns the stretches (ranges that read at a constant step) of a padded dim.
-/// They map each index of the padded dim to the index that it reads in the dim
-/// of `size` elements before padding. With constant padding, some of the
-/// indices that are read lie outside that dim and stand for zeros.
+/// Returns the stretches of a padded dim: ranges of padded indices that read
+/// the operand at a constant step. `size` is the size of the dim before
+/// padding, and `low` and `high` are the padding on each side. With constant
+/// padding, an operand index that is negative or at least `size` lies in the
+/// padding.
 static SmallVector<ShardingRule::Window::Stretch, 2>
 paddedFrom(PadMode mode, int64_t size, int64_t low, int64_t high) {
   int64_t end = low + size, all = end + high;
@@ -256,7 +260,7 @@ ShardingRule PadOp::getShardingRule() {
   for (auto [i, size] : llvm::enumerate(shape)) {
     int64_t low = getLow()[i], high = getHigh()[i];
     // In the modes that copy elements (reflect, edge, wrap), paddedFrom()
-    // supports only paddings of 0 to `size` - 1 elements per side.
+    // requires a padding of 0 to `size` - 1 elements on each side.
     bool once = low >= 0 && high >= 0 && low < size && high < size;
     if ((low != 0 || high != 0) && !rule.results[0][i].empty() && size > 0 &&
         (getMode() == PadMode::Constant || once))
@@ -270,9 +274,9 @@ ShardingRule PadOp::getShardingRule() {
   return rule;
 }
 
-/// Makes the last dim Whole (not to be split), because elements of its two
-/// halves are rotated together. All other dims are Parallel factors (split
-/// without communication).
+/// Makes the last dim Whole (not to be split), because pairs of its elements
+/// are rotated together. All other dims are Parallel factors (split without
+/// communication).
 ShardingRule RotaryOp::getShardingRule() {
   ShardingRule rule = broadcastRule(*this);
   for (int factor : rule.results[0].back())

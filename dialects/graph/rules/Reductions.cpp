@@ -5,9 +5,9 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Returns the kind of a factor (loop index) over which a reduction of `kind`
-/// runs. For a mean, it is Sum. Each rank divides its sum by the number of
-/// elements of the whole tensor, so the sum over the ranks is the mean.
+/// Returns the kind of the factor (loop index) over which a reduction of `kind`
+/// runs. For a mean, the kind is Sum: each rank divides its sum by the number
+/// of elements of the whole tensor, so the sum over the ranks is the mean.
 static FactorKind kindOf(ReduceKind kind) {
   switch (kind) {
   case ReduceKind::Sum:
@@ -59,9 +59,9 @@ ShardingRule PoolOp::getShardingRule() {
   for (auto [window, dilation] : llvm::zip(getWindow(), getDilations()))
     extents.push_back((window - 1) * dilation + 1);
   slideWindows(rule, extents, getStrides(), getPads());
-  // An average pool divides each sum by the number of elements in the window.
-  // With padding, or with windows that extend beyond the input, that number
-  // differs between windows. Dims with such windows must not be split.
+  // An average pool divides each sum by the number of counted elements in the
+  // window. If padding or overhang makes that number differ between windows,
+  // the dim must not be split.
   auto counts = [&](const ShardingRule::Window &window) {
     size_t i = window.dim - 2, low = getPads()[i],
            high = getPads()[i + extents.size()];

@@ -7,11 +7,11 @@
 
 namespace pcc::graph {
 
-/// Returns a sharding rule for an op whose operand 0 and result 0 have the same
-/// shape. Each of their dims is a Parallel factor (a loop index that ranks can
-/// split without communication). Dims whose indices are in `whole` are Whole
-/// factors instead, which must not be split. The caller adds the factors of all
-/// other operands and results.
+/// Returns a sharding rule for an op whose operand 0 and result 0 have one
+/// common shape. Each dim of that shape is a Parallel factor (a loop index that
+/// ranks can split without communication). Dims whose indices are in `whole`
+/// are Whole factors instead, which must not be split. The caller adds the
+/// factors of all other operands and results.
 ShardingRule sameShapeRule(mlir::Operation *op,
                            llvm::ArrayRef<int64_t> whole = {});
 
@@ -27,30 +27,30 @@ ShardingRule::TensorFactors addDims(ShardingRule &rule,
                                     FactorKind kind = FactorKind::Parallel);
 
 /// Returns whether all elements of `value` are known to be the float 0: `value`
-/// is a splat constant, possibly broadcast or reshaped. Rules use it because
-/// zeros do not change a sum: an op that adds such zeros to a partial sum, or
-/// selects between the two, gives a partial sum.
+/// is a splat constant, possibly broadcast or reshaped. Sharding rules test
+/// this because some ops on a partial sum and zeros yield a partial sum, such
+/// as a select between the two.
 bool isZeros(mlir::Value value);
 
-/// Appends `window`, a windowed read, to the windows of `rule`. The rule must
-/// have the factors of result 0. Unless `window.optional` is true, the function
-/// also makes the factors of dim `window.dim` of result 0 Parallel and
-/// contiguous, because that dim can be split only with the window.
+/// Appends `window`, a windowed read (halo exchange), to the windows of `rule`.
+/// The rule must already have the factors of result 0. If `window.optional` is
+/// false, dim `window.dim` of result 0 can be split only with the window. The
+/// function then makes the factors of that dim Parallel and contiguous.
 void addWindow(ShardingRule &rule, ShardingRule::Window window);
 
 /// Returns the stretches (ranges of result indices that read at a constant
 /// step) of a gather whose indices are a constant of rank 1. For example, the
 /// indices 3, 4, 5, 0, 1 form two stretches. Returns an empty list if the
-/// indices are not such a constant, if one is out of range, or if they form
-/// more than 64 stretches.
+/// indices are not a constant of rank 1, if an index is out of range, or if the
+/// indices form more than 64 stretches.
 llvm::SmallVector<ShardingRule::Window::Stretch, 2>
 constantStretches(GatherOp gather);
 
 /// Adds a window to `rule` for each spatial dim of the result of a convolution
-/// or pool, so that the dim can be split. Each rank then reads the input
-/// elements around its part of the result (halo exchange; GSPMD, Xu et al.
+/// or pool, so that ranks can split the dim. Each rank then reads the input
+/// elements that its shard of the result needs (halo exchange; GSPMD, Xu et al.
 /// 2021). Operand 0 and result 0 of `rule` must have the dims N, C, spatial….
-///   extents  per spatial dim, the number of input elements that one window spans
+///   extents  per spatial dim, the input elements that one window spans
 ///   strides  per spatial dim, the elements from one window to the next
 ///   pads     the padding before each spatial dim, then the padding after each
 void slideWindows(ShardingRule &rule, llvm::ArrayRef<int64_t> extents,

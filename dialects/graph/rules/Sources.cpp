@@ -6,8 +6,8 @@ using namespace mlir;
 using namespace pcc::graph;
 
 /// Returns the sharding rule of an op without operands. Every dim of the result
-/// is a Parallel factor (split without communication). A dim of size 1 has a
-/// factor, too; if it is split, one rank has the element.
+/// is a Parallel factor (split without communication), including dims of size
+/// 1. If a dim of size 1 is split, one rank has its element.
 static ShardingRule sourceRule(Operation *op) {
   ShardingRule rule;
   ShardingRule::TensorFactors &dims = rule.results.emplace_back();
@@ -33,8 +33,8 @@ ShardingRule AccumulateOp::getShardingRule() {
 }
 
 /// Makes every dim of the written value a Parallel factor (split without
-/// communication), including dims of size 1. The rule of the parameter has the
-/// same factors.
+/// communication), including dims of size 1. The rule of get_parameter, which
+/// reads the parameter, has equal factors.
 ShardingRule SetParameterOp::getShardingRule() {
   ShardingRule rule;
   ShardingRule::TensorFactors &dims = rule.operands.emplace_back();
@@ -45,8 +45,8 @@ ShardingRule SetParameterOp::getShardingRule() {
 }
 
 /// Makes all dims Parallel factors (split without communication). If the dim
-/// along which iota counts is split, each rank must know which of its indices
-/// it has.
+/// along which iota counts is split, each rank needs the first index of its
+/// range of that dim.
 ShardingRule IotaOp::getShardingRule() {
   ShardingRule rule = sourceRule(*this);
   for (int factor : rule.results[0][getDim()])

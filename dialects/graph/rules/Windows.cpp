@@ -14,10 +14,10 @@ void pcc::graph::addWindow(ShardingRule &rule, ShardingRule::Window window) {
   rule.windows.push_back(std::move(window));
 }
 
-/// Returns whether `stretch`, a range of results that read at a constant step,
-/// can be extended by a result that reads `index`. If `stretch` has one result
-/// only, `index` sets the step, and the function returns true unless `index`
-/// equals the first index.
+/// Returns whether `stretch` can be extended by one result that reads `index`.
+/// A stretch is a range of results that read at a constant step. If `stretch`
+/// has only one result, `index` determines the step, so every `index` extends
+/// `stretch` that differs from the index read by that result.
 static bool continues(ShardingRule::Window::Stretch &stretch, int64_t index) {
   const int64_t count = stretch.hi - stretch.lo;
   if (count == 1 && index != stretch.source)

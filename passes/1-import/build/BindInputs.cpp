@@ -27,9 +27,9 @@ static std::string nearest(StringRef word, const std::set<std::string> &names) {
 }
 
 namespace {
-/// Implements bindInputs, which gives every dim of every model input a size.
-/// `binding` at first lists the inputs without shapes. bindShapes then sets the
-/// shapes given by --shape, and bindDims sets all other shapes.
+/// Implements bindInputs, which determines the size of every dim of every model
+/// input. `binding` at first lists the inputs without shapes. bindShapes then
+/// sets the shapes given by --shape, and bindDims sets all other shapes.
 class InputBinder {
 public:
   InputBinder(const onnx::Graph &graph, const ImportOptions &options)
@@ -111,8 +111,8 @@ private:
   }
 
   /// Stores the sizes from --dim, and the shapes from --shape. A --shape also
-  /// gives sizes to named dims: `--shape x=8x4` for x[batch, 4] sets `batch` to
-  /// 8.
+  /// sets the sizes of named dims: `--shape x=8x4` for x[batch, 4] sets `batch`
+  /// to 8.
   Status bindShapes() {
     binding.dims.insert(options.dims.begin(), options.dims.end());
     for (BoundInput &input : binding.inputs) {
@@ -212,9 +212,9 @@ private:
 
   /// Returns one error for the dims without a size. A note repeats the user's
   /// command and adds a --dim for each of `unboundDims` and a --shape for each
-  /// of `unboundInputs`, with example sizes. `unboundInputs` names the inputs
-  /// that have a dim with neither a size nor a name, which only --shape can
-  /// set.
+  /// of `unboundInputs`, with example sizes. `unboundInputs` holds the names of
+  /// inputs with a dim that has neither a size nor a name. Only --shape can set
+  /// the size of such a dim.
   Status failUnbound(const std::set<std::string> &unboundDims,
                      const std::set<std::string> &unboundInputs) {
     std::string names,

@@ -28,13 +28,14 @@ struct BoundInput {
 struct InputBinding {
   /// The inputs, in the order in which the ONNX graph lists them.
   std::vector<BoundInput> inputs;
-  /// Sizes of the named dynamic dims by name, as --dim gives them or as a
-  /// --shape implies them.
+  /// Size of each named dynamic dim, by the dim's name. A size comes from
+  /// --dim, or follows from --shape: `--shape x=8x4` for x[batch, 4] sets
+  /// `batch` to 8.
   std::map<std::string, int64_t> dims;
 };
 
-/// Gives every dim of every input of `graph` a size. Each size comes from the
-/// model, from --dim or from --shape. For an input x[batch, 4]:
+/// Determines the size of every dim of every input of `graph`. A size comes
+/// from the model, from --dim or from --shape. For an input x[batch, 4]:
 ///
 ///   --dim batch=8      x is [8, 4]
 ///   --shape x=8x4      x is [8, 4], and `batch` is 8 in all other inputs

@@ -9,7 +9,8 @@
 namespace pcc::onnx_import {
 
 /// Returns `value` broadcast to `shape`, as NumPy's broadcast_to does. `value`
-/// must be broadcastable to `shape`. Splats stay splats.
+/// must be broadcastable to `shape`. If `value` is a splat (a single stored
+/// element), the result is a splat.
 mlir::DenseElementsAttr broadcastElements(mlir::DenseElementsAttr value,
                                           llvm::ArrayRef<int64_t> shape);
 

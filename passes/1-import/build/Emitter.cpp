@@ -86,9 +86,9 @@ static std::string checkSizes(Operation *op) {
 }
 
 /// An error has one of two exit codes. If type inference fails, shapes
-/// contradict each other, possibly because of dims that the user set: the code
-/// is `mismatchExitCode`. If a later check fails, the model is invalid: the
-/// code is CannotRead.
+/// contradict each other, possibly because of dims that the user set, and the
+/// code is `mismatchExitCode`. If a later check fails, the model is invalid,
+/// and the code is CannotRead.
 bool Emitter::inferAndVerify(Operation *op) {
   std::string text;
   ScopedDiagnosticHandler handler(op->getContext(),
@@ -133,9 +133,10 @@ Value Emitter::finish(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 /// Returns whether `op` is a broadcast that must stay an op instead of becoming
-/// a constant: its result has rank 2 or more and repeats elements. Results like
-/// this are typically masks, which as constants would grow with the batch. A
-/// result of rank 1 holds sizes or indices and may become a constant.
+/// a constant: its result has rank 2 or more and repeats elements. A result of
+/// this kind is usually a mask. A constant would store every repetition and
+/// grow with the batch. A result of rank 1 holds sizes or indices and may
+/// become a constant.
 static bool isKeptBroadcast(Operation *op) {
   return isa<BroadcastOp>(op) && shapeOf(op->getResult(0)).size() > 1 &&
          tensorType(op->getResult(0)).getNumElements() >
@@ -143,9 +144,9 @@ static bool isKeptBroadcast(Operation *op) {
 }
 
 Value Emitter::tryFold(Operation *op) {
-  // Try the folds that hold for any operand values, such as a transpose to the
-  // same order. Passing null for every operand makes fold() ignore known
-  // values.
+  // Try the folds that do not depend on operand values, such as that of a
+  // transpose which keeps the order of dims. Passing null for every operand
+  // makes fold() ignore known values.
   SmallVector<OpFoldResult> results;
   SmallVector<Attribute> unknown(op->getNumOperands());
   if (op->getNumOperands() > 0 && succeeded(op->fold(unknown, results)) &&

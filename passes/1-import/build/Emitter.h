@@ -11,10 +11,9 @@
 
 namespace pcc::onnx_import {
 
-/// Largest number of elements of a result that the import computes itself in
-/// order to fold an op, that is, to replace the op by a constant. An op with a
-/// larger result is folded only if all elements of the result are known to be
-/// equal.
+/// Largest number of elements of a result that the import computes in order to
+/// fold an op (replace the op by a constant). An op with a larger result is
+/// folded only if all elements of the result are known to be equal.
 inline constexpr int64_t foldLimit = 16384;
 
 /// Largest number of elements of a tensor. Dims of size 0 count as size 1 here,
@@ -53,14 +52,14 @@ struct OptionalOperand {
 /// check failed() before it reads the type of a returned value; shapeOf accepts
 /// null.
 ///
-/// An op is folded if its operands are known during the import. Known values
-/// are constants, broadcasts of constants, and tensors of any size whose
-/// elements are all equal. If a folded tensor consists of equal slices along a
-/// dim, one slice becomes a constant that is broadcast, so that a mask does not
-/// grow with the batch:
+/// An op is folded (replaced by a constant) if its operands are known during
+/// the import. Known values are constants, broadcasts of constants, and tensors
+/// of any size whose elements are all equal. If a folded tensor consists of
+/// equal slices along a dim, one slice becomes a constant that is broadcast, so
+/// that a mask does not grow with the batch:
 ///
-///   iota [1, 4] <= iota [4, 1]      -> constant [4, 4]
-///   that mask for a batch of 8      -> broadcast of constant [4, 4] to [8, 4, 4]
+///   iota [1, 4] <= iota [4, 1]   -> constant [4, 4]
+///   that mask for a batch of 8   -> broadcast of constant [4, 4] to [8, 4, 4]
 class Emitter {
 public:
   /// Creates an emitter that inserts ops at the insertion point of `builder`,
@@ -80,12 +79,13 @@ public:
   /// Returns the first error, or success. The message does not name the ONNX
   /// node, which the caller prepends.
   const Status &status() const { return error; }
-  /// Records that the model is not valid ONNX. Returns null.
+  /// Records the error `message`, which states why the model is not valid ONNX.
+  /// Returns null.
   mlir::Value invalid(const llvm::Twine &message) {
     return fail(CannotRead, message);
   }
-  /// Records that the model is valid ONNX in a form that pcc does not support.
-  /// Returns null.
+  /// Records the error `message`, which states what part of a valid ONNX model
+  /// pcc does not support. Returns null.
   mlir::Value unsupported(const llvm::Twine &message) {
     return fail(Unsupported, message);
   }
@@ -161,7 +161,8 @@ public:
                      mlir::Value onFalse);
   /// Creates a cast of `input` to the element type `elementType`.
   mlir::Value cast(mlir::Value input, mlir::Type elementType);
-  /// Creates a reshape of `input` to `shape`, which must have as many elements.
+  /// Creates a reshape of `input` to `shape`. The number of elements must stay
+  /// the same.
   mlir::Value reshape(mlir::Value input, llvm::ArrayRef<int64_t> shape);
   /// Broadcasts `input` to `shape`, as NumPy's broadcast_to does. If `input` is
   /// itself the result of a broadcast, the new op broadcasts that op's input
@@ -235,13 +236,14 @@ private:
   /// Evaluates `op` to a constant if the elements of all operands are known and
   /// the result has at most `foldLimit` elements. Returns null otherwise.
   mlir::Value foldKnown(mlir::Operation *op);
-  /// Folds an op whose result has equal elements only: an element-wise op whose
-  /// operands are each uniform (all elements equal), or a data movement, such
-  /// as a gather, of a uniform first operand. Returns null for other ops.
+  /// Folds an op whose result has equal elements only. This holds for an
+  /// element-wise op if each operand is uniform (all its elements are equal).
+  /// It also holds for an op that moves elements, such as a gather, if the
+  /// first operand is uniform. Returns the replacing value; null for other ops.
   mlir::Value foldUniform(mlir::Operation *op);
   /// Folds an And or Or with an operand that is true everywhere or false
-  /// everywhere, and a Select with such a condition. Returns null for other
-  /// ops.
+  /// everywhere. Also folds a Select whose condition is true everywhere or
+  /// false everywhere. Returns the replacing value; null for other ops.
   mlir::Value foldMask(mlir::Operation *op);
   /// Creates a constant that holds `value`. If equal slices repeat along a dim,
   /// creates a constant of one slice and broadcasts it.

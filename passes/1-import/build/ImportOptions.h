@@ -39,11 +39,12 @@ struct ImportOptions {
   bool allowAbsentWeights = false;
   /// Names and sizes of the mesh axes that split tensors, major to minor. The
   /// pipeline is not a mesh axis here; the member `pipeline` gives its size.
-  /// Unset if the user gives no axes; the model's annotations then decide.
+  /// Unset if the user gives no axes; the model's annotations then determine
+  /// the mesh.
   std::optional<std::vector<std::pair<std::string, int64_t>>> mesh;
   /// Number of pipeline positions (--pp). A pipeline position is a group of
   /// ranks that run the same stages. Unset if the user gives no number; the
-  /// model's annotations then decide.
+  /// model's annotations then determine it.
   std::optional<int64_t> pipeline;
   /// Number of pipeline stages that each pipeline position (group of ranks)
   /// runs (--virtual-stages).
@@ -53,7 +54,8 @@ struct ImportOptions {
   /// chooses a configuration as described in DevicePlan.h.
   std::string configuration;
   /// The user's command line without its --dim options, such as "pcc m.onnx".
-  /// The error about dims without a size appends example options to it.
+  /// The error about dims without a size shows this text with example options
+  /// appended.
   std::string command;
 };
 

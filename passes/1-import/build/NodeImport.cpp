@@ -157,9 +157,9 @@ const onnx::Tensor *NodeImport::tensor(StringRef name) {
   return found ? &found->tensors.front() : nullptr;
 }
 
-/// A tensor with more than `foldLimit` elements becomes a weight, and a weight
-/// needs a name. If the tensor has no name, the weight gets the name of the
-/// node's first output.
+/// A tensor with more than `foldLimit` elements becomes a weight, which needs a
+/// name. If `tensor` has no name, the weight is named after the node's first
+/// output.
 Value NodeImport::constantTensor(const onnx::Tensor &tensor) {
   if (!tensor.name.empty() || node.outputs.empty())
     return values.weights.makeConstantNode(tensor, *this);

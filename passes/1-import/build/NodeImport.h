@@ -11,13 +11,14 @@
 
 namespace pcc::onnx_import {
 
-/// Gives a normalizer (the function that creates the graph ops of one ONNX
-/// node) checked access to the node's operands and attributes, and receives the
-/// values of the node's outputs. The number of operands has been checked
-/// against the op table before the normalizer runs.
+/// Interface between one ONNX node and its normalizer, the function that
+/// creates the graph ops of the node. The normalizer reads operands and
+/// attributes with the getters, which check them, and passes the values of the
+/// outputs to `set`. The number of operands has been checked against the op
+/// table before.
 ///
-/// Errors work as in Emitter: after the first error no op is created, and
-/// getters return a harmless default.
+/// Errors work as in Emitter: after the first error no op is created, and a
+/// getter returns a default, such as null, 0 or f32.
 class NodeImport : public Emitter {
 public:
   /// Prepares the import of `node`. Ops are created at the insertion point of
@@ -48,8 +49,8 @@ public:
   /// Returns the value of operand `i`. Returns null if the operand is absent,
   /// or if its value cannot be created, which is an error.
   mlir::Value operand(size_t i);
-  /// Returns the values of operand `first` and all later ones; null for an
-  /// absent operand.
+  /// Returns the values of operand `first` and of all later operands. The entry
+  /// of an absent operand is null.
   llvm::SmallVector<mlir::Value> operands(size_t first = 0);
   /// Returns the value that the model calls `name`. Some attributes refer to
   /// values by name instead of using an operand.
@@ -65,11 +66,13 @@ public:
   /// needs at import time. If the elements are unknown, records that the node
   /// is unsupported and returns null.
   mlir::DenseElementsAttr constantOperand(size_t i);
-  /// Returns the elements of operand `i` as integers. The import must know
-  /// them, as constantOperand describes; otherwise the result is empty.
+  /// Returns the elements of operand `i` as integers. If they are not known
+  /// during the import, records that the node is unsupported and returns an
+  /// empty list.
   llvm::SmallVector<int64_t> integers(size_t i);
-  /// Returns the elements of operand `i` as doubles. The import must know them,
-  /// as constantOperand describes; otherwise the result is empty.
+  /// Returns the elements of operand `i` as doubles. If they are not known
+  /// during the import, records that the node is unsupported and returns an
+  /// empty list.
   llvm::SmallVector<double> doubles(size_t i);
   /// Returns a list of integers that older opsets pass as the attribute `name`
   /// and newer opsets as operand `i`. Returns nothing if both are absent.
@@ -144,7 +147,7 @@ private:
   /// attribute's type is not `type`, records an error and returns null.
   const onnx::Attribute *attribute(llvm::StringRef name,
                                    onnx::AttributeType type);
-  /// Maps each ONNX name that the import has defined so far to its value.
+  /// Map from each ONNX name that the import has defined so far to its value.
   ValueTable &values;
 };
 

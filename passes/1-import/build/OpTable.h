@@ -8,10 +8,10 @@
 
 namespace pcc::onnx_import {
 
-/// A function that creates the graph ops for a node of one ONNX op form, and
-/// returns the value of the node's first output. If the node has several
-/// outputs, the function may instead define each of them with NodeImport::set
-/// and return null. Returns null after an error, too.
+/// A function that creates the graph ops for a node of one form (opset version)
+/// of an ONNX op, and returns the value of the node's first output. If the node
+/// has several outputs, the function may instead define each of them with
+/// NodeImport::set and return null. Returns null after an error, too.
 using Normalizer = mlir::Value (*)(NodeImport &node);
 
 /// One form of an ONNX op: its operands and attributes from opset version
@@ -19,14 +19,16 @@ using Normalizer = mlir::Value (*)(NodeImport &node);
 struct OpForm {
   /// Type of the op, such as "Reshape".
   llvm::StringLiteral op;
-  /// First opset version of the op's domain in which this form holds.
+  /// First opset version of the op's domain in which this form (these operands
+  /// and attributes) is valid.
   int64_t since;
   /// Number of required operands. The operands with the indices 0 to
   /// minOperands - 1 must be present.
   size_t minOperands;
   /// Largest number of operands that a node may have; `anyNumber` if unlimited.
   size_t maxOperands;
-  /// Function that imports nodes of this form, never null.
+  /// Function that imports nodes whose opset version selects this form of the
+  /// op. Never null.
   Normalizer normalize;
 };
 
@@ -46,8 +48,9 @@ public:
   /// Thread-safe.
   static const OpTable &get();
 
-  /// Adds forms of the ops of one domain; `domain` is "" for the standard ops.
-  /// The forms of each op must be in ascending order of `since`.
+  /// Adds forms (operands and attributes since an opset version) of the ops of
+  /// one domain; `domain` is "" for the standard ops. The forms of each op must
+  /// be in ascending order of `since`.
   void add(llvm::StringRef domain, llvm::ArrayRef<OpForm> forms);
 
   /// Returns whether the table has the op type of `node`, in any opset version.
@@ -55,21 +58,24 @@ public:
   /// Returns the lowest opset version that has the op type of `node`; 0 if the
   /// table lacks the op.
   int64_t firstVersion(const onnx::Node &node) const;
-  /// Returns the form of the op of `node` in the node's opset: the form with
-  /// the highest `since` that is not above the opset version. Returns null if
-  /// the table lacks the op, or if the opset is older than the op's first form.
+  /// Returns the form (operands and attributes) of the op of `node` in the
+  /// node's opset. It is the form with the highest `since` that is not above
+  /// the opset version. Returns null if the table lacks the op, or if the opset
+  /// is older than the op's first form.
   const OpForm *find(const onnx::Node &node) const;
 
-  /// Calls `f` with the domain and the form, for each form of each op. The ops
-  /// are visited in the order of domain and op type.
+  /// Calls `f` with the domain and the form, for each form (operands and
+  /// attributes since an opset version) of each op. The ops are visited in the
+  /// order of domain and op type.
   void visit(llvm::function_ref<void(llvm::StringRef, const OpForm &)> f) const;
 
 private:
-  /// Returns all forms of the op of `node`, oldest first; null if the table
-  /// lacks the op.
+  /// Returns all forms (operands and attributes since an opset version) of the
+  /// op of `node`, oldest first; null if the table lacks the op.
   const llvm::SmallVector<OpForm, 1> *forms(const onnx::Node &node) const;
 
-  /// Forms of each op, oldest first. The key is "domain:op"; see `key`.
+  /// Forms (operands and attributes since an opset version) of each op, oldest
+  /// first. The key is "domain:op"; see `key`.
   llvm::StringMap<llvm::SmallVector<OpForm, 1>> table;
 };
 

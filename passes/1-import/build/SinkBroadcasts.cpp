@@ -57,9 +57,10 @@ static SmallVector<size_t> commonRepeats(ValueRange values) {
 // Sinking below one op: each function returns null if nothing gets smaller
 //===----------------------------------------------------------------------===//
 
-/// Applies the element-wise op `op` to the operands as they are before their
-/// broadcasts, and broadcasts the result. Returns null if this result would
-/// have as many elements as the result of `op`, because nothing is saved then.
+/// Applies the element-wise op `op` to the inputs of its operands' broadcasts,
+/// and broadcasts the smaller result:
+///   add(broadcast a, broadcast b) -> broadcast(add(a, b))
+/// Returns null if the result would not be smaller than that of `op`.
 static Value sinkElementWise(Operation *op, Emitter &emitter) {
   SmallVector<Value> sources = llvm::map_to_vector(op->getOperands(), sourceOf);
   Shape inner;
@@ -74,9 +75,10 @@ static Value sinkElementWise(Operation *op, Emitter &emitter) {
   return emitter.broadcast(emitter.finish(small), whole.getShape());
 }
 
-/// Concatenates smaller inputs. Along each dim, other than the concatenated
-/// dim, that a broadcast repeats in every input, the smaller inputs have one
-/// slice. Returns null if there is no such dim.
+/// Creates a smaller concat; the caller broadcasts its result. If a broadcast
+/// repeats every input along a dim other than the concatenated dim, the inputs
+/// of the smaller concat have size 1 along that dim. Returns null if there is
+/// no dim of this kind.
 static Value sink(ConcatOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInputs());
   llvm::erase(dims, op.getDim());
@@ -88,8 +90,10 @@ static Value sink(ConcatOp op, Emitter &emitter) {
   return emitter.concat(parts, op.getDim());
 }
 
-/// Slices the input after reducing each dim that a broadcast repeats to size 1.
-/// Returns null if no dim is repeated or if the result has no elements.
+/// Creates a smaller slice; the caller broadcasts its result. The input of the
+/// smaller slice has size 1 along each dim along which a broadcast repeats the
+/// input of `op`. Returns null if no dim is repeated or if the result has no
+/// elements.
 static Value sink(SliceOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   if (dims.empty() || tensorType(op.getResult()).getNumElements() == 0)
@@ -103,8 +107,9 @@ static Value sink(SliceOp op, Emitter &emitter) {
                                sizes, steps);
 }
 
-/// Transposes the input after reducing each dim that a broadcast repeats to
-/// size 1. Returns null if no dim is repeated.
+/// Creates a smaller transpose; the caller broadcasts its result. The input of
+/// the smaller transpose has size 1 along each dim along which a broadcast
+/// repeats the input of `op`. Returns null if no dim is repeated.
 static Value sink(TransposeOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   return dims.empty() ? Value()
@@ -112,9 +117,9 @@ static Value sink(TransposeOp op, Emitter &emitter) {
                                           op.getPerm());
 }
 
-/// Computes the running sum of a smaller input: each dim that a broadcast
-/// repeats, other than the summed dim, is reduced to size 1 first. Returns null
-/// if no such dim exists.
+/// Creates a smaller cumsum; the caller broadcasts its result. The input has
+/// size 1 along each dim, other than the summed dim, along which a broadcast
+/// repeats the input of `op`. Returns null if there is no dim of this kind.
 static Value sink(CumSumOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   llvm::erase(dims, op.getDim());
@@ -125,9 +130,10 @@ static Value sink(CumSumOp op, Emitter &emitter) {
                                 op.getReverse());
 }
 
-/// Reshapes the input after reducing each dim that a broadcast repeats to size
-/// 1. Returns null if the reshape does more than add or remove dims of size 1,
-/// because it may then merge a repeated dim with another dim. Also returns null
+/// Creates a smaller reshape; the caller broadcasts its result. The input has
+/// size 1 along each dim along which a broadcast repeats the input of `op`.
+/// Returns null unless the reshape only adds or removes dims of size 1, because
+/// it could otherwise merge a repeated dim with another dim. Also returns null
 /// if no dim is repeated or if there are no elements.
 static Value sink(ReshapeOp op, Emitter &emitter) {
   Value input = op.getInput();

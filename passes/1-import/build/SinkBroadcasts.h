@@ -17,9 +17,9 @@ namespace pcc::onnx_import {
 /// ops.
 mlir::Value sinkBroadcasts(mlir::Operation *op, Emitter &emitter);
 
-/// Removes explicit broadcasts from the operands of an element-wise op. An
-/// operand's broadcast is skipped if the op's implicit NumPy broadcasting gives
-/// the same result shape without it:
+/// Removes explicit broadcasts from the operands of an element-wise op. The op
+/// then reads the input of the broadcast. A broadcast is removed only if the
+/// op's implicit NumPy broadcasting still gives the same result shape:
 ///   add(x [8, 4], broadcast b [4] to [8, 4]) -> add(x [8, 4], b [4])
 void absorbBroadcasts(mlir::Operation *op);
 

@@ -57,7 +57,7 @@ ParameterOp TrainingInfoImport::parameterOf(StringRef name,
 
 /// Sets `trained` on the parameter, which allows `graph.set_parameter` to write
 /// it. A parameter with a `fill` (an initial value instead of a weight file)
-/// needs no mark.
+/// can be written without `trained`.
 Value TrainingInfoImport::write(const onnx::MetadataEntry &binding,
                                 Emitter &emitter) const {
   ParameterOp parameter = parameterOf(asRef(binding.key), emitter);

@@ -36,9 +36,9 @@ public:
   /// single float.
   llvm::StringRef findLoss(Emitter &emitter) const;
 
-  /// Sets the initial values of parameters that initialization_binding gives,
-  /// and creates the weight updates that update_binding gives, at the insertion
-  /// point of `emitter`.
+  /// Sets the initial values that initialization_binding assigns to parameters.
+  /// Then creates, at the insertion point of `emitter`, the weight updates that
+  /// update_binding lists.
   void makeWrites(Emitter &emitter) const;
 
 private:

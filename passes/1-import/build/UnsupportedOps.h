@@ -14,8 +14,8 @@ namespace pcc::onnx_import {
 class UnsupportedOps {
 public:
   /// Records that `node` cannot be imported. An empty `reason` means that pcc
-  /// lacks the op. Otherwise `reason` describes the form of the op that pcc
-  /// does not support.
+  /// lacks the op. Otherwise `reason` describes the type, operand or attribute
+  /// that pcc does not support.
   void add(const onnx::Node &node, const std::string &reason = "");
 
   /// Returns success if no node was recorded. Otherwise returns an error with

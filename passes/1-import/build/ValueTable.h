@@ -67,7 +67,7 @@ public:
   /// Redefines `name` as `value`, another SSA value that equals the earlier
   /// one. An example is a `dist.pin` (an op that fixes a sharding) of the
   /// earlier value. If `name` is an initializer, its entry in `initializers` is
-  /// kept, unlike in `define`.
+  /// kept, whereas `define` removes the entry.
   void replace(llvm::StringRef name, mlir::Value value) { known[name] = value; }
   /// Returns whether `name` is defined as an SSA value, an initializer or a
   /// sequence.
@@ -82,7 +82,7 @@ public:
     return llvm::StringRef(text.data(), text.size());
   }
 
-  /// Creates the SSA values of initializers.
+  /// Object that creates the SSA values of initializers.
   Weights &weights;
 
 private:

@@ -119,7 +119,7 @@ Value Weights::makeConstantNode(const onnx::Tensor &tensor, Emitter &emitter) {
 }
 
 /// Reads the bytes of a tensor from the external file root/reference.path.
-/// Returns null, with an error in `emitter`, if they cannot be read.
+/// Returns null, with an error in `emitter`, if the bytes cannot be read.
 static std::unique_ptr<llvm::MemoryBuffer>
 readSlice(const std::string &root, const onnx::DataReference &reference,
           Emitter &emitter) {

@@ -86,7 +86,7 @@ private:
   mlir::RankedTensorType typeOf(const onnx::Tensor &tensor, Emitter &emitter);
 
   const onnx::Model &model;
-  /// Finds the file, offset and length of each tensor's bytes.
+  /// Object that finds the file, offset and length of each tensor's bytes.
   onnx::ExternalData data;
   mlir::ModuleOp module;
   mlir::MLIRContext *context;

@@ -9,9 +9,9 @@ using namespace mlir;
 namespace pcc::onnx_import {
 
 /// Reads the integer list attribute `name` of `node`. If the attribute is
-/// absent, returns `count` entries that equal `otherwise`. It is an error of
+/// absent, returns `count` entries that equal `otherwise`. Records an error in
 /// `node` if the list does not have `count` entries or if an entry is below
-/// `least`. Even then the returned list has `count` valid entries.
+/// `least`. The returned list has `count` valid entries even after an error.
 static SmallVector<int64_t> readList(NodeImport &node, StringRef name,
                                      size_t count, int64_t otherwise,
                                      int64_t least) {

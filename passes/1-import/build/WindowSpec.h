@@ -7,9 +7,10 @@
 
 namespace pcc::onnx_import {
 
-/// The sliding window of a convolution or pool; auto_pad has been resolved to
-/// numbers. Each list has one entry per spatial dim, except for `pads`, which
-/// has two: first the low pads of all dims, then the high pads.
+/// The sliding window of a convolution or pool. The attribute auto_pad has been
+/// converted to numbers in `pads`. Each list has one entry per spatial dim,
+/// except for `pads`, which has two: first the low pads of all dims, then the
+/// high pads.
 struct WindowSpec {
   /// Window extent, step between windows, spacing of a window's elements, and
   /// padding of the input. All are in elements.
@@ -28,9 +29,9 @@ struct WindowSpec {
 /// spatial dims. `size` is the shape of a convolution's filter, or empty for a
 /// pool, whose size is in kernel_shape.
 ///
-/// A list of the wrong length, an entry out of range or a dim of 2^31 or more
-/// elements is an error of `node`. Even then, all lists of the result have the
-/// right length.
+/// Records an error in `node` if a list has the wrong length, if an entry is
+/// out of range or if a dim has 2^31 or more elements. All lists of the result
+/// have the right length, even after an error.
 WindowSpec readWindow(NodeImport &node, llvm::ArrayRef<int64_t> spatial,
                       llvm::ArrayRef<int64_t> size);
 

@@ -25,9 +25,9 @@ Value AnnotationImport::pin(const onnx::Node &node, Value value,
                              builder.getStringAttr(asRef(name)));
 }
 
-/// Creates no value if no pin (op that fixes a sharding) is needed, because
-/// annotations alone must not create weights. If a pin is needed and the
-/// operand is an initializer without an SSA value, creates that value.
+/// If the operand needs no pin (op that fixes a sharding), creates no value,
+/// because an annotation alone must not create a weight. If the operand needs a
+/// pin and is an initializer without an SSA value, creates that SSA value.
 Status AnnotationImport::pinOperand(const onnx::Node &node,
                                     std::string_view name, Emitter &emitter) {
   Value value = values.lookup(asRef(name));
@@ -40,10 +40,10 @@ Status AnnotationImport::pinOperand(const onnx::Node &node,
       annotations.shardingAtDefinition(name, shape, shardingAtDefinition));
   PCC_RETURN_IF_ERROR(
       annotations.shardingAtUse(node, name, shape, shardingAtUse));
-  // Inputs, weights and results of ops carry their sharding where they are
-  // defined, so a use needs a pin (op that fixes a sharding) only if it
-  // requests another sharding. A constant carries no sharding, so every use
-  // that requests a sharding gets a pin.
+  // Inputs, weights and results of ops have a sharding where they are defined.
+  // A use therefore needs a pin (op that fixes a sharding) only if it requests
+  // another sharding. A constant has no sharding, so each use gets a pin if the
+  // use or the definition requests a sharding.
   const bool isConstant =
       value ? isa_and_present<graph::ConstantOp>(value.getDefiningOp())
             : !values.weights.becomesParameter(*tensor);
@@ -79,8 +79,8 @@ Status AnnotationImport::pinResult(const onnx::Node &node,
   ShardingAnnotations::RequestedSharding asked;
   PCC_RETURN_IF_ERROR(
       annotations.shardingAtDefinition(name, sizesOf(value), asked));
-  // A constant is replicated already, so a request for replication needs no
-  // pin.
+  // A constant is whole on every device, so a request for replication needs no
+  // pin (op that fixes a sharding).
   const bool isMet = asked && value.getDefiningOp<graph::ConstantOp>() &&
                      dist::isReplicated(*asked);
   if (asked && !isMet)

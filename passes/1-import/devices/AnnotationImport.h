@@ -17,8 +17,8 @@ namespace pcc::onnx_import {
 ///                  definition
 ///   dist.sharding  an attribute on inputs, outputs and weights
 ///
-/// Every method that returns a Status returns an error if an annotation cannot
-/// be met.
+/// Every method that returns a Status returns an error if a requested sharding
+/// cannot be satisfied.
 class AnnotationImport {
 public:
   /// Prepares the object. The pins are created at the insertion point of
@@ -28,8 +28,8 @@ public:
       : annotations(annotations), values(values), builder(builder) {}
 
   /// Creates a `dist.pin` (an op that fixes a sharding) for each operand of
-  /// `node` for which the node's annotations request a sharding, unless the
-  /// operand has that sharding already. Until pinResults is called, the
+  /// `node` for which the node's annotations request a sharding. Creates none
+  /// if the operand already has that sharding. Until pinResults is called, the
   /// operand's name stands for the pinned value. Must be called before `node`
   /// is imported.
   Status pinOperands(const onnx::Node &node, Emitter &emitter);
@@ -52,16 +52,18 @@ public:
   Status markWeights(mlir::ModuleOp module);
 
 private:
-  /// Creates a pin of the operand `name` for its use by `node`, if the node
-  /// requests a sharding that the value does not already have where it is
-  /// defined.
+  /// Creates a pin (op that fixes a sharding) of the operand `name` for its use
+  /// by `node`. The pin has the sharding that the node requests. For a constant
+  /// without this request, the pin has the sharding that is requested at the
+  /// definition. Creates no pin if there is no request, or if the value already
+  /// has the requested sharding where it is defined.
   Status pinOperand(const onnx::Node &node, std::string_view name,
                     Emitter &emitter);
-  /// Creates a pin of the result `name` of `node`, if the model requests a
-  /// sharding for it.
+  /// Creates a pin (op that fixes a sharding) of the result `name` of `node`,
+  /// if the model requests a sharding for it.
   Status pinResult(const onnx::Node &node, std::string_view name);
-  /// Creates a `dist.pin` of `value`, which the model calls `name`, at the
-  /// location of `node`.
+  /// Creates a `dist.pin` (op that fixes a sharding) of `value`, which the
+  /// model calls `name`, at the location of `node`.
   mlir::Value pin(const onnx::Node &node, mlir::Value value,
                   std::string_view name, const dist::Sharding &sharding);
 

@@ -78,10 +78,10 @@ StatusOr<ShardLayout> onnx_import::layoutOf(const onnx::ShardingSpec &spec,
 }
 
 /// Splits the shard number of each device into one part number per factor of a
-/// split dim (such as 12 in 12 x 64), where the part number of the last factor
-/// varies fastest. Entry [f][d] of the result is the part of factor f that
-/// device d holds. For counts {2, 2} and shards {0 1 2 3} the result is {0 0 1
-/// 1} and {0 1 0 1}.
+/// split dim (such as 12 in 12 x 64). The part number of the last factor varies
+/// fastest. Entry [f][d] of the result is the part of factor f that device d
+/// holds. For counts {2, 2} and shards {0 1 2 3} the result is {0 0 1 1} and {0
+/// 1 0 1}.
 static std::vector<std::vector<int64_t>> partsOf(const ShardLayout &layout) {
   std::vector<std::vector<int64_t>> parts(
       layout.counts.size(), std::vector<int64_t>(layout.shards.size()));
@@ -95,9 +95,10 @@ static std::vector<std::vector<int64_t>> partsOf(const ShardLayout &layout) {
   return parts;
 }
 
-/// Returns whether entries of `part` grow by equal steps from 0, as in 0 1 2 3,
-/// 0 2 4 6 or 0 0 0 0. The entries are those of the `count` devices 0,
-/// `stride`, 2 · `stride`, …
+/// Returns whether `count` entries of `part` grow by equal steps from 0, as in
+/// 0 1 2 3, 0 2 4 6 or 0 0 0 0. `part` has one entry per device: the number of
+/// the part of a split dim that the device holds. The entries of the devices 0,
+/// `stride`, 2 · `stride`, … are compared.
 static bool isLinear(const std::vector<int64_t> &part, int64_t stride,
                      int64_t count) {
   for (int64_t i = 2; i < count; ++i)
@@ -115,9 +116,11 @@ onnx_import::commonAxes(const std::vector<ShardLayout> &layouts,
       for (std::vector<int64_t> &part : partsOf(layout))
         if (std::find(parts.begin(), parts.end(), part) == parts.end())
           parts.push_back(std::move(part));
-  // Find the axis sizes from the minor end. Each axis gets the largest size
-  // that divides the number of remaining devices and for which every factor's
-  // part number, along the axis, grows by equal steps or stays 0.
+  // Find the axis sizes, minor axis first. Each entry of `parts` belongs to one
+  // factor (such as 12 in a dim of 12 x 64), which is cut into numbered parts;
+  // the entry lists the part that each device holds. An axis gets the largest
+  // size that divides the number of remaining devices and along which the part
+  // numbers of every factor grow by equal steps or stay 0.
   std::vector<int64_t> sizes;
   for (int64_t stride = 1; stride < numDevices; stride *= sizes.back()) {
     int64_t size = numDevices / stride;
@@ -138,7 +141,7 @@ onnx_import::commonAxes(const std::vector<ShardLayout> &layouts,
 }
 
 /// Splits `axis` into sub-axes of prime size, major first: 12 into 2, 2 and 3.
-/// Every sub-axis that pcc uses is a product of these.
+/// Every sub-axis that pcc uses is a product of adjacent prime sub-axes.
 static dist::SubAxes primeParts(const dist::Axis &axis) {
   dist::SubAxes parts;
   int64_t rest = axis.size, before = 1;
@@ -165,10 +168,12 @@ stridesOf(const dist::Mesh &mesh) {
   return strides;
 }
 
-/// Returns the sub-axes, major first, whose combined coordinate equals part[d]
-/// on every device d. Returns an empty list if there are no such sub-axes. The
-/// candidates are the prime sub-axes along which `part` changes, sorted by
-/// step: a larger step means more major. The final loop checks the candidates.
+/// Returns the sub-axes, major first, over which a factor of a split dim is
+/// split. part[d] is the number of the part that device d holds. On every
+/// device d, the combined coordinate along the sub-axes equals part[d]. Returns
+/// an empty list if there are no such sub-axes. The candidates are the sub-axes
+/// of prime size along which `part` changes, sorted by step: the sub-axis with
+/// the largest step is major. The final loop checks the candidates.
 static dist::SubAxes countedBy(const std::vector<int64_t> &part,
                                const dist::Mesh &mesh) {
   std::vector<std::pair<int64_t, dist::SubAxis>> steps;

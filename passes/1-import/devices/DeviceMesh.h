@@ -31,10 +31,12 @@ namespace pcc::onnx_import {
 /// A factor is one of the sizes whose product is the size of a split dim, such
 /// as the 12 heads in a dim of 12 x 64. Each factor is cut into equal parts. A
 /// shard is one combination of parts, one of each factor; shards are numbered
-/// row-major over these parts.
+/// row-major over these parts. With two factors of 2 parts each, shard 2 is
+/// part 1 of the first factor and part 0 of the second.
 struct ShardLayout {
-  /// Number of parts into which each factor is cut, in the order of the
-  /// annotation. The product of these numbers is the number of shards.
+  /// Number of parts into which each factor of a split dim (such as 12 in 12 x
+  /// 64) is cut, in the order of the annotation. The product of these numbers
+  /// is the number of shards.
   std::vector<int64_t> counts;
   /// Number of the first device of the pipeline stage. Entry i of `shards`
   /// belongs to device firstDevice + i.
@@ -47,18 +49,20 @@ struct ShardLayout {
   bool operator==(const ShardLayout &) const = default;
 };
 
-/// Converts the ONNX annotation `spec` to a layout. Each stage of the pipeline
-/// has `devicesPerStage` devices. `spec` must have passed checkDevices. Returns
-/// an error if the listed devices are not exactly those of one stage. The
-/// error's message has no subject, such as "lies on devices 0, 1, …"; the
-/// caller prepends the name of the annotation.
+/// Converts the ONNX annotation `spec` to a layout, the assignment of shards to
+/// devices. Each stage of the pipeline has `devicesPerStage` devices. `spec`
+/// must have passed checkDevices. Returns an error if the listed devices are
+/// not exactly those of one stage. The error's message has no subject, such as
+/// "lies on devices 0, 1, …"; the caller prepends the name of the annotation.
 StatusOr<ShardLayout> layoutOf(const onnx::ShardingSpec &spec,
                                int64_t devicesPerStage);
 
-/// Returns the axis sizes, major to minor, of the mesh with the fewest axes on
-/// which all `layouts` can be written as dims split over axes. Layouts without
-/// a device list are ignored. The product of the sizes is `numDevices`. An
-/// irregular layout may fit no mesh; axesOf then reports the error.
+/// Returns the axis sizes, major to minor, of the mesh with the fewest axes
+/// that can express all `layouts` (assignments of shards to devices). A mesh
+/// expresses a layout if each factor of a split dim is split over axes of the
+/// mesh. Layouts without a device list are ignored. The product of the sizes is
+/// `numDevices`. In the examples, entry i of `shards` is the shard of device i.
+/// An irregular layout may fit no mesh; axesOf then reports the error.
 ///   shards {0 0 1 1} and {0 1 0 1} -> 2, 2     shards {0 1 2 3} -> 4
 std::vector<int64_t> commonAxes(const std::vector<ShardLayout> &layouts,
                                 int64_t numDevices);

@@ -63,7 +63,7 @@ static const onnx::DeviceConfiguration *find(const onnx::Model &model,
   return nullptr;
 }
 
-/// Returns the number of ranks that the user's options give: the number of
+/// Returns the number of ranks that the user's options require: the number of
 /// pipeline positions (groups of ranks with the same stages) times the size of
 /// the mesh. `options.mesh` must be set.
 static int64_t worldOf(const ImportOptions &options) {
@@ -116,11 +116,11 @@ void DevicePlan::collect(const std::vector<onnx::Node> &nodesOfGraph) {
 // Stages
 //===----------------------------------------------------------------------===//
 
-/// Let V be the value of --virtual-stages: the number of stages per pipeline
-/// position (group of devices that runs the same stages). Stage s runs on
-/// position s modulo the number of positions. The number of positions is --pp
-/// if given. Otherwise it is the number of stages divided by V, but at least 1.
-/// The number of positions must divide the number of devices.
+/// Let V be the value of --virtual-stages: the number of stages that each
+/// pipeline position (group of devices with the same stages) runs. Stage s runs
+/// on position s modulo the number of positions. The number of positions is
+/// --pp if given. Otherwise it is the number of stages divided by V, but at
+/// least 1. The number of positions must divide the number of devices.
 Status DevicePlan::findStages(const ImportOptions &options) {
   const int64_t perPosition = options.virtualStages;
   for (const auto &[node, own] : nodes)
@@ -158,9 +158,9 @@ Status DevicePlan::setStage(const onnx::Node &node, int64_t stage) {
 }
 
 /// The devices of `layout` determine the pipeline position (group of devices
-/// with the same stages) of `node`. If each position has one stage, they also
-/// determine the stage. If each position has several stages, the node's
-/// annotation must give the stage.
+/// with the same stages) of `node`. If each position runs one stage, the
+/// devices also determine the stage. If each position runs several stages, the
+/// node's annotation must contain the stage.
 Status DevicePlan::placeNode(const onnx::Node &node,
                              const ShardLayout &layout) {
   if (layout.shards.empty() || numPositions == 1)
@@ -187,8 +187,8 @@ Status DevicePlan::placeNode(const onnx::Node &node,
 //===----------------------------------------------------------------------===//
 
 size_t DevicePlan::indexOf(ShardLayout layout) {
-  // Every stage has the same mesh, so two layouts that differ only in the stage
-  // count as equal.
+  // Every stage has the same mesh, so two layouts (assignments of shards to
+  // devices) that differ only in the stage count as equal.
   layout.firstDevice = 0;
   auto same = std::find(layouts.begin(), layouts.end(), layout);
   if (same == layouts.end())
@@ -229,7 +229,7 @@ static std::optional<dist::Mesh> parseMesh(std::string_view text) {
   return mesh;
 }
 
-/// Takes the mesh from the first of these sources that exists:
+/// Sets `axes` to the mesh from the first of these sources that exists:
 ///
 ///   1. the user's options
 ///   2. the metadata `pcc.mesh`, which is ignored unless the device configuration

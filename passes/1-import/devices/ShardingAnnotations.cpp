@@ -56,8 +56,8 @@ ShardingAnnotations::sizeOf(const onnx::SimpleShardedDim &simple) const {
 }
 
 /// Factors are sizes whose product is the dim's size, such as 12 heads of 64
-/// elements for a dim of 768. The annotation may leave the size of one factor
-/// open; that size is then `size` divided by the product of the other factors.
+/// elements for a dim of 768. The annotation may omit the size of one factor.
+/// The omitted size is `size` divided by the product of the other factors.
 std::string ShardingAnnotations::factorsOf(const onnx::ShardedDim &dim,
                                            int64_t size,
                                            std::vector<int64_t> &sizes) const {
@@ -93,9 +93,9 @@ static std::string shapeText(const dist::Shape &shape) {
   return text + "]";
 }
 
-/// plan.axesOf returns one list of mesh axes per factor of a split dim (such as
-/// 12 in 12 x 64), for all dims in the order of the annotation. `next` points
-/// to the list of the next factor.
+/// A factor is one of the sizes whose product is a split dim, such as 12 in 12
+/// x 64. plan.axesOf returns one list of mesh axes per factor, for all dims in
+/// the order of the annotation. `next` points to the list of the next factor.
 Status ShardingAnnotations::convert(const NodeAnnotation &word,
                                     const Shape &shape,
                                     RequestedSharding &asked) const {

@@ -12,10 +12,11 @@ namespace pcc::onnx_import {
 /// DevicePlan. The requests are the ONNX multi-device annotations of nodes and
 /// the `pcc.sharding` metadata of values. README.md states the rules in full.
 ///
-/// Methods that return a Status return an error if a request cannot be met.
-/// Each `shape` argument is the static shape of the value. Each `asked`
-/// argument is an output: it becomes the requested sharding in canonical form,
-/// or empty if none is requested.
+/// Methods that return a Status return an error if a request cannot be
+/// satisfied, for example because no mesh axes express the sharding. Each
+/// `shape` argument is the static shape of the value. Each `asked` argument is
+/// an output: it becomes the requested sharding in canonical form, or empty if
+/// none is requested.
 class ShardingAnnotations {
 public:
   /// Prepares the conversion of the requests in `model`. `dims` holds the sizes
@@ -40,17 +41,19 @@ public:
   bool isAnnotated(std::string_view name) const { return values.count(name); }
   /// Sets `asked` to the sharding that the value `name` gets where it is
   /// defined. The value's metadata and the annotation of the node that produces
-  /// the value decide; it is an error if they differ. If there is neither, the
-  /// annotations of the nodes that read the value decide. If these annotations
-  /// differ, `asked` becomes empty.
+  /// the value determine the sharding; it is an error if the two differ. If
+  /// there is neither, the annotations of the nodes that read the value
+  /// determine the sharding. If these annotations differ, `asked` becomes
+  /// empty.
   Status shardingAtDefinition(std::string_view name, const Shape &shape,
                               RequestedSharding &asked) const;
   /// Sets `asked` to the sharding that `node` requests for its input `name`.
   Status shardingAtUse(const onnx::Node &node, std::string_view name,
                        const Shape &shape, RequestedSharding &asked) const;
-  /// Sets `asked` to the sharding of the model's output `name`. The metadata of
-  /// the graph output decides. Without metadata it is the sharding that the
-  /// value has where it is defined.
+  /// Sets `asked` to the sharding of the model's output `name`. If the graph
+  /// output has metadata, the metadata determine the sharding. Without
+  /// metadata, `asked` becomes the sharding that the value gets where it is
+  /// defined.
   Status shardingAtOutput(std::string_view name, const Shape &shape,
                           RequestedSharding &asked) const;
 
@@ -98,7 +101,7 @@ private:
                         std::vector<int64_t> &sizes) const;
   /// Returns the size of `simple`, one factor of a split dim (such as 12 in 12
   /// x 64). The annotation gives the size as a number or as the name of a
-  /// dynamic dim. Returns nothing if the annotation leaves the size open or the
+  /// dynamic dim. Returns nothing if the annotation contains neither, or if the
   /// named dim has no size.
   std::optional<int64_t> sizeOf(const onnx::SimpleShardedDim &simple) const;
 

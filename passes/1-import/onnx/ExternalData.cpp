@@ -63,9 +63,9 @@ static bool isExternal(const Tensor &tensor) {
   return tensor.external.has_value();
 }
 
-/// Returns whether one of `nodes` has an attribute tensor with external data,
-/// or a subgraph with such a tensor or with an initializer that has external
-/// data.
+/// Returns whether external data occurs in `nodes`: in a tensor that is an
+/// attribute, or in an initializer of a subgraph. Nodes of subgraphs are
+/// included.
 static bool holdsExternalData(const std::vector<Node> &nodes) {
   for (const Node &node : nodes)
     for (const Attribute &attribute : node.attributes) {
@@ -163,7 +163,7 @@ ExternalData::File ExternalData::inspect(const fs::path &found,
 }
 
 /// Checks only the file in the first permitted directory that has an entry at
-/// `location`. If that file is invalid, the result is an error, even if a later
+/// `location`. If that file is invalid, returns its error, even if a later
 /// directory has a valid file.
 ExternalData::File ExternalData::find(std::string_view location) const {
   File file;
@@ -195,9 +195,9 @@ const ExternalData::File &ExternalData::lookUp(std::string_view location) {
   return files.emplace(location, find(location)).first->second;
 }
 
-/// Returns the location of `tensor`'s elements inside the model file. The
-/// reader has opened that file already, so the checks of `inspect` are not
-/// needed.
+/// Returns the offset and length of `tensor`'s elements in the model file. The
+/// checks of `inspect`, such as that for symlinks, are not needed, because the
+/// reader has opened the model file already.
 StatusOr<DataReference> ExternalData::resolveInModel(const Model &model,
                                                      const Tensor &tensor) {
   const std::optional<uint64_t> offset = model.fileOffset(tensor.raw);

@@ -22,9 +22,10 @@ namespace pcc::onnx {
 /// The contiguous range of bytes in a file that holds the elements of one
 /// tensor.
 struct DataReference {
-  /// Path of the file relative to ExternalData::root(). It is normalized, but
-  /// symlinks stay in it, so that it also holds in a copy of the directory. It
-  /// begins with ".." only if the file lies in another permitted directory.
+  /// Path of the file relative to ExternalData::root(). The path is normalized,
+  /// but its symlinks are not resolved, so that the path is also valid in a
+  /// copy of the directory. The path begins with ".." only if the file lies in
+  /// another permitted directory.
   std::string path;
   /// Offset of the first byte from the start of the file.
   uint64_t offset = 0;
@@ -33,7 +34,8 @@ struct DataReference {
   /// Size of the whole file in bytes when it was looked up; 0 if the file is
   /// absent.
   uint64_t fileSize = 0;
-  /// Modification time in nanoseconds since the epoch; 0 if the file is absent.
+  /// Modification time of the file in nanoseconds since the epoch; 0 if the
+  /// file is absent.
   int64_t modified = 0;
   /// Whether the file exists. Always true if ExternalDataOptions::allowAbsent
   /// is false, because an absent file is then an error.
@@ -85,8 +87,9 @@ public:
 
   /// Returns where the elements of `tensor` lie: in its external file or, for a
   /// tensor without external data, in the model's own file. In the second case
-  /// Tensor::raw must be a view of the model file (see Model::fileOffset); it
-  /// is an error if it is not, because the elements were decoded.
+  /// Tensor::raw must be a view of the model file (see Model::fileOffset). If
+  /// the elements were decoded into other memory, the function returns an
+  /// error.
   ///
   /// In external data an absent `offset` means 0, and an absent `length` means
   /// the byte size of the tensor. Any other `length` is an error.
@@ -101,7 +104,7 @@ private:
   struct File {
     /// Reason why the file must not be used; empty if it may be used.
     Status error;
-    /// Path, size and time of the file. Offset and length are not set. Not to
+    /// Path, size and time of the file. Offset and length are not set. Must not
     /// be used if there is an `error`.
     DataReference reference;
   };
@@ -111,11 +114,12 @@ private:
   const File &lookUp(std::string_view location);
   /// Searches the permitted directories for the file at `location`.
   File find(std::string_view location) const;
-  /// Checks the existing file `found` against the rules in the comment of the
-  /// class. The path `found` may contain symlinks.
+  /// Checks the existing file `found` against the rules that the comment of
+  /// ExternalData lists. The path `found` may contain symlinks.
   File inspect(const std::filesystem::path &found,
                std::string_view location) const;
-  /// Does the work of `resolve` for tensors without external data.
+  /// Implements `resolve` for a tensor without external data, whose elements
+  /// are in the model file.
   StatusOr<DataReference> resolveInModel(const Model &model,
                                          const Tensor &tensor);
   /// Returns whether the path `canonical` lies in a permitted directory.

@@ -52,7 +52,8 @@ static StatusOr<Model> parseModel(std::shared_ptr<ModelStorage> storage,
 }
 
 /// Parses, checks and normalizes the file in `storage`, as readModel describes.
-/// If `trains`, the graph becomes that of a training step.
+/// If `trains` is true and the model has a TrainingInfo, the graph becomes that
+/// of a training step.
 static StatusOr<Model> readFrom(std::shared_ptr<ModelStorage> storage,
                                 const std::string &path,
                                 const ReadLimits &limits, bool trains = false) {

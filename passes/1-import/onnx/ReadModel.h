@@ -35,15 +35,15 @@ namespace pcc::onnx {
 ///
 /// Errors have the exit code CannotRead if the model cannot be read,
 /// Unsupported if it uses a feature that pcc does not support, CannotMeet if
-/// its annotations cannot be met, and InputOutput if the operating system
-/// refuses access or memory.
+/// its device annotations cannot be satisfied, and InputOutput if the operating
+/// system refuses access or memory.
 StatusOr<Model> readModel(const std::string &path,
                           const ReadLimits &limits = {}, bool trains = false);
 
 /// Maps and parses the ONNX file at `path`, and returns the model as the file
-/// has it. Unlike readModel, it does not check how messages fit together, keeps
-/// the nodes in the order of the file, inlines no function calls and sets no
-/// opsets. Used to write a changed copy of a model; see the folder write/.
+/// has it. Unlike readModel, it does not check messages against each other,
+/// keeps the nodes in the order of the file, inlines no function calls and sets
+/// no opsets. Used to write a changed copy of a model; see the folder write/.
 StatusOr<Model> readModelAsWritten(const std::string &path,
                                    const ReadLimits &limits = {});
 

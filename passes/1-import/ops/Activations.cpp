@@ -27,7 +27,7 @@ static Value shift(NodeImport &n, Value x, double offset) {
 }
 
 /// Imports ONNX's Gelu (Hendrycks & Gimpel 2016): the exact form, or the tanh
-/// approximation if the attribute `approximate` asks for it.
+/// approximation if the attribute `approximate` is "tanh".
 static Value gelu(NodeImport &n) {
   std::string approximation = n.text("approximate", "none");
   if (approximation != "none" && approximation != "tanh")
@@ -173,8 +173,9 @@ template <typename Op> static Value softmax(NodeImport &n) {
   });
 }
 
-/// Imports Hardmax: 1 at the largest element along the dim, 0 elsewhere. If
-/// several elements are largest, only the first gets 1.
+/// Imports Hardmax: 1 at the largest element along the dim that the attribute
+/// `axis` names, 0 elsewhere. If several elements are largest, only the first
+/// gets 1.
 static Value hardmax(NodeImport &n) {
   return alongDim(n, [&](Value x, int64_t dim) {
     Value largest = n.make<ArgReduceOp>(

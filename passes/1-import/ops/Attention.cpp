@@ -70,9 +70,9 @@ public:
   }
 
 private:
-  /// Reads query, key and value and brings them into the shape [B, heads,
+  /// Reads query, key and value and converts them to the shape [B, heads,
   /// sequence, D]. If there are past keys and values (operands 4 and 5), the
-  /// new ones are concatenated to them.
+  /// new keys and values are appended to them.
   void readOperands() {
     query = n.operand(0);
     key = n.operand(1);
@@ -110,11 +110,13 @@ private:
   /// Returns T, the number of keys, past keys included.
   int64_t keys() const { return shapeOf(key)[2]; }
 
-  /// Combines all restrictions on the keys that a query sees into `mask`. With
-  /// the flag `causal` of `graph.attention`, the last query sees all keys up to
-  /// the last key. With ONNX's is_causal, the first query sees all keys up to
-  /// the first key after the past keys. If these two rules differ, `mask` gets
-  /// an explicit comparison of indices, and the flag is not set.
+  /// Sets `mask` and `causal` so that each query attends to the keys that the
+  /// node permits. The permitted keys depend on the mask operand, is_causal,
+  /// the sliding window and the numbers of valid keys (operand 6). With the
+  /// flag `causal` of `graph.attention`, the last query attends to all keys.
+  /// With ONNX's is_causal, the first query attends to all past keys and to the
+  /// first key after them. If these two rules differ, `mask` gets an explicit
+  /// comparison of indices, and the flag is not set.
   void readMask() {
     if (n.failed())
       return;
@@ -137,10 +139,11 @@ private:
     }
   }
 
-  /// Restricts the keys that a query sees to a sliding window: at most `size`
-  /// keys before the query (sign -1) or after the query (sign 1). The attribute
-  /// `name` gives the size. A negative size, which is the default, means no
-  /// limit.
+  /// Restricts the keys to which a query attends to a sliding window. The
+  /// attribute `name` is the size of the window: the largest number of keys
+  /// before the query (sign -1) or after the query (sign 1). `predicate`
+  /// compares a key's index with the limit. A negative size, which is the
+  /// default, means no limit.
   void addWindow(StringRef name, Predicate predicate, int64_t sign) {
     int64_t size = std::min(n.integer(name, -1), maxElements);
     if (size < 0 || n.failed())
@@ -166,8 +169,8 @@ private:
     return n.make<PadOp>(PadMode::Constant, given, fill, low, high);
   }
 
-  /// Restricts `mask` further: queries only see keys for which the boolean
-  /// tensor `visible` is true.
+  /// Combines `mask` with the boolean tensor `visible`: queries attend only to
+  /// keys that `mask` permits and for which `visible` is true.
   void combine(Value visible) {
     if (n.failed())
       return;
@@ -196,8 +199,8 @@ private:
   }
 
   /// Creates the attention from matmul and softmax ops, and defines output 3,
-  /// the scores. Returns output 0. The attribute qk_matmul_output_mode selects
-  /// the step after which the scores are taken:
+  /// the scores. Returns output 0, the attention's result. The attribute
+  /// qk_matmul_output_mode selects the step whose result is output 3:
   ///
   ///   0   scale · query keyᵀ
   ///   1   softcap
@@ -243,10 +246,12 @@ private:
   }
 
   NodeImport &n;
-  /// Operands of rank 4. `mask` is null if every query sees all keys.
+  /// Query, key, value and attention mask. Query, key and value have rank 4.
+  /// `mask` is null if every query attends to all keys.
   Value query, key, value, mask;
   /// `threeDims`: whether the node's operands have rank 3. `causal`: whether
-  /// the node is causal and `mask` does not express this yet.
+  /// queries must not attend to later keys and `mask` does not express this
+  /// rule; false if `mask` expresses it.
   bool threeDims = false, causal = false;
   /// Number of past keys: the keys in operand 4, which come before the new
   /// keys.
@@ -261,10 +266,11 @@ static Value attention(NodeImport &n) { return AttentionImport(n).run(); }
 // Rotary embedding
 //===----------------------------------------------------------------------===//
 
-/// Brings a table of cosines or sines, [B, S, D/2] or [S, D/2], into the shape
-/// that `graph.rotary` takes: [B, 1, S, D] or [1, 1, S, D]. The table has one
-/// entry per rotated pair of elements; the result repeats it for both. A pair
-/// is two adjacent elements if `interleaved`, else the elements i and i + D/2.
+/// Converts a table of cosines or sines, [B, S, D/2] or [S, D/2], to the shape
+/// that `graph.rotary` requires: [B, 1, S, D] or [1, 1, S, D]. The table has
+/// one entry per rotated pair of elements; the result repeats the entry for
+/// both elements of the pair. A pair consists of two adjacent elements if
+/// `interleaved` is true, else of the elements i and i + D/2.
 static Value rotaryTable(NodeImport &n, Value table, bool interleaved) {
   if (n.failed())
     return {};

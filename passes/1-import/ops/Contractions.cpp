@@ -9,8 +9,8 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Imports MatMul. A vector is treated as a matrix with one row if it is the
-/// left operand, and as a matrix with one column if it is the right operand.
+/// Imports MatMul. A vector as the left operand is treated as a matrix with one
+/// row. A vector as the right operand is treated as a matrix with one column.
 /// The added dim of size 1 is removed from the result.
 static Value matmul(NodeImport &n) {
   Value lhs = n.operand(0), rhs = n.operand(1);
@@ -70,8 +70,8 @@ static Value fusedMatmul(NodeImport &n) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Brings the equation of ONNX's Einsum into the form that `graph.einsum`
-/// takes:
+/// Converts the equation of ONNX's Einsum to the form that `graph.einsum`
+/// requires:
 ///
 ///   1. an equation without "->" gets an explicit result
 ///   2. "..." becomes letters
@@ -93,8 +93,8 @@ public:
       terms.push_back(part.str());
   }
 
-  /// Performs the four steps and creates the `graph.einsum`. Returns null after
-  /// an error.
+  /// Rewrites the equation (implicit result, "...", repeated letters, dims of
+  /// size 1) and creates the `graph.einsum`. Returns null after an error.
   Value run() {
     if (terms.size() != inputs.size())
       return n.invalid("has " + Twine(inputs.size()) +
@@ -119,9 +119,9 @@ public:
   }
 
 private:
-  /// Sets `result` for an equation without "->": "..." if an operand has it,
-  /// then all letters that occur exactly once in the equation, in alphabetical
-  /// order.
+  /// Sets `result` for an equation without "->". The result is "..." if an
+  /// operand has "...", then all letters that occur exactly once in the
+  /// equation, in alphabetical order.
   void writeResult() {
     std::map<char, int> count;
     for (char letter : llvm::join(terms, ""))

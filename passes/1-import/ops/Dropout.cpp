@@ -17,8 +17,8 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Returns whether the Dropout node has a training_mode operand (operand 2)
-/// that is true.
+/// Returns whether the Dropout node requests training mode: its operand 2
+/// (training_mode) is present and true.
 static bool saysDropout(NodeImport &n) {
   if (!n.has(2))
     return false;

@@ -51,8 +51,8 @@ static Value mean(NodeImport &n) {
   return n.div(sum, n.scalarLike(sum, n.numOperands()));
 }
 
-/// Imports Pow. If the base is an integer and the exponent a float, the power
-/// is computed in the exponent's type and converted back to the base's type.
+/// Imports Pow. An integer base with a float exponent is converted to the
+/// exponent's type, and the power is converted back to the base's type.
 static Value power(NodeImport &n) {
   Value base = n.operand(0), exponent = n.operand(1);
   if (n.failed())

@@ -17,21 +17,22 @@ using namespace pcc::graph;
 namespace pcc::onnx_import {
 
 namespace {
-/// Location of the two factors of a gated linear unit (attribute
-/// swiglu_fusion):
+/// Operands that contain the weights of the two factors of a gated linear unit,
+/// the gate and the linear factor (attribute swiglu_fusion):
 ///
-///   Apart        in two weights
+///   Apart        in two weight operands
 ///   Interleaved  in alternate rows of the first weight
 ///   Halves       in the first and the second half of the first weight's rows
 enum Fusion { Apart, Interleaved, Halves };
 
-/// Imports one MoE node as matmul, activation and gating ops.
+/// Imports one MoE (mixture of experts) node as matmul, activation and gating
+/// ops.
 class MoeExpansion {
 public:
   explicit MoeExpansion(NodeImport &n) : n(n) {}
 
-  /// Creates the ops below. ' stands for a transpose; b1 and b2 are optional
-  /// biases.
+  /// Creates the ops below. x is the input, ' stands for a transpose, and b1
+  /// and b2 are optional biases.
   ///
   ///   gate    = top k of softmax(router)               [tokens, experts]
   ///   hidden  = act(x · fc1' + b1)                     [experts, tokens, inner]
@@ -95,9 +96,10 @@ private:
     return expect(1, {tokens, experts}) && checkGate();
   }
 
-  /// Checks that the gated linear unit of swiglu takes its second factor from
-  /// one place only: from the third weight, or from the first weight if the
-  /// first weight holds both factors (is fused). Returns false after an error.
+  /// Checks that exactly one operand contains the weights of swiglu's linear
+  /// factor. Without fusion it is the third weight operand. With fusion the
+  /// first weight operand contains the weights of both factors. Returns false
+  /// after an error.
   bool checkGate() {
     if (name == "swiglu" && n.has(6) == (fusion != Apart))
       n.invalid(fusion == Apart
@@ -163,15 +165,16 @@ private:
     return n.mul(swish(g, n.real("activation_alpha", 1)), l);
   }
 
-  /// Returns the slice at `index`, 0 or 1, along dim `dim` of `both`, which has
-  /// size 2 there. The result has the shape [experts, tokens, inner].
+  /// Returns one factor of a gated linear unit, of shape [experts, tokens,
+  /// inner]. It is the slice at `index`, 0 or 1, along dim `dim` of `both`,
+  /// which has size 2 along `dim`.
   Value part(Value both, int64_t dim, int64_t index) {
     return n.reshape(n.sliceDim(both, dim, index, 1), {experts, tokens, inner});
   }
 
   /// Returns the hidden values after the activation, [experts, tokens, inner].
-  /// If the first weight holds both factors of the gated linear unit (is
-  /// fused), one matmul computes both factors.
+  /// If the first weight operand contains the weights of both factors of the
+  /// gated linear unit (is fused), one matmul computes both factors.
   Value activation() {
     if (fusion != Apart) {
       Value both = linear(input, 2, 3, 2 * inner, size);
@@ -190,8 +193,8 @@ private:
   }
 
   /// Returns the gates, [tokens, experts]. The gate of a token's best k experts
-  /// is the router's probability, divided by the sum of these k probabilities
-  /// if the node has the attribute normalize_routing_weights. The gate of all
+  /// is the router's probability. With the attribute normalize_routing_weights,
+  /// the gate is divided by the sum of these k probabilities. The gate of all
   /// other experts is 0.
   Value gates() {
     Value chance = n.make<SoftmaxOp>(n.operand(1), uint64_t(1));
@@ -209,7 +212,7 @@ private:
   /// Name of the activation: the attribute activation_type.
   std::string name;
   int64_t fusion = Apart;
-  /// Shape of operand 0, which the result has, too.
+  /// Shape of operand 0, which is also the shape of the result.
   SmallVector<int64_t> shape;
   int64_t size = 0, tokens = 0, experts = 0, inner = 0, k = 1;
   Value input; ///< [1, tokens, size]

@@ -21,8 +21,8 @@ static Value indexOperand(NodeImport &n, size_t i) {
 }
 
 /// Returns a slice of `data` that holds the elements at the indices `places`
-/// along dim `dim`, or null if the indices are not evenly spaced. A negative
-/// index counts from the end. An index out of range is an error.
+/// along dim `dim`. Returns null if the indices are not evenly spaced. A
+/// negative index counts from the end. An index out of range is an error.
 static Value pickEvenly(NodeImport &n, Value data, int64_t dim,
                         SmallVector<int64_t> places) {
   int64_t size = shapeOf(data)[dim];
@@ -75,8 +75,9 @@ static Value gatherElements(NodeImport &n) {
 }
 
 namespace {
-/// Indices into one dim of the data that are known during the import. In the
-/// index tensor they vary along at most one dim, so a vector holds all of them.
+/// Indices into one dim of the data that are known during the import. They vary
+/// along at most one dim of the index tensor, so a vector can store all of
+/// them.
 struct IndexVector {
   /// Dim of the index tensor along which the indices vary; -1 if all indices
   /// are equal.
@@ -87,7 +88,9 @@ struct IndexVector {
 } // namespace
 
 /// Returns `part`, which holds one component of every index tuple, as a vector.
-/// Returns nothing if its elements are not known or vary along several dims.
+/// For example, `part` may hold the row index i of each tuple (i, j). Returns
+/// nothing if the elements are not known during the import or vary along
+/// several dims.
 static std::optional<IndexVector> asVector(NodeImport &n, Value part) {
   auto repeated = part.getDefiningOp<BroadcastOp>();
   DenseElementsAttr known = n.known(repeated ? repeated.getInput() : part);
@@ -109,15 +112,16 @@ static std::optional<IndexVector> asVector(NodeImport &n, Value part) {
 
 /// Splits the index tuples `indices` into their components, one vector per
 /// component. Example: indices[i, j] = (r[i], c[j]) gives the vectors r and c.
-/// Each component must vary along at most one dim of the index tensor, and
-/// later components along later dims. Returns nothing for other indices.
+/// Each component must vary along at most one dim of the index tensor. If two
+/// components vary, the later component must vary along a later dim. Returns
+/// nothing for other indices.
 static std::optional<SmallVector<IndexVector>> outerIndices(NodeImport &n,
                                                             Value indices) {
   SmallVector<IndexVector> vectors;
   int64_t last = shapeOf(indices).size() - 1;
-  // If a concat along the last dim made the indices, each of its operands is
-  // one component. The operands are used directly, because a slice of a large
-  // concat would not be folded.
+  // If a concat along the last dim made the indices, each operand of the concat
+  // is one component of the index tuples. The operands are used directly,
+  // because a slice of a large concat would not be folded.
   auto joined = indices.getDefiningOp<ConcatOp>();
   bool inParts = joined && static_cast<int64_t>(joined.getDim()) == last;
   for (int64_t i = 0; i < shapeOf(indices)[last]; ++i) {

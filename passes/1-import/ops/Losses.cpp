@@ -12,8 +12,8 @@ namespace {
 /// Labels of a loss. They have the shape [N, …] for scores of the shape [N, C,
 /// …], where C is the number of classes.
 struct Labels {
-  /// Reads the labels (operand 1), checks their shape and marks those that
-  /// equal the attribute ignore_index as ignored.
+  /// Reads the labels (operand 1) and checks their shape. If the node has the
+  /// attribute ignore_index, marks the labels that equal it as ignored.
   Labels(NodeImport &n, Value scores) : index(n.operand(1)) {
     check(n, shapeOf(scores), shapeOf(index));
     if (n.failed() || !n.hasAttribute("ignore_index"))

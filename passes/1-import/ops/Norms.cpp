@@ -64,8 +64,9 @@ struct Moments {
 // Over the last dims
 //===----------------------------------------------------------------------===//
 
-/// Brings `weight`, a scale or bias, to `shape`, the sizes of the normalized
-/// dims. ONNX accepts any weight that can be broadcast to that shape.
+/// Broadcasts `weight`, a scale or bias, to `shape`, the sizes of the
+/// normalized dims. Leading dims of size 1 that `shape` lacks are removed.
+/// Records an error if `weight` cannot be broadcast to `shape`.
 static Value fitWeight(NodeImport &n, Value weight, ArrayRef<int64_t> shape) {
   if (n.failed() || shapeOf(weight) == shape)
     return weight;

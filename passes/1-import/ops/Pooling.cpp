@@ -9,7 +9,8 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Creates a pool of kind `kind`. The node's attributes give its window.
+/// Creates a pool of kind `kind`. Attributes of the node determine the size,
+/// strides and padding of the window.
 static Value pool(NodeImport &n, PoolKind kind) {
   Value input = n.operand(0);
   if (n.failed())

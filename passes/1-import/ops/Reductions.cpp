@@ -19,8 +19,9 @@ static SmallVector<int64_t> reducedDims(NodeImport &n, int64_t rank) {
   return llvm::to_vector(llvm::seq<int64_t>(0, rank));
 }
 
-/// Reduces `input` over the dims that the node names. The caller has computed
-/// `input`, such as its square, from operand 0 of the node.
+/// Reduces `input` over the dims that the node names. `input` is operand 0 of
+/// the node, or a value that the caller has computed from it, such as its
+/// square.
 static Value reduceBy(NodeImport &n, ReduceKind kind, Value input) {
   if (n.failed())
     return {};
@@ -53,8 +54,8 @@ static Value reduceSumSquare(NodeImport &n) {
   return reduceBy(n, ReduceKind::Sum, n.mul(x, x));
 }
 
-/// Applies `Op`, which is defined for floats, to `x`. An integer `x` is
-/// converted to f32, and the result back to its type.
+/// Applies `Op`, which is defined for floats, to `x`. If `x` has integers, `x`
+/// is converted to f32, and the result is converted back to the type of `x`.
 template <typename Op> static Value inReals(NodeImport &n, Value x) {
   if (n.failed())
     return {};

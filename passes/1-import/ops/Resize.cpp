@@ -46,10 +46,10 @@ static void applyScales(NodeImport &n, Resolution &to, ArrayRef<double> scales,
 }
 
 /// Sets the result sizes of the dims `axes` to `sizes`, and computes the scale
-/// of each dim from its size. The attribute keep_aspect_ratio_policy may ask
-/// for one common scale: the smallest of these scales for "not_larger", the
-/// largest for "not_smaller". The sizes then follow from the common scale by
-/// rounding.
+/// of each dim from its size. The attribute keep_aspect_ratio_policy may
+/// request one common scale: the smallest of these scales for "not_larger", the
+/// largest for "not_smaller". The sizes are then computed from the common scale
+/// and rounded.
 static void applySizes(NodeImport &n, Resolution &to, ArrayRef<int64_t> sizes,
                        ArrayRef<int64_t> axes) {
   std::string policy = n.text("keep_aspect_ratio_policy", "stretch");

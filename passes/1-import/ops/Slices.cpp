@@ -11,7 +11,7 @@ namespace pcc::onnx_import {
 
 namespace {
 /// A slice of one dim: `count` elements at the indices start, start + step,
-/// start + 2 · step, … A negative step goes backwards.
+/// start + 2 · step, …. The step may be negative.
 struct DimSlice {
   int64_t start, count, step;
 };
@@ -19,7 +19,7 @@ struct DimSlice {
 
 /// Converts NumPy's slice start:end:step of a dim with `size` elements to a
 /// DimSlice. A negative bound counts from the end. A bound outside of the dim
-/// is moved to its nearest end.
+/// is replaced by the nearest valid bound.
 static DimSlice clampRange(int64_t start, int64_t end, int64_t step,
                            int64_t size) {
   bool forward = step > 0;

@@ -25,15 +25,17 @@ static StringRef asRef(std::string_view text) {
 }
 
 namespace {
-/// Operands of an optimizer node for the update of one tensor X. `rate` is the
-/// learning rate R, and `count` is T, the number of earlier steps.
+/// Operands of an optimizer node for the update of one tensor: the learning
+/// rate R (`rate`), the number T of earlier steps (`count`), the tensor X, its
+/// gradient G and its states, such as the momentum V.
 struct Update {
   NodeImport &n;
   Value rate, count;
   Value tensor, gradient;
   SmallVector<Value, 2> states;
 
-  /// Creates a scalar constant of the element type of `tensor`.
+  /// Creates a scalar constant that holds `value` and has the element type of
+  /// `tensor`.
   Value number(double value) { return n.scalarLike(tensor, value); }
   /// Returns the gradient with L2 regularization: G + norm_coefficient · X,
   /// where norm_coefficient is an attribute of the node.
@@ -42,8 +44,8 @@ struct Update {
     return factor == 0 ? gradient
                        : n.add(n.mul(tensor, number(factor)), gradient);
   }
-  /// Selects `first` in the first training step (T = 0), and `later` in all
-  /// other steps.
+  /// Selects `first` in the first training step (no earlier steps), and `later`
+  /// in all other steps.
   Value afterFirst(Value later, Value first) {
     Value some = n.compare(Predicate::Greater, count, n.scalarLike(count, 0));
     return n.select(some, later, first);
@@ -58,8 +60,8 @@ struct Update {
 using Formula = SmallVector<Value, 3> (*)(Update &);
 } // namespace
 
-/// Creates the update of gradient descent with momentum V. beta counts as 1 in
-/// the first step:
+/// Creates the update of X by gradient descent with gradient G, learning rate R
+/// and momentum V. In the first step, 1 replaces beta:
 ///
 ///   V = alpha V + beta G
 ///   X = X - R V                 standard
@@ -77,7 +79,8 @@ static SmallVector<Value, 3> momentum(Update &u) {
   return {n.sub(u.tensor, n.mul(u.as(u.rate), direction)), v};
 }
 
-/// Creates the update of Adagrad (Duchi et al. 2011):
+/// Creates the update of X by Adagrad (Duchi et al. 2011) with gradient G and
+/// learning rate R. H is the sum of squares, and T the number of earlier steps:
 ///
 ///   H = H + G²
 ///   X = X - R / (1 + T decay) G / (√H + epsilon)
@@ -92,16 +95,20 @@ static SmallVector<Value, 3> adagrad(Update &u) {
   return {n.sub(u.tensor, step), h};
 }
 
-/// Creates the update of Adam (Kingma & Ba 2015):
+/// Creates the update of X by Adam (Kingma & Ba 2015) with gradient G and
+/// learning rate R. V and H are the moments, and T is the number of earlier
+/// steps:
 ///
 ///   V = alpha V + (1 - alpha) G
 ///   H = beta H + (1 - beta) G²
 ///   X = X - R √(1 - beta^T) / (1 - alpha^T) V / (√H + epsilon)
 ///   X = (1 - norm_coefficient_post) X
 ///
-/// In the first step (T = 0) a select chooses R without the bias correction.
-/// The correction is still computed there, with 1 in place of T: 0 / 0 in the
-/// value that is not selected would make gradients of the select NaN.
+/// In the first step (T = 0) a select chooses R without the bias correction √(1
+/// - beta^T) / (1 - alpha^T), which would be 0 / 0. The ops still compute the
+/// correction, but with 1 in place of T. Otherwise a NaN in the correction
+/// would reach the gradients of the select, although the select does not choose
+/// the correction.
 static SmallVector<Value, 3> adam(Update &u) {
   NodeImport &n = u.n;
   const double alpha = n.real("alpha", 0.9), beta = n.real("beta", 0.999);
@@ -167,10 +174,10 @@ static SmallVector<Value> differentiated(NodeImport &n, Value y,
 
 /// Creates a placeholder for the gradient of the loss with respect to the
 /// parameter that `weight` reads. Its `graph.gradient_of` attribute names the
-/// parameter; phase 2-prepare replaces the placeholder by the gradient. Other
-/// ops read the placeholder through a `graph.accumulate`, so they run once per
-/// step, after all microbatches. `name` is the weight's ONNX name, for
-/// messages.
+/// parameter; phase 2-prepare replaces the placeholder by the gradient. A
+/// `graph.accumulate` reads the placeholder, and all other ops read the
+/// `graph.accumulate`. The other ops therefore run once per step, after all
+/// microbatches. `name` is the weight's ONNX name, for messages.
 static Value gradientPlaceholder(NodeImport &n, Value weight, StringRef name) {
   auto get = weight.getDefiningOp<GetParameterOp>();
   if (!get)
@@ -187,7 +194,7 @@ static Value gradientPlaceholder(NodeImport &n, Value weight, StringRef name) {
 /// values named in `xs`. ONNX lets the node's operands replace the values named
 /// in `xs` and `zs`. This is unsupported: each operand must be the named value
 /// itself. If the import makes a training step from TrainingInfo, the outputs
-/// are placeholders.
+/// are placeholders for the gradients.
 static Value gradient(NodeImport &n) {
   SmallVector<std::string_view> names = n.textList("xs");
   const size_t numWanted = names.size();

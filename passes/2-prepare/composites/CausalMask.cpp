@@ -20,7 +20,8 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Largest number of ops that the search follows backwards from the mask.
+/// Largest number of ops in a chain that the search visits, from the mask back
+/// to its operands.
 static constexpr int maxDepth = 12;
 
 /// Largest number of elements of a constant that the search reads.
@@ -98,12 +99,13 @@ static std::pair<int64_t, int64_t> lastSizes(ArrayRef<int64_t> shape) {
           shape.empty() ? 1 : shape.back()};
 }
 
-/// Returns whether all elements of the constant `op` that lie in `region` have
-/// the property `what`.
+/// Returns whether all elements of the constant `op` that are in `region`
+/// (above the diagonal, or not) have the property `what`.
 static bool isConstant(ConstantOp op, Is what, MaskRegion region) {
   auto [rows, columns] = lastSizes(shapeOf(op.getResult()));
-  // If a dim has size 1, it is broadcast, and an element may be used in both
-  // regions. All elements must then have the property.
+  // A dim of size 1 is broadcast, so an element may be used in both regions
+  // (above the diagonal, and on or below it). All elements must then have the
+  // property.
   const bool isWhole = rows > 1 && columns > 1;
   return allElements(dyn_cast<DenseElementsAttr>(op.getValue()),
                      [&, rows = rows, columns = columns](int64_t i, double x) {
@@ -174,12 +176,13 @@ static bool compares(Predicate predicate, double a, double b) {
   return false;
 }
 
-/// Returns whether all elements of the comparison `op` that lie in `region`
-/// have the property `what`. `op` must compare the position numbers of keys t
-/// with those of queries s, in either order, with equal steps. The result then
-/// depends monotonically on t - s, so it is enough to check the smallest and
-/// the largest t - s of the region. Returns false for other comparisons and for
-/// equality, which is not monotonic.
+/// Returns whether all elements of the comparison `op` that are in `region`
+/// (above the diagonal, or not) have the property `what`. `op` must compare the
+/// position numbers of keys t with those of queries s, in either order, with
+/// equal steps. The result then depends monotonically on t - s, so it is enough
+/// to check the smallest and the largest t - s of the region. Returns false for
+/// comparisons of other values. Also returns false for equality, which is not
+/// monotonic.
 static bool isCompare(CompareOp op, Is what, MaskRegion region, int64_t size) {
   if (op.getPredicate() == Predicate::Equal)
     return false;
@@ -216,9 +219,10 @@ struct RegionCheck {
   MaskRegion region;
   int64_t size;
 
-  /// Returns whether all elements of `value` in the region provably have the
-  /// property `what`. Follows at most `depth` ops backwards. Returns false if
-  /// nothing can be proven.
+  /// Returns whether all elements of `value` in the region (above the diagonal,
+  /// or not) provably have the property `what`. Examines the ops that compute
+  /// `value`, at most `depth` in a chain. Returns false if nothing can be
+  /// proven.
   bool all(Value value, Is what, int depth = maxDepth) const {
     auto of = [&](Value operand, Is other) {
       return all(operand, other, depth - 1);
@@ -249,10 +253,11 @@ struct RegionCheck {
   }
 
 private:
-  /// Returns whether the sum `op` has the property `what`. The function `of`
-  /// returns whether an operand has a given property. -infinity plus any number
-  /// is -infinity, because no mask holds +infinity. A low number (at most
-  /// -65504) stays low if the other operand is 0 or low.
+  /// Returns whether all elements of the sum `op` have the property `what`. The
+  /// function `of` returns whether all elements of an operand have a given
+  /// property. -infinity plus any number is -infinity, because no mask holds
+  /// +infinity. A low number (at most -65504) stays low if the other operand is
+  /// 0 or low.
   static bool isSum(Operation *op, Is what,
                     llvm::function_ref<bool(Value, Is)> of) {
     Value a = op->getOperand(0), b = op->getOperand(1);

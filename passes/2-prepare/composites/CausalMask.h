@@ -25,7 +25,8 @@ struct CausalMask {
   /// Whether the mask hides every key t > s from query s.
   bool hidesLater = false;
   /// Whether every key t <= s is visible to query s, and the mask adds 0 to its
-  /// score. If both members are true, the flag `causal` can replace the mask.
+  /// score. If `hidesLater` is also true, the flag `causal` of attention can
+  /// replace the mask.
   bool keepsOthers = false;
 };
 
@@ -33,14 +34,14 @@ struct CausalMask {
 /// float (added to the scores). If the last two dims differ or are smaller than
 /// 2, nothing is proven.
 ///
-/// In general false or -infinity hides a key. If `keepsOthers` holds, a finite
-/// number of at most -65504 (the lowest f16) also hides a key. Each query then
-/// sees at least one key to whose score the mask adds 0, and compared with that
-/// key the hidden key's softmax weight is 0.
+/// An element false or -infinity always hides its key. A finite number of at
+/// most -65504 (the lowest f16) hides its key only if `keepsOthers` is true.
+/// Each query then has a key to whose score the mask adds 0, so the softmax
+/// weight of the hidden key underflows to 0.
 ///
-/// The proof follows constants, comparisons of token positions, selects, sums
-/// and boolean ops backwards, up to a limited number of ops. A mask that
-/// another op computes has no proven facts.
+/// The proof examines the ops that compute the mask, up to a limited number:
+/// constants, comparisons of token positions, selects, sums and boolean ops. If
+/// any other op computes the mask, nothing is proven.
 CausalMask readCausalMask(mlir::Value mask);
 
 } // namespace pcc::prepare

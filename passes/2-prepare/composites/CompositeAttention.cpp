@@ -32,9 +32,9 @@ static constexpr double vanishing = -1e9;
 
 namespace {
 /// One step of masking the scores. There are two forms. If `keep` is null, the
-/// tensor `addend` is added to the scores. Otherwise `addend` is null, and a
-/// score stays if its element of the boolean tensor `keep` equals `kept`, and
-/// becomes `fill` if not.
+/// tensor `addend` is added to the scores. If `keep` is not null, `addend` is
+/// null, and each score has an element in the boolean tensor `keep`. If this
+/// element equals `kept`, the score stays; otherwise it becomes `fill`.
 struct Mask {
   Value addend, keep;
   bool kept = true;
@@ -49,9 +49,9 @@ struct Scores {
   /// The masks, in the reverse order of their application: the mask that is
   /// applied last comes first.
   SmallVector<Mask> masks;
-  /// Whether a maximum op raises -infinity to a very low finite number, such as
-  /// -1e30. The softmax of an entirely hidden row is then uniform rather than
-  /// NaN.
+  /// Whether a maximum op replaces scores of -infinity by a very low finite
+  /// number, such as -1e30. If so, the softmax of a row whose scores are all
+  /// hidden is uniform; otherwise it is NaN.
   bool clipped = false;
 };
 
@@ -66,8 +66,9 @@ struct Heads {
 //===----------------------------------------------------------------------===//
 
 /// Removes multiplications and divisions by uniform numbers (constants whose
-/// elements are all equal) from `value`, and applies these numbers to `scale`.
-/// Returns the value that remains.
+/// elements are all equal) from `value`. Multiplies or divides `scale` by these
+/// numbers, so that the new `scale` times the returned value equals the old
+/// `scale` times `value`.
 static Value takeScale(Value value, double &scale) {
   while (true) {
     if (auto mul = definedBy<MulOp>(value)) {
@@ -89,8 +90,8 @@ static Value takeScale(Value value, double &scale) {
   }
 }
 
-/// If `value` is a cast from a float type that is not wider, returns the
-/// operand of the cast. Otherwise returns `value`.
+/// If `value` is a cast from a float type that is not wider than the type of
+/// `value`, returns the operand of the cast. Otherwise returns `value`.
 static Value beforeWidening(Value value) {
   auto cast = definedBy<CastOp>(value);
   if (!cast || !isa<FloatType>(elementTypeOf(cast.getInput())) ||
@@ -102,10 +103,10 @@ static Value beforeWidening(Value value) {
 
 static std::optional<Scores> readScores(Value value, int depth);
 
-/// Reads the scores in `value` and adds `mask` to them as the mask that is
-/// applied last. `result` must be `value` masked by `mask`. Returns nullopt if
-/// `value` has another form, or if broadcasting with the mask makes `result`
-/// larger than `value`.
+/// Reads the scores in `value` and adds `mask` to their list of masks, as the
+/// mask that is applied last. `result` must be the result of applying `mask` to
+/// `value`. Returns nullopt if `value` has another form, or if broadcasting
+/// with the mask makes `result` larger than `value`.
 static std::optional<Scores> masked(Value value, Value result, Mask mask,
                                     int depth) {
   if (shapeOf(value) != shapeOf(result))
@@ -117,8 +118,8 @@ static std::optional<Scores> masked(Value value, Value result, Mask mask,
 }
 
 /// Reads the scores in a select between scores and a uniform number (all
-/// elements equal) of at most `vanishing`. Where the select chooses the number,
-/// it hides the score. Returns nullopt if the select has another form.
+/// elements equal) of at most `vanishing` (-1e9). Where the select chooses the
+/// number, the score is hidden. Returns nullopt if the select has another form.
 static std::optional<Scores> readSelect(SelectOp op, int depth) {
   for (bool kept : {true, false}) {
     auto fill = uniformValue(kept ? op.getOnFalse() : op.getOnTrue());
@@ -131,8 +132,9 @@ static std::optional<Scores> readSelect(SelectOp op, int depth) {
   return {};
 }
 
-/// Reads the scores in a maximum of masked scores and a uniform number of at
-/// most `absorbing`. Returns nullopt if the maximum has another form.
+/// Reads the scores in a maximum of masked scores and a uniform number (all
+/// elements equal) of at most `absorbing` (-1e30). Returns nullopt if the
+/// maximum has another form.
 static std::optional<Scores> readClip(MaxOp op, int depth) {
   Value value = otherOperand(op, [](Value bound) {
     return uniformValue(bound).value_or(0) <= absorbing;
@@ -145,10 +147,11 @@ static std::optional<Scores> readClip(MaxOp op, int depth) {
   return scores;
 }
 
-/// Multiplies `scores`, masks included, by `scale`. Attention scales before it
-/// masks, so the scale is applied to the product, and each select's fill is
-/// multiplied by it. Returns nullopt if `scale` is not positive, if a mask is
-/// an added tensor, or if a scaled fill is above `vanishing`.
+/// Multiplies `scores`, masks included, by `scale`. The attention op scales the
+/// product of query and key before it masks. The product's factor and the fill
+/// number of each mask are therefore multiplied by `scale`. Returns nullopt if
+/// `scale` is not positive, if a mask is an added tensor, or if a scaled fill
+/// number is above `vanishing`.
 static std::optional<Scores> scaled(std::optional<Scores> scores,
                                     double scale) {
   if (!scores || scale <= 0)
@@ -162,9 +165,9 @@ static std::optional<Scores> scaled(std::optional<Scores> scores,
   return scores;
 }
 
-/// Reads `value` backwards, through at most `depth` masks and scales, to the
-/// matmul of query and key. Returns nullopt if the ops have another form or if
-/// the matmul has other readers.
+/// Matches the ops that compute `value`: a matmul of query and key, followed by
+/// at most `depth` masks and scales. Returns nullopt if the ops have another
+/// form or if the matmul has other readers.
 static std::optional<Scores> readScores(Value value, int depth) {
   value = beforeWidening(value);
   if (depth == 0)
@@ -207,17 +210,17 @@ static RowMasking rowMaskingOf(const Mask &mask, int64_t rowSize) {
                  : RowMasking::Unknown;
 }
 
-/// Returns whether attention gives the same weights as the softmax of the
-/// masked scores, also for rows in which every key is hidden. `nanIsZero` is
-/// true if the model replaces weights that are NaN by 0.
+/// Returns whether the attention op computes the same weights as the model's
+/// softmax of the masked scores, also for rows in which every key is hidden.
+/// `nanIsZero` is true if the model replaces weights that are NaN by 0.
 static bool isSafe(ArrayRef<Mask> masks, bool nanIsZero, int64_t rowSize) {
   RowMasking rows = RowMasking::HideNothing;
   for (const Mask &mask : masks) {
     bool finite = !mask.addend && std::isfinite(mask.fill);
     // With a finite fill value, the model's softmax of an entirely hidden row
-    // is uniform. Attention adds the fill value to the scores instead of
-    // replacing them. Its softmax of that row is uniform only if the fill value
-    // absorbs the scores.
+    // is uniform. The attention op does not replace scores by the fill value,
+    // but adds the fill value to them. The op's softmax of that row is uniform
+    // only if the fill value absorbs the scores.
     if (finite && mask.fill > absorbing &&
         rowMaskingOf(mask, rowSize) == RowMasking::Unknown)
       return false;
@@ -233,9 +236,9 @@ public:
   MaskBuilder(PatternRewriter &rewriter, Location loc, Type elementType)
       : rewriter(rewriter), loc(loc), elementType(elementType) {}
 
-  /// Returns a boolean mask if the only mask is a select of -infinity.
-  /// Otherwise returns the sum of all masks as a float tensor. Returns null if
-  /// there are no masks.
+  /// Returns a boolean mask if the only mask is a select that replaces hidden
+  /// scores by -infinity. Otherwise returns the sum of all masks as a float
+  /// tensor. Returns null if there are no masks.
   Value build(ArrayRef<Mask> masks) {
     if (masks.size() == 1 && masks[0].keep && std::isinf(masks[0].fill))
       return masks[0].kept ? masks[0].keep

@@ -18,7 +18,8 @@ using namespace pcc::prepare;
 
 /// Returns a copy of `op` with the flag `causal`, if the mask of `op` hides
 /// every later key. The copy has no mask if the mask hides nothing else;
-/// otherwise it keeps the mask. Returns null for other ops.
+/// otherwise it keeps the mask. Returns null if `op` has no mask, is causal
+/// already or has another mask.
 static Value causalAttention(AttentionOp op, PatternRewriter &rewriter) {
   if (op.getCausal() || !op.getMask() ||
       shapeOf(op.getQuery())[2] != shapeOf(op.getKey())[2])

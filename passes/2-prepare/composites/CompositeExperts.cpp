@@ -63,9 +63,9 @@ static char summedLetter(StringRef letters, StringRef result) {
   return summed;
 }
 
-/// Replaces an einsum of gates and expert outputs that sums over the experts by
-/// an equal einsum with `graph.chosen`, if each token uses only a few experts.
-/// Returns null for other einsums.
+/// Replaces an einsum that sums gates · expert outputs over the experts by an
+/// equal einsum with `graph.chosen`. Does so only if each token uses only a few
+/// of the experts. Returns null for other einsums.
 static Value einsum(EinsumOp op, PatternRewriter &rewriter) {
   auto equation = EinsumEquation::parse(op.getEquation());
   if (op->hasAttr(chosenName) || op.getInputs().size() != 2)

@@ -57,9 +57,9 @@ static std::optional<Polynomial> sum(const std::optional<Polynomial> &a,
   return result;
 }
 
-/// Returns `value` as a polynomial in `x` of degree 3 at most. Follows sums,
-/// products, quotients and powers through at most `depth` ops. Returns nullopt
-/// if `value` is no such polynomial.
+/// Returns `value` as a polynomial in `x` of degree 3 at most. Expands sums,
+/// products, quotients and powers, at most `depth` of them in a chain. Returns
+/// nullopt if `value` is no such polynomial.
 static std::optional<Polynomial> polynomial(Value value, Value x, int depth) {
   if (value == x)
     return Polynomial{0, 1, 0, 0};
@@ -89,7 +89,8 @@ static std::optional<Polynomial> polynomial(Value value, Value x, int depth) {
 // Products
 //===----------------------------------------------------------------------===//
 
-/// Largest number of ops that the search follows backwards.
+/// Largest number of ops in a chain that the search visits, from an op back to
+/// its operands.
 static constexpr int maxDepth = 8;
 
 /// Splits `value` into factors: returns the product of its constant factors,
@@ -159,9 +160,10 @@ static bool isHalfProduct(Value root, Value x, Value gate) {
 // Gelu
 //===----------------------------------------------------------------------===//
 
-/// Creates the gelu of `x` that replaces `root`. Returns null unless the
-/// argument of `curve`, an erf or tanh op, is the polynomial in `x` that a gelu
-/// has there.
+/// Creates the gelu of `x` that replaces `root`. The argument of `curve` must
+/// be the polynomial in `x` of the gelu formula: slope · x for an erf, slope ·
+/// (x + cubic · x³) for a tanh. Returns null if the argument is another
+/// expression, or if the coefficients differ from those of gelu by 1 % or more.
 static Value makeGelu(MulOp root, Operation *curve, Value x,
                       PatternRewriter &rewriter) {
   auto argument = polynomial(curve->getOperand(0), x, maxDepth);

@@ -146,9 +146,9 @@ static Value multiplied(MulOp op, PatternRewriter &rewriter) {
 // Scale, bias and casts
 //===----------------------------------------------------------------------===//
 
-/// Returns `weight` in the type of the scale of `norm`. If `weight` has extra
-/// leading dims of size 1, a reshape removes them. Returns null if the
-/// remaining shape is not that of the scale.
+/// Returns `weight` with the type of the scale operand of `norm`. If `weight`
+/// has extra leading dims of size 1, a reshape removes them. Returns null if
+/// the remaining shape is not that of the scale.
 template <typename Norm>
 static Value fitted(Norm norm, Value weight, PatternRewriter &rewriter) {
   auto type = tensorType(norm.getScale());
@@ -164,8 +164,8 @@ static Value fitted(Norm norm, Value weight, PatternRewriter &rewriter) {
 }
 
 /// If an operand of the binary op `op` is the result of a norm without other
-/// readers, returns this norm and the other operand of `op`. Returns null
-/// values otherwise.
+/// readers, returns this norm and the other operand of `op`. Otherwise returns
+/// a null norm and a null value.
 template <typename Norm>
 static std::pair<Norm, Value> normOperand(Operation *op) {
   for (int i : {0, 1})

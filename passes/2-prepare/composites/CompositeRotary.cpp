@@ -84,9 +84,9 @@ static Value withoutLastDim(Value value) {
   return reshape.getInput();
 }
 
-/// Matches the interleaved form of a rotated tensor: −b and a, each of shape
-/// […, n, 1], are concatenated to […, n, 2] and reshaped to […, 2n]. Returns b
-/// and a; nullopt if `value` has another form.
+/// Matches the interleaved form of a rotated tensor. The tensors −b and a, each
+/// of shape […, n, 1], are concatenated to […, n, 2] and reshaped to […, 2n].
+/// Returns b and a; nullopt if `value` has another form.
 static std::optional<RotatedHalves> matchRotatedPairs(Value value) {
   auto merge = definedBy<ReshapeOp>(value);
   auto concat = merge ? definedBy<ConcatOp>(merge.getInput()) : ConcatOp();
@@ -103,9 +103,10 @@ static std::optional<RotatedHalves> matchRotatedPairs(Value value) {
   return {};
 }
 
-/// Returns whether `found` holds the two halves of `x` as a rotation needs
-/// them. The halves are the odd and even elements if `interleaved`, else the
-/// high and low half of the last dim.
+/// Returns whether `found.negated` and `found.plain` are the two halves of `x`.
+/// For `interleaved`, they must be the elements of `x` at odd and at even
+/// indices. For the split form, they must be the high and the low half of the
+/// last dim.
 static bool isRotated(Value x, const RotatedHalves &found, bool interleaved) {
   int64_t size = shapeOf(x).back(), half = size / 2;
   if (size % 2)
@@ -138,8 +139,9 @@ static Value makeRotary(AddOp op, Value x, Value cos, Value r, Value sin,
   return {};
 }
 
-/// Replaces a sum of two products by a rotary op. Tries every assignment of the
-/// four factors to x, cos, r and sin. Returns null if none fits.
+/// Replaces a sum of two products by a rotary op if it has the form x · cos + r
+/// · sin, where r is the rotated x. Tries every assignment of the four factors
+/// to x, cos, r and sin. Returns null if none fits.
 static Value rotary(AddOp op, PatternRewriter &rewriter) {
   auto lhs = definedBy<MulOp>(op.getLhs()), rhs = definedBy<MulOp>(op.getRhs());
   if (!lhs || !rhs)

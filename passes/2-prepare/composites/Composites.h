@@ -22,9 +22,9 @@ namespace pcc::prepare {
 /// Adds the pattern that creates gelu ops, from the erf and the tanh form
 /// (CompositeGelu.cpp).
 void addGeluPatterns(mlir::RewritePatternSet &patterns);
-/// Adds patterns that create layer_norm and rms_norm ops, and patterns that
-/// fuse a scale, a bias and the casts around a norm into the norm
-/// (CompositeNorms.cpp).
+/// Adds patterns that create layer_norm and rms_norm ops (CompositeNorms.cpp).
+/// Other patterns in the set fuse a scale, a bias and casts around a norm into
+/// the norm.
 void addNormPatterns(mlir::RewritePatternSet &patterns);
 /// Adds patterns that create softmax and log_softmax ops from exponentials of x
 /// − max(x) (CompositeSoftmax.cpp).

@@ -8,7 +8,8 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Largest number of ops that the search follows backwards from the mask.
+/// Largest number of ops in a chain that the search visits, from the mask back
+/// to its operands.
 static constexpr int maxDepth = 24;
 
 RowMasking pcc::prepare::combineMasks(RowMasking a, RowMasking b) {
@@ -62,8 +63,8 @@ static RowMasking rowMaskingOfConstant(ConstantOp op, int64_t rowSize) {
 }
 
 /// Returns whether `mask` can hide keys or whole rows (all keys of one query).
-/// `rowSize` is the number of keys. Follows at most `depth` ops backwards;
-/// returns Unknown if more ops would have to be followed.
+/// `rowSize` is the number of keys. Examines the ops that compute `mask`, at
+/// most `depth` in a chain. Returns Unknown if the chain is longer.
 static RowMasking search(Value mask, int64_t rowSize, int depth) {
   auto type = elementTypeOf(mask);
   Operation *op = mask.getDefiningOp();
@@ -76,8 +77,8 @@ static RowMasking search(Value mask, int64_t rowSize, int depth) {
   if (isa<FloatType>(type) && op->hasTrait<GivesFinite>())
     return RowMasking::HideNothing;
   auto of = [&](Value operand) { return search(operand, rowSize, depth - 1); };
-  // Without a change of the last dim, a broadcast or reshape only adds or
-  // merges other dims, so the rows stay the same.
+  // If a broadcast or reshape does not change the last dim, it only adds or
+  // merges other dims. The rows (all keys of one query) then stay the same.
   if (isa<BroadcastOp, ReshapeOp>(op) && !shapeOf(op->getOperand(0)).empty() &&
       !shapeOf(mask).empty() && shapeOf(op->getOperand(0)).back() == rowSize &&
       shapeOf(mask).back() == rowSize)

@@ -9,8 +9,8 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Largest number of ops that the search follows backwards. The gates of real
-/// models are computed in fewer ops.
+/// Largest number of ops in a chain that the search visits, from a value back
+/// to its operands. Gates of real models are computed in fewer ops.
 static constexpr int mostSteps = 16;
 
 namespace {
@@ -19,19 +19,21 @@ namespace {
 struct Query {
   Value value;
   int64_t dim;
-  /// Number of ops that the search may still follow backwards.
+  /// Number of ops that the search may still visit on the way to operands.
   int steps = mostSteps;
 
-  /// Returns the size of the dim, which is the largest possible answer.
+  /// Returns the size of the dim, which is the largest possible bound.
   int64_t size() const { return shapeOf(value)[dim]; }
-  /// Returns the query for dim `otherDim` of the value `other`. The returned
-  /// query may follow one op less than this query.
+  /// Returns the query for dim `otherDim` of the value `other`, an operand of
+  /// the op that defines `value`. The returned query may visit one op less than
+  /// this query.
   Query of(Value other, int64_t otherDim) const {
     return {other, otherDim, steps - 1};
   }
-  /// Returns the query for an operand that an op broadcasts to the shape of
-  /// `value`, about the dim of `operand` that becomes dim `dim` of `value`.
-  /// Returns nullopt if `operand` lacks that dim or is repeated along it.
+  /// Returns the query for `operand`, which an op broadcasts to the shape of
+  /// `value`. The query is about the dim of `operand` that becomes dim `dim` of
+  /// `value`. Returns nullopt if `operand` lacks that dim or is repeated along
+  /// that dim.
   std::optional<Query> ofBroadcast(Value operand) const {
     const int64_t own = dim + static_cast<int64_t>(shapeOf(operand).size()) -
                         static_cast<int64_t>(shapeOf(value).size());
@@ -50,9 +52,9 @@ using Bound = int64_t (*)(Operation *, const Query &);
 static int64_t count(const Query &query);
 
 /// Returns the bound on non-zero elements for `operand`, which an op broadcasts
-/// to the shape of the query's value. If the operand is repeated along the
-/// query's dim, the bound is the size of the dim, because one non-zero element
-/// may fill the dim.
+/// to the shape of `query.value`. If the operand is repeated along dim
+/// `query.dim`, the bound is the size of the dim, because repetitions of one
+/// non-zero element may fill the dim.
 static int64_t countBroadcast(Value operand, const Query &query) {
   auto own = query.ofBroadcast(operand);
   return own ? count(*own) : query.size();
@@ -84,7 +86,7 @@ static int64_t countFirst(Operation *op, const Query &query) {
 
 /// Returns the bound on non-zero elements for a select: the sum of the bounds
 /// of its two values. If the value for false is 0, the bound of the condition
-/// holds, too, and the smaller of the two bounds is returned.
+/// is also valid, and the smaller bound is returned.
 static int64_t countSelect(Operation *op, const Query &query) {
   auto select = cast<SelectOp>(op);
   const int64_t onTrue = countBroadcast(select.getOnTrue(), query),
@@ -110,11 +112,11 @@ static bool areDistinct(Value value, int64_t dim) {
   });
 }
 
-/// Returns the bound on non-zero elements for a comparison. If an `equal` op
-/// compares one number, repeated along the dim, with numbers that are all
-/// different along the dim, the bound is 1: at most one of them is equal. An
-/// example is equal(index, iota). All other comparisons have the size of the
-/// dim as the bound.
+/// Returns the bound on non-zero elements for a comparison. An `equal` op may
+/// compare one number, repeated along dim `query.dim`, with numbers that all
+/// differ along this dim, as in equal(index, iota). The bound is then 1,
+/// because at most one number is equal. For all other comparisons the bound is
+/// the size of the dim.
 static int64_t countEqual(Operation *op, const Query &query) {
   auto compare = cast<CompareOp>(op);
   if (compare.getPredicate() != Predicate::Equal)
@@ -128,8 +130,8 @@ static int64_t countEqual(Operation *op, const Query &query) {
   return query.size();
 }
 
-/// Returns the bound on non-zero elements for a one_hot: 1 along its new dim if
-/// its off value is 0.
+/// Returns the bound on non-zero elements for a one_hot. The bound is 1 along
+/// the new dim if the off value is 0.
 static int64_t countOneHot(Operation *op, const Query &query) {
   auto hot = cast<OneHotOp>(op);
   return static_cast<int64_t>(hot.getDim()) == query.dim &&
@@ -138,8 +140,8 @@ static int64_t countOneHot(Operation *op, const Query &query) {
              : query.size();
 }
 
-/// Returns the bound on non-zero elements for a scatter along the query's dim:
-/// the bound of its data plus the number of updates.
+/// Returns the bound on non-zero elements for a scatter along dim `query.dim`:
+/// the bound of the tensor that is updated, plus the number of updates.
 static int64_t countScattered(Operation *op, const Query &query) {
   auto scatter = cast<ScatterElementsOp>(op);
   if (static_cast<int64_t>(scatter.getDim()) != query.dim)
@@ -149,10 +151,10 @@ static int64_t countScattered(Operation *op, const Query &query) {
 }
 
 /// Returns the bound on non-zero elements for a reshape. If the reshape keeps a
-/// dim of its input as the query's dim, returns the bound of the input along
-/// that dim. A dim is kept if it has the same size and if all later dims
-/// together have the same number of elements. Otherwise returns the size of the
-/// query's dim.
+/// dim of its input as dim `query.dim` of the result, returns the bound of the
+/// input along that dim. A dim is kept if it has the same size and if all later
+/// dims together have the same number of elements. Otherwise returns the size
+/// of dim `query.dim`.
 static int64_t countReshaped(Operation *op, const Query &query) {
   auto behind = [](ArrayRef<int64_t> shape, int64_t dim) {
     return ShapedType::getNumElements(shape.drop_front(dim));
@@ -167,16 +169,16 @@ static int64_t countReshaped(Operation *op, const Query &query) {
 }
 
 /// Returns the bound on non-zero elements for a transpose: the bound of the
-/// input along the dim that becomes the query's dim.
+/// input along the dim that becomes dim `query.dim` of the result.
 static int64_t countTransposed(Operation *op, const Query &query) {
   auto transpose = cast<TransposeOp>(op);
   return count(query.of(transpose.getInput(), transpose.getPerm()[query.dim]));
 }
 
-/// Returns the bound on non-zero elements for a sum: the bound of its input
-/// times the number of elements per sum. Each summed row may have its non-zeros
-/// at other indices, so the bounds add up. Returns the size of the query's dim
-/// for other reductions.
+/// Returns the bound on non-zero elements for the sum of several rows of the
+/// input: the bound of one row times the number of rows. Each row may have its
+/// non-zeros at other indices along dim `query.dim`, so the bounds add up.
+/// Returns the size of dim `query.dim` for other reductions.
 static int64_t countReduced(Operation *op, const Query &query) {
   auto reduce = cast<ReduceOp>(op);
   ArrayRef<int64_t> shape = shapeOf(reduce.getInput());
@@ -192,10 +194,10 @@ static int64_t countReduced(Operation *op, const Query &query) {
              : query.size();
 }
 
-/// Returns the bound on non-zero elements for an einsum: the smallest of the
-/// bounds that its operands give. An operand that has the query's dim gives its
-/// own bound times the number of summed terms. An operand without that dim
-/// gives no bound.
+/// Returns the bound on non-zero elements for an einsum. If an operand has dim
+/// `query.dim` of the result, the operand's bound times the number of summed
+/// terms is a bound of the result. The smallest of these bounds is returned;
+/// without one, the size of the dim.
 static int64_t countEinsum(Operation *op, const Query &query) {
   auto equation = EinsumEquation::parse(cast<EinsumOp>(op).getEquation());
   auto sizes = equation->sizes(op->getOperandTypes());
@@ -213,7 +215,8 @@ static int64_t countEinsum(Operation *op, const Query &query) {
 
 /// Returns the bound on non-zero elements for a matmul. Along the rows of the
 /// result it is the bound of the left operand times the size of the contracted
-/// dim. Along the columns it is the bound of the right operand times that size.
+/// dim. Along the columns it is the bound of the right operand times the same
+/// size.
 static int64_t countMatmul(Operation *op, const Query &query) {
   auto matmul = cast<MatmulOp>(op);
   const int64_t fromEnd =

@@ -17,7 +17,7 @@ namespace pcc::prepare {
 /// `value`. The bound holds for any indices along the other dims. If nothing is
 /// known, the result is the size of the dim.
 ///
-/// A product with 0 counts as 0, as does a quotient 0 / x, even if the other
+/// A product with 0 and a quotient 0 / x are assumed to be 0, even if the other
 /// operand is 0, NaN or infinite at run time. The search stops at values whose
 /// sharding the user fixes (pinned values).
 ///

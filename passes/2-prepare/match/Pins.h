@@ -16,8 +16,8 @@ namespace pcc::prepare {
 /// `function` whose sharding the user fixes with --shard: the `graph.name` of
 /// the op matches one of the module's seeds (entries of `dist.seeds`). The
 /// destructor removes these attributes. In between, no rewrite erases a pinned
-/// op or looks through it (see `definedBy`). `function` may change, but must
-/// outlive the guard.
+/// op or matches it as part of a pattern (see `definedBy`). `function` may
+/// change, but must outlive the guard.
 class Pins {
 public:
   /// Sets `graph.pinned` on the ops of `function` that a seed (entry of

@@ -74,9 +74,9 @@ mlir::Value otherOperand(mlir::Operation *op,
                          llvm::function_ref<bool(mlir::Value)> accepts);
 
 /// Replaces `op`, which has one result, by `value`. The `graph.name` of `op`
-/// and its pin (user-fixed sharding) move to the op that defines `value`, if
-/// this defining op has one result and no name yet, and is neither a constant
-/// nor a parameter read. Fails without a change if the types differ, or if `op`
+/// and its pin (user-fixed sharding) move to the op that defines `value`. This
+/// defining op must have one result and no name yet, and must not be a constant
+/// or a parameter read. Fails without a change if the types differ, or if `op`
 /// is pinned and the name cannot be moved. Exception: an unnamed constant may
 /// replace a pinned op, although it gets neither name nor pin.
 mlir::LogicalResult replaceNamed(mlir::Operation *op, mlir::Value value,

@@ -16,7 +16,7 @@ struct OpEquivalence : llvm::DenseMapInfo<Operation *> {
   static constexpr auto ignored = OperationEquivalence::IgnoreLocations |
                                   OperationEquivalence::IgnoreDiscardableAttrs;
   /// Returns whether `op` is the empty key or the tombstone key of a DenseSet.
-  /// These keys are no ops and must not be dereferenced.
+  /// These keys do not point to ops and must not be dereferenced.
   static bool isMarker(const Operation *op) {
     return op == getEmptyKey() || op == getTombstoneKey();
   }

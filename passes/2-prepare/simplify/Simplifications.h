@@ -17,8 +17,8 @@ namespace pcc::prepare {
 ///  - constants and terminators
 ///  - a broadcast to rank 2 or more that enlarges its input, because a folded
 ///    mask would grow with the batch
-///  - a cast to a narrower float type, because verification in f64 treats casts
-///    as the identity but could not restore the digits of a rounded constant
+///  - a cast to a narrower float type. Verification in f64 skips such casts,
+///    but could not restore the digits that a folded constant has lost
 bool isFoldWanted(mlir::Operation *op);
 
 /// Adds the pattern that folds ops: evaluates ops on constants, and applies the
@@ -28,16 +28,17 @@ void addFoldPatterns(mlir::RewritePatternSet &patterns);
 /// Applies only the fold patterns to `function` until nothing changes.
 mlir::LogicalResult foldAll(mlir::func::FuncOp function);
 /// Adds rewrites of element-wise ops: neutral operands (x + 0), double
-/// negations, powers with small exponents, pairs of casts, selects with a known
-/// condition, and broadcasts that a following element-wise op performs
-/// implicitly.
+/// negations, powers with small exponents, pairs of casts, and selects with a
+/// known condition. Also removes broadcasts that a following element-wise op
+/// performs implicitly.
 void addElementWiseSimplifications(mlir::RewritePatternSet &patterns);
 /// Adds rewrites of ops that only move elements: composition of reshapes,
 /// transposes, broadcasts and slices, transposes absorbed into matmuls, slices
 /// of concats.
 void addLayoutSimplifications(mlir::RewritePatternSet &patterns);
-/// Adds the rewrite for a reshape that splits leading dims which an earlier
-/// reshape has merged. The rewrite removes both reshapes (SimplifySplits.cpp).
+/// Adds the rewrite of a reshape that divides dim 0, such as [32, 5] → [8, 4,
+/// 5]. The rewrite moves the reshape up to an earlier reshape or a constant and
+/// merges the two, so that fewer reshapes remain (SimplifySplits.cpp).
 void addSplitSimplifications(mlir::RewritePatternSet &patterns);
 /// Adds rewrites of gathers whose indices contain the index of the batch row
 /// that they read. The row becomes a batch dim of the gather, so that the batch

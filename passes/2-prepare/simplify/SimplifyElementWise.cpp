@@ -12,8 +12,9 @@ using namespace pcc::prepare;
 // Neutral operands
 //===----------------------------------------------------------------------===//
 
-/// Returns `value` if it has the result type of `op`. Returns null otherwise:
-/// the op then also broadcasts, so `value` cannot replace the result.
+/// Returns `value` if it has the result type of `op`. Returns null if `op`
+/// broadcasts `value` to a larger shape, because `value` cannot replace the
+/// result then.
 static Value ifSameType(Operation *op, Value value) {
   return value && value.getType() == op->getResult(0).getType() ? value
                                                                 : Value();

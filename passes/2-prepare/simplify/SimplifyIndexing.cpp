@@ -20,9 +20,9 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Returns the index in shape `to` of the dim that has the index `dim` in shape
-/// `from`, for a reshape from `from` to `to` that only adds and removes dims of
-/// size 1. Returns nullopt if the reshape does anything else or if dim `dim`
+/// Returns the dim of shape `to` that corresponds to dim `dim` of shape `from`
+/// in a reshape from `from` to `to`. The reshape must only add and remove dims
+/// of size 1. Returns nullopt if the reshape does anything else or if dim `dim`
 /// has size 1.
 ///   [1, 4, 5] to [4, 1, 5]: dim 1 becomes dim 0, dim 2 stays dim 2
 static std::optional<int64_t>
@@ -60,7 +60,8 @@ static bool countsAlong(ConstantOp constant, int64_t dim, int64_t step = 1) {
 }
 
 /// Returns whether each element of `value` is known to equal its own index
-/// along `dim`. Follows reshapes and broadcasts backwards.
+/// along `dim`. Searches through the reshapes and broadcasts that compute
+/// `value`.
 static bool countsAlong(Value value, int64_t dim) {
   if (auto constant = definedBy<ConstantOp>(value))
     return countsAlong(constant, dim);
@@ -81,10 +82,11 @@ static bool countsAlong(Value value, int64_t dim) {
   return false;
 }
 
-/// Rewrites a gather_nd whose index tuples begin with their own row number:
+/// Rewrites a gather_nd whose index tuple number r begins with r, so that it
+/// reads row r:
 ///   gather_nd(x [n, s, d], concat([0, 1, …, n-1], i))
 ///     ->  gather_nd(x, i) with the rows as a batch dim
-/// Returns null for other ops.
+/// Returns null for other forms of gather_nd.
 static Value takeRowsAsBatch(GatherNdOp op, PatternRewriter &rewriter) {
   auto concat = definedBy<ConcatOp>(op.getIndices());
   int64_t batch = op.getBatchDims(),
@@ -121,7 +123,7 @@ static bool isPositionWithin(Value value, int64_t size) {
 /// i is known to lie within [0, s):
 ///   gather(reshape(x [n, s, d]) [n·s, d], i + [0, s, 2s, …])
 ///     ->  gather_nd(x, i) with the rows as a batch dim
-/// Returns null for other ops.
+/// Returns null for other gathers.
 static Value takeFlatRowsAsBatch(GatherOp op, PatternRewriter &rewriter) {
   auto merge = definedBy<ReshapeOp>(op.getData());
   auto add = definedBy<AddOp>(op.getIndices());

@@ -61,9 +61,10 @@ mergedDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
     int64_t product = 1;
     while (next < from.size() && (product < to[dim] || from[next] == 1) &&
            (to[dim] != 1 || from[next] == 1)) {
-      // If `to` has several dims of size 1 in a row, the first of them may get
-      // a dim of size 1 of `from` that corresponds to the second. The second
-      // then gets an empty list. This assignment is correct, too.
+      // If `to` has several adjacent dims of size 1, the first of them may get
+      // the dim of size 1 of `from` that corresponds to the second. The second
+      // then gets an empty list. This assignment is also correct, because dims
+      // of size 1 are interchangeable.
       product *= from[next];
       group.push_back(static_cast<int64_t>(next++));
     }
@@ -199,9 +200,9 @@ static Value absorbedTranspose(Value operand, bool &transposed) {
 }
 
 /// If a broadcast defines `operand` and the matmul with `other` can read the
-/// broadcast's input directly, returns that input. Returns null otherwise. The
-/// broadcast must leave the last two dims as they are, and the matmul's
-/// implicit broadcast of leading dims must give the same result shape.
+/// broadcast's input directly, returns that input. The broadcast must not
+/// change the last two dims, and the matmul's implicit broadcast of leading
+/// dims must produce the same result shape. Returns null otherwise.
 static Value absorbedBroadcast(Value operand, Value other) {
   auto broadcast = definedBy<BroadcastOp>(operand);
   if (!broadcast)
@@ -216,9 +217,9 @@ static Value absorbedBroadcast(Value operand, Value other) {
 }
 
 /// Replaces a matmul of transposed or broadcast operands by a matmul that reads
-/// the operands from before these transposes and broadcasts, and performs them
-/// implicitly. Returns null if there are no transposes and broadcasts that it
-/// can perform.
+/// the inputs of these transposes and broadcasts. The new matmul performs the
+/// transposes (with its flags) and the broadcasts implicitly. Returns null if
+/// the matmul can perform none of them.
 static Value absorbIntoMatmul(MatmulOp op, PatternRewriter &rewriter) {
   bool transposeLhs = op.getTransposeLhs(), transposeRhs = op.getTransposeRhs();
   Value lhs = absorbedTranspose(op.getLhs(), transposeLhs),

@@ -29,8 +29,9 @@ namespace {
 /// in split form each of the new dims has size 1.
 class Split {
 public:
-  /// Returns the split that the reshape `op` performs; nullopt if `op` changes
-  /// another dim than dim 0, or does not divide it.
+  /// Returns the split (division of dim 0 into several dims) that the reshape
+  /// `op` performs. Returns nullopt if `op` changes another dim than dim 0, or
+  /// does not divide dim 0.
   static std::optional<Split> of(ReshapeOp op) {
     auto from = shapeOf(op.getInput()), to = shapeOf(op);
     if (from.empty() || to.size() <= from.size() || from[0] == 0 ||
@@ -72,7 +73,8 @@ public:
       return rewriter.createOrFold<ReshapeOp>(value.getLoc(), type, value);
     Operation *op = value.getDefiningOp();
     SmallVector<Value> operands(op->getOperands());
-    // In a product of two matrices, only the left operand has the dim to split.
+    // In a product of two matrices, only the left operand has dim 0 of the
+    // result, which is split.
     bool isPlainProduct = isa<MatmulOp>(op) && rank == 2;
     for (size_t i = 0; i < (isPlainProduct ? 1 : operands.size()); ++i)
       operands[i] = apply(operands[i], rewriter);
@@ -86,14 +88,16 @@ public:
   }
 
 private:
-  /// Returns the number of dims that a split adds to the rank of a value.
+  /// Returns the number of dims that the split adds to a value: 1 if [8·4, …]
+  /// becomes [8, 4, …].
   int64_t numAdded() const { return static_cast<int64_t>(parts.size()) - 1; }
 
-  /// Returns whether the split does not change `value`. A value of lower rank
-  /// than `rank` has no dim 0 to split, because it is broadcast along that dim.
+  /// Returns whether the split (division of dim 0) does not change `value`. A
+  /// value whose rank is lower than the rank of the split reshape's operand has
+  /// no dim 0 to divide, because it is broadcast along that dim.
   bool isUntouched(Value value) const { return shapeOf(value).size() < rank; }
 
-  /// Returns the shape that `value` has in split form.
+  /// Returns the shape that `value` has in split form (with dim 0 divided).
   SmallVector<int64_t> splitShape(Value value) const {
     auto shape = shapeOf(value);
     SmallVector<int64_t> result(parts);
@@ -103,9 +107,10 @@ private:
     return result;
   }
 
-  /// Returns whether the split can be moved from the result of `op` to its
-  /// operands. Two conditions must hold: `op` computes its result in split form
-  /// from operands in split form, and vanishesIn returns true for each operand.
+  /// Returns whether the split (division of dim 0) can be moved from the result
+  /// of `op` to its operands. Two conditions must hold. If dim 0 of the
+  /// operands is divided, `op` must compute its result with dim 0 divided. And
+  /// vanishesIn must return true for each operand.
   bool movesUp(Operation *op, int depth) const {
     if (auto softmax = dyn_cast<SoftmaxOp>(op);
         softmax && softmax.getDim() == 0)
@@ -137,7 +142,7 @@ private:
 
 /// If the reshape `op` divides dim 0 (is a split), moves it above the ops that
 /// compute its operand, where it merges with another reshape or a constant.
-/// Returns null if the program would need a new reshape for that.
+/// Returns null if moving the split would require a new reshape.
 static Value moveSplitUp(ReshapeOp op, PatternRewriter &rewriter) {
   auto split = Split::of(op);
   Operation *source = op.getInput().getDefiningOp();

@@ -91,7 +91,7 @@ public:
   }
 
 protected:
-  /// Sets the attribute of setMark on the new op `op`.
+  /// Sets the attribute that setMark has defined on the new op `op`.
   void finish(mlir::Operation *op) override {
     if (mark)
       op->setAttr(markName, mark);

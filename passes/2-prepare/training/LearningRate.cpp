@@ -48,9 +48,9 @@ StatusOr<Schedule> pcc::prepare::parseLearningRateSchedule(StringRef text) {
   return schedule;
 }
 
-/// Builds the progress of the learning rate's decay as a number from 0 to 1. It
-/// is 0 until the end of the warmup, then grows linearly, and is 1 from the
-/// step `schedule.steps` on.
+/// Builds the progress of the learning rate's decay as a number from 0 to 1.
+/// The progress is 0 until the end of the warmup, then grows linearly, and is 1
+/// from the step `schedule.steps` on.
 static Value fallen(ArithmeticBuilder &b, Value step,
                     const Schedule &schedule) {
   Value since = b.add(step, -schedule.warmup);
@@ -60,8 +60,8 @@ static Value fallen(ArithmeticBuilder &b, Value step,
 }
 
 // Let p be the progress of the decay, from 0 to 1, and F the final factor. The
-// factor is F + (1 - F) h. The height h is 1 - p for a linear decay, and (1 +
-// cos(π p)) / 2 = (1 - cos(π (1 - p))) / 2 for a cosine decay.
+// factor is F + (1 - F) h. For a linear decay, h is 1 - p. For a cosine decay,
+// h is (1 + cos(π p)) / 2 = (1 - cos(π (1 - p))) / 2.
 Value pcc::prepare::buildLearningRateFactor(ArithmeticBuilder &b, Value step,
                                             const Schedule &schedule) {
   Value share;

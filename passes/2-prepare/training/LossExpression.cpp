@@ -7,9 +7,9 @@ using namespace llvm;
 using namespace pcc;
 using namespace pcc::prepare;
 
-/// Parses one argument and adds it to `loss`: an argument "name=number" to its
-/// settings, an argument "name" to its values. Returns an empty string on
-/// success, else the reason of the error.
+/// Parses one argument of a loss function. Adds an argument "name=number" to
+/// the settings of `loss`, and an argument "name" to the values of `loss`.
+/// Returns an empty string on success, else the reason of the error.
 static std::string addArgument(StringRef text, LossExpression &loss) {
   auto [name, number] = text.split('=');
   name = name.trim();

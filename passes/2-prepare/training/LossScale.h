@@ -24,9 +24,10 @@ namespace pcc::prepare {
 /// not finite) changes no weight and no optimizer state.
 ///
 /// `--loss-scale X` gives a constant scale. `--loss-scale dynamic(initial=X,
-/// interval=N)` gives a scale that starts at X, is halved after each step with
-/// an overflow, and is doubled after N successive steps without an overflow.
-/// The defaults of X and N, 65536 and 2000, are those of PyTorch's GradScaler.
+/// interval=N)` gives a scale that starts at X. The scale is halved after each
+/// step with an overflow, and doubled after N successive steps without an
+/// overflow. The defaults of X and N, 65536 and 2000, are those of PyTorch's
+/// GradScaler.
 struct LossScale {
   /// The constant scale or, if the scale is dynamic, its initial value;
   /// positive.
@@ -35,6 +36,7 @@ struct LossScale {
   /// scale is doubled.
   double interval = 2000;
   /// Whether the scale is dynamic: a state parameter that steps may change.
+  /// False if the scale is always `initial`.
   bool isDynamic = true;
 
   /// Returns the loss scale that the entry `loss_scale` of the module's

@@ -13,7 +13,7 @@ static Value withDecay(ArithmeticBuilder &b, const UpdateInputs &in) {
                        : b.add(in.gradient, b.mul(in.weight, in.decay));
 }
 
-/// Builds a step of SGD with momentum v:
+/// Builds a step of SGD for the weight w with gradient g and momentum v:
 ///   v = momentum v + g,  w = w - rate v
 static Value sgd(ArithmeticBuilder &b, const TrainingRequest &request,
                  const UpdateInputs &in) {
@@ -32,8 +32,9 @@ static Value bias(ArithmeticBuilder &b, double beta, Value step) {
 }
 
 /// Builds a step of Adam (Kingma and Ba 2015) and returns the new weight.
-/// `weight` is the weight to update. For AdamW, its decay has already been
-/// applied. The bias corrections are applied to scalars, as in PyTorch:
+/// `weight` is w, and g is the gradient. For AdamW, weight decay has already
+/// been applied to `weight`. The bias corrections are applied to scalars, as in
+/// PyTorch:
 ///   m = b1 m + (1 - b1) g,  v = b2 v + (1 - b2) g²
 ///   w - rate / (1 - b1^t) m / (sqrt(v) / sqrt(1 - b2^t) + eps)
 static Value adamStep(ArithmeticBuilder &b, const TrainingRequest &request,
@@ -70,7 +71,8 @@ static Value adamW(ArithmeticBuilder &b, const TrainingRequest &request,
   return adamStep(b, request, in, in.gradient, weight);
 }
 
-/// Builds step t of Adagrad (Duchi, Hazan and Singer 2011), counted from 1:
+/// Builds step t of Adagrad (Duchi, Hazan and Singer 2011), counted from 1, for
+/// the weight w with gradient g. s is the sum of squared gradients:
 ///   s = s + g²,  w - rate / (1 + (t - 1) decay) g / (sqrt(s) + eps)
 static Value adagrad(ArithmeticBuilder &b, const TrainingRequest &request,
                      const UpdateInputs &in) {

@@ -12,9 +12,9 @@ using namespace pcc::prepare;
 TrainingInfoUpdate::TrainingInfoUpdate(func::FuncOp model)
     : model(model), sets(model.getOps<graph::SetParameterOp>()) {}
 
-// The results of `graph.accumulate` ops are replaced, because only these ops
-// read a placeholder of a gradient, and `gradients` are already accumulated
-// over the microbatches.
+// Replaces the results of `graph.accumulate` ops, not their operands. Only
+// these ops read the placeholder of a gradient, and `gradients` are already
+// accumulated over the microbatches.
 void TrainingInfoUpdate::substituteGradients(
     const llvm::MapVector<StringAttr, Value> &gradients,
     ArithmeticBuilder &builder) {
@@ -58,8 +58,8 @@ void TrainingInfoUpdate::findWeights(
 }
 
 /// Returns the name of the weight if all users of `op` belong to the update of
-/// one weight. Returns null if they belong to updates of several weights, or if
-/// a user belongs to none.
+/// one weight. Returns null if users belong to updates of several weights, or
+/// if a user belongs to no update.
 static Attribute onlyReader(Operation &op) {
   Attribute only;
   for (Operation *user : op.getUsers()) {
@@ -71,9 +71,10 @@ static Attribute onlyReader(Operation &op) {
   return only;
 }
 
-// An op of the update that depends on no gradient, such as an op for weight
-// decay, belongs to a weight if only that weight's update reads it. Ops are
-// visited in reverse order, so readers come first.
+// Some ops of the update depend on no gradient, such as ops for weight decay.
+// An op of this kind belongs to a weight if only that weight's update reads it.
+// Ops are visited in reverse order, so the readers of an op are marked before
+// the op itself.
 void TrainingInfoUpdate::markOperands() {
   for (Operation &op : llvm::reverse(model.front()))
     if (op.getNumOperands() > 0 && !weights.contains(&op) &&

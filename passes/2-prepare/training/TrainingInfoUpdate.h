@@ -35,7 +35,8 @@ public:
   /// ops must not be erased before substituteGradients() has run.
   llvm::ArrayRef<graph::SetParameterOp> writes() const { return sets; }
 
-  /// Replaces each placeholder by the gradient of its weight, or by zeros if
+  /// Replaces each placeholder (op `graph.loss_gradient` with
+  /// `graph.gradient_of`) by the gradient of its weight, or by zeros if
   /// `gradients` lacks the weight. `gradients` maps weight names to gradients
   /// of the whole step. Then sorts the ops of the function topologically, and
   /// sets `graph.updates` on ops and `state_of` on parameters as the class
@@ -45,8 +46,8 @@ public:
       ArithmeticBuilder &builder);
 
 private:
-  /// Fills `weights`, the map from ops to the weights whose gradients they
-  /// depend on.
+  /// Fills `weights`, the map from ops to the weights on whose gradients the
+  /// ops depend.
   void
   findWeights(const llvm::MapVector<mlir::StringAttr, mlir::Value> &gradients);
   /// Sets `graph.updates` on each op that serves the update of one weight, and

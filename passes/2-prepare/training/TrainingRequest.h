@@ -11,7 +11,8 @@ namespace pcc::prepare {
 
 /// Read access to the entries of `graph.training`. Entries are strings
 /// (`optimizer`, `loss`), f64 numbers (`lr`, `clip_norm`) and lists of strings
-/// (`freeze`). An entry that is absent or of another type reads as empty.
+/// (`freeze`). The methods treat an entry of an unexpected type like an absent
+/// entry.
 class TrainingRequest {
 public:
   /// Returns the training options of `module`; nullopt if it is compiled for
@@ -39,10 +40,10 @@ public:
   /// its gradient over all steps. `pcc verify` compares these sums.
   bool sumsGradients() const { return bool(entries.get("sum_gradients")); }
   /// Returns whether `parameter` is trained. With the entry `train_only`, the
-  /// parameters whose names match it are trained. Without it, all float
-  /// parameters with a dim and at least 2 elements are, except buffers (such as
-  /// running statistics). In both cases parameters that match `freeze` are not
-  /// trained.
+  /// parameters whose names match it are trained. Without this entry, all float
+  /// parameters with a dim and at least 2 elements are trained, except buffers
+  /// (such as running statistics). In both cases parameters that match `freeze`
+  /// are not trained.
   bool trains(graph::ParameterOp parameter) const;
 
 private:

@@ -38,11 +38,12 @@ using graph::Predicate;
 
 namespace {
 /// State of the online softmax for all queries of one stripe (contiguous piece
-/// of the sequence): their largest scores so far, their sums of exponentials,
-/// and their weighted sums of values. All three are null before the first step.
-/// Their shapes have the dims batch, key heads, parts of the ring, query heads
-/// per key head, and queries per part; the last dim has size 1 in `top` and
-/// `sum`, and the width of the values in `out`.
+/// of the sequence). For each query, `top` is the largest score so far, `sum`
+/// the sum of exponentials, and `out` the weighted sum of values. All three are
+/// null before the first step of the ring. Their dims are batch, key heads,
+/// parts of the ring, query heads per key head, queries per part, and a last
+/// dim. The last dim has size 1 in `top` and `sum`, and the width of the values
+/// in `out`.
 struct OnlineSoftmaxState {
   Value top, sum, out;
 };
@@ -138,8 +139,9 @@ private:
     return keyValues;
   }
 
-  /// Returns `keyValue` after one step of the ring: every rank gets the part
-  /// that the next rank has.
+  /// Returns `keyValue` after one step of the ring, which sends the part of
+  /// each rank to the rank before it. Rank r gets the part that rank r + 1 had,
+  /// and the last rank gets the part of rank 0.
   Value moved(Value keyValue) {
     SmallVector<int64_t> from;
     for (int64_t i = 0; i < count * size; ++i)
@@ -147,8 +149,9 @@ private:
     return b.takeAlong(keyValue, 3, from);
   }
 
-  /// Returns the keys and the values: the two elements of `keyValues`, or
-  /// slices of its only element.
+  /// Returns the keys and the values as a pair. If `keyValues` has two
+  /// elements, they are the pair. If it has one element, in which both are
+  /// joined, the pair consists of two slices of it.
   std::pair<Value, Value> separate(ArrayRef<Value> keyValues) {
     if (keyValues.size() == 2)
       return {keyValues[0], keyValues[1]};
@@ -178,7 +181,8 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// Sets `mask` to the user's mask, reshaped so that queries and keys have
-  /// three dims each:
+  /// three dims each: stripes (contiguous pieces of the sequence), parts of the
+  /// ring, and tokens. The shape is
   ///
   ///   [batch, key heads, query heads per key head,
   ///    stripes, parts, tokens (of queries), stripes, parts, tokens (of keys)]
@@ -194,8 +198,7 @@ private:
     hasRows = shape[2] > 1;
     hasKeys = shape[3] > 1;
     // Padding is possible only if there is a single stripe (contiguous piece of
-    // the sequence), because several stripes are chosen such that all parts are
-    // equal.
+    // the sequence). Several stripes are used only if all parts are equal.
     if (hasRows)
       mask = b.padDim(mask, 2, stripes * count * size, 0);
     if (hasKeys)
@@ -214,9 +217,9 @@ private:
   ///
   ///   [batch, key heads, parts, query heads per key head, queries, keys]
   ///
-  /// For c parts of the ring, `parts` is c · c pairs (part of queries, part of
-  /// keys) if the mask depends on both; c if it depends on one of them;
-  /// otherwise 1.
+  /// Let c be the number of parts of the ring. If the mask depends on queries
+  /// and keys, `parts` counts the c · c pairs (part of queries, part of keys).
+  /// If it depends only on queries or only on keys, `parts` is c; otherwise 1.
   Value maskOf(int64_t stripe) {
     if (!mask)
       return {};
@@ -245,8 +248,8 @@ private:
   }
 
   /// Returns the numbers 0, 1, …, length - 1 along dim `dim` of a tensor with
-  /// six dims, like the scores. Dim 2 (the parts of the ring) is split over the
-  /// ring.
+  /// six dims, the dims of the scores. Dim 2 (the parts of the ring) is split
+  /// over the ranks of the ring.
   Value index(int64_t length, int64_t dim) {
     dist::DimSharding split;
     if (dim == 2)
@@ -273,8 +276,8 @@ private:
       return b.compare(Predicate::LessOrEqual, key, last);
     }
     // In step s, rank p of c ranks has part (p + s) mod c of the keys. If p + s
-    // has reached c, these keys come before the rank's queries of the same
-    // stripe.
+    // has reached c, these keys come before all queries that the rank has in
+    // this stripe (contiguous piece of the sequence).
     Value hasWrapped = b.compare(Predicate::GreaterOrEqual, index(count, 2),
                                  number(count - step));
     return stripe == 0
@@ -332,9 +335,8 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// Returns `value` times `factor`. If the type is narrower than f64, `factor`
-  /// is represented as the sum of two f32 numbers. This is necessary because
-  /// plans are verified in f64, where a factor that is rounded to f32 would be
-  /// a visible error.
+  /// is represented as the sum of two f32 numbers. Plans are verified in f64,
+  /// where a factor that is rounded to f32 would be a visible error.
   Value scaled(Value value, double factor) {
     Value product = b.make<graph::MulOp>(value, b.scalarLike(value, factor));
     const double rest = factor - static_cast<float>(factor);
@@ -406,10 +408,10 @@ private:
                      {batch, keyHeads, count, group, size, dimOf(value, 4)});
   }
 
-  /// Returns the attention result for one stripe (contiguous piece) of queries
-  /// from `rows`, its state after the last step of the ring. The shape is
-  /// [batch, query heads, tokens of the stripe, width of the values]. A query
-  /// that sees no key has the result 0.
+  /// Returns the attention result for one stripe (contiguous piece) of queries.
+  /// `rows` is the state of the online softmax after the last step of the ring.
+  /// The shape is [batch, query heads, tokens of the stripe, width of the
+  /// values]. A query that sees no key has the result 0.
   Value finish(const OnlineSoftmaxState &rows) {
     Value mean = b.make<graph::DivOp>(rows.out, rows.sum);
     if (hides)
@@ -429,16 +431,17 @@ private:
   /// keys move.
   const ShardedOp &ring;
   dist::SubAxes axes;
-  /// Sizes: batch, number of key heads, number of query heads per key head,
-  /// number of parts of the ring, and tokens in a part of a stripe (padding
-  /// included).
+  /// Sizes: batch, number of key heads, number of query heads per key head, and
+  /// number of parts of the ring. `size` is the number of tokens that one part
+  /// has of a stripe (contiguous piece of the sequence), padding included.
   int64_t batch, keyHeads, group, count, size;
   /// Whether there may be a step of the ring in which some query sees no key.
   bool hides;
   /// The user's mask after makeMask has reshaped it; null if there is none.
   Value mask;
-  /// Whether the user's mask depends on the query, and whether it depends on
-  /// the key. If it does not, it is broadcast along the queries (or keys).
+  /// Whether the user's mask depends on the query (`hasRows`), and whether it
+  /// depends on the key (`hasKeys`). If false, the mask is broadcast along the
+  /// queries (or keys).
   bool hasRows = false, hasKeys = false;
 };
 } // namespace

@@ -9,7 +9,7 @@ using namespace pcc::shard;
 namespace {
 /// The dims over which a norm computes its mean or its sum of squares.
 struct NormDims {
-  /// Takes all dims of `input` from dim number `from` to the last one.
+  /// Selects all dims of `input` from dim number `from` to the last one.
   NormDims(Value input, int64_t from)
       : dims(llvm::to_vector(
             llvm::seq<int64_t>(from, graph::tensorType(input).getRank()))) {
@@ -17,14 +17,14 @@ struct NormDims {
       count *= graph::tensorType(input).getDimSize(dim);
   }
 
-  /// Returns the sum of `value` over the dims. It is a partial sum if a dim is
-  /// split.
+  /// Returns the sum of `value` over the dims of the norm. If ranks split one
+  /// of these dims, the result is a partial sum.
   Value sum(ShardedBuilder &b, Value value) const {
     return b.reduce(graph::ReduceKind::Sum, value, dims);
   }
-  /// Returns the mean that follows from `sum`, the sum over the dims: divides
-  /// it by the number of elements without padding. If `sum` is partial, it is
-  /// reduced over ranks before the division.
+  /// Returns the mean of a value whose sum over the dims is `sum`. The mean is
+  /// `sum` divided by the number of elements without padding. If `sum` is a
+  /// partial sum, it is reduced over ranks before the division.
   Value mean(ShardedBuilder &b, Value sum) const {
     return b.make<graph::DivOp>(sum, b.scalarLike(sum, count));
   }
@@ -51,8 +51,8 @@ static Value scaled(ShardedBuilder &b, Value value, Value square,
 }
 
 /// Replaces a layer norm along split dims by ordinary ops. They need only one
-/// all-reduce, because the two sums are reduced together as a pair (n is the
-/// number of elements):
+/// all-reduce, because both sums are joined in one tensor (n is the number of
+/// elements):
 ///
 ///   mean = Σ x / n    variance = Σ x² / n - mean², at least 0
 static SmallVector<Value, 2> expandLayerNorm(const ShardedOp &op,
@@ -76,8 +76,8 @@ static SmallVector<Value, 2> expandLayerNorm(const ShardedOp &op,
                  graph::tensorType(norm.getResult()).getElementType())};
 }
 
-/// Replaces an RMS norm along split dims by ordinary ops. They need one
-/// all-reduce, of Σ x².
+/// Replaces an RMS norm along split dims by ordinary ops. The new ops need one
+/// all-reduce, of the sum of squares Σ x².
 static SmallVector<Value, 2> expandRmsNorm(const ShardedOp &op,
                                            ShardedBuilder &b) {
   auto norm = cast<graph::RmsNormOp>(op.op);

@@ -15,9 +15,9 @@ static Type indexType(OpBuilder &b, int64_t size) {
   return size > INT32_MAX ? b.getI64Type() : b.getI32Type();
 }
 
-/// Returns a Boolean tensor that is true where `x` equals `top`, the extreme
-/// value of the row. If `top` is NaN (which counts as extreme), it is true
-/// where `x` is NaN.
+/// Returns a Boolean tensor that is true where `x` equals `top`, the largest
+/// (or smallest) value of the row. NaN counts as the extreme value: if `top` is
+/// NaN, the tensor is true where `x` is NaN.
 static Value isExtreme(ShardedBuilder &b, Value x, Value top) {
   Value equal = b.compare(graph::Predicate::Equal, x, top);
   if (!isa<FloatType>(graph::tensorType(x).getElementType()))
@@ -27,9 +27,10 @@ static Value isExtreme(ShardedBuilder &b, Value x, Value top) {
 }
 
 /// Replaces an arg-reduce (arg-max or arg-min) along a split dim by ordinary
-/// ops. First the extreme value of each row is all-reduced. Then the first (or
-/// last) index at which a part has this value is all-reduced, by minimum (or
-/// maximum). Example with two parts:
+/// ops. First the extreme value of each row is all-reduced. Then each part
+/// finds the first (or last) index at which its elements equal this value.
+/// These indices are all-reduced by minimum (or maximum). Example with two
+/// parts:
 ///
 ///   x    3 7 | 7 1    top 7    index  - 1 | 2 -    first 1, last 2
 static SmallVector<Value, 2> expandArgReduce(const ShardedOp &op,
@@ -48,10 +49,11 @@ static SmallVector<Value, 2> expandArgReduce(const ShardedOp &op,
       b.cast(b.reduce(nearest, found, cut.dim, arg.getKeep()), b.getI64Type())};
 }
 
-/// Returns the indices in the whole dim of the k winners of a top-k. Each of
-/// the n parts has k' candidates, and `index` [n, k'] holds their indices
-/// within their part. `winners` selects k of all n·k' candidates, which have
-/// the shape `flat`.
+/// Returns the indices, in the whole dim, of the k elements that a top-k
+/// selects. Each of the n parts has k' candidates, and `index` [n, k'] holds
+/// the indices of the candidates within their part. `winners` holds the indices
+/// of the k selected candidates in the list of all n·k' candidates. The list
+/// has the shape `flat`.
 static Value winningIndices(ShardedBuilder &b, const CutDim &cut, Value index,
                             Value winners, ArrayRef<int64_t> flat) {
   Type type = indexType(b, cut.count * cut.size);
@@ -72,9 +74,9 @@ static Value winningIndices(ShardedBuilder &b, const CutDim &cut, Value index,
 ///
 ///   x [v] as [n, v / n@n]   own topk [n, k']   whole topk [n·k'] -> [k]
 ///
-/// Among equal values, the lowest index wins, as without the expansion:
-/// candidates are in the order of the parts, and padding comes after all
-/// elements.
+/// Among equal values, the one with the lowest index is selected, as in the
+/// original op. This holds because candidates are in the order of the parts,
+/// and padding comes after all elements.
 static SmallVector<Value, 2> expandTopK(const ShardedOp &op,
                                         ShardedBuilder &b) {
   auto topK = cast<graph::TopKOp>(op.op);

@@ -10,10 +10,10 @@ namespace pcc::shard {
 
 /// A function that replaces one op by ordinary ops, whose results have global
 /// shapes. The op has a split Inner factor (a dim whose parts exchange values,
-/// such as the dim of a softmax), or is an attention that is split as a ring or
-/// in stripes. The new ops need a reshard (change of sharding) only for the
-/// values that ranks exchange. Returns one value per result of the op; null for
-/// a result without uses.
+/// such as the dim of a softmax), or it is a ring attention or an attention
+/// split in stripes (contiguous pieces of the sequence). The new ops need a
+/// reshard (change of sharding) only for the values that ranks exchange.
+/// Returns one value per result of the op; null for a result without uses.
 using Expansion = llvm::SmallVector<mlir::Value, 2> (*)(const ShardedOp &,
                                                         ShardedBuilder &);
 
@@ -24,7 +24,8 @@ using Expansion = llvm::SmallVector<mlir::Value, 2> (*)(const ShardedOp &,
 /// below.
 class Expansions {
 public:
-  /// Creates the table with the expansions of all families of ops.
+  /// Creates the table with the functions that replace split ops, for all kinds
+  /// of ops.
   Expansions();
   /// Adds `expansion`, which replaces one op of type `Op` by ordinary ops.
   template <typename Op> void add(Expansion expansion) {
@@ -40,8 +41,9 @@ private:
   llvm::StringMap<Expansion> table;
 };
 
-/// Registers the function that replaces an attention which is split as a ring
-/// or in stripes by ordinary ops.
+/// Registers the function that replaces attention ops by ordinary ops. It
+/// handles ring attention and attention that is split in stripes (contiguous
+/// pieces of the sequence).
 void addAttentionExpansions(Expansions &expansions);
 /// Registers the functions that replace a softmax or a log-softmax along a
 /// split dim by ordinary ops.
@@ -61,14 +63,16 @@ void addScanExpansions(Expansions &expansions);
 ///
 ///   10@t with t = 4:  4 parts of 3, so 12 elements of which 2 are padding
 struct CutDim {
-  /// Describes dim number `dim` of the first operand of `op`, split as `op`
-  /// needs this operand. The dim must consist of one Inner factor, that is, its
-  /// parts exchange values.
+  /// Describes dim number `dim` of the first operand of `op`. Takes the
+  /// sharding of the dim from the sharding in which `op` needs the operand. The
+  /// dim must be exactly one factor of kind Inner (a dim whose parts exchange
+  /// values).
   CutDim(const ShardedOp &op, int64_t dim);
 
-  /// Returns a copy of `shape` in which the dim with the index `dim` is
-  /// replaced by two dims [count, size]: the number of parts, and the argument
-  /// `size`.
+  /// Returns a copy of `shape` in which dim `dim` is replaced by two dims: the
+  /// number of parts, and `size`.
+  ///
+  ///   4 parts, dim 1:  cut([8, 10], 3) = [8, 4, 3]
   llvm::SmallVector<int64_t> cut(llvm::ArrayRef<int64_t> shape,
                                  int64_t size) const;
 

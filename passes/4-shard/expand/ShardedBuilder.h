@@ -10,23 +10,23 @@
 
 namespace pcc::shard {
 
-/// Builds the ops that replace one op of a sharded function; they are inserted
-/// before it. Each new op gets the location and the stage of that op. Its
-/// sharding follows from the shardings of its operands
-/// (`propagateFromOperands`). For an operand of the replaced op, this is the
-/// sharding in which the replaced op needs the operand.
+/// Builds the ops that replace one op of a sharded function. New ops are
+/// inserted before the replaced op and get its location and its stage. The
+/// sharding of a new op is propagated from the shardings of its operands
+/// (`propagateFromOperands`). An operand of the replaced op counts as sharded
+/// in the way in which the replaced op needs it.
 ///
 /// A new op may need an operand in another sharding, for example without a
-/// partial sum or with a dim whole. `insert-reshards` later adds that
-/// communication.
+/// partial sum or with a dim whole. The pass `insert-reshards`, which runs
+/// later, adds the communication.
 class ShardedBuilder : public graph::TensorBuilder {
 public:
-  /// Prepares to replace the IR op of `op`, which must not be null.
+  /// Prepares to replace the IR op `op.op`, which must not be null.
   explicit ShardedBuilder(const ShardedOp &op);
 
-  /// Builds an op that partial sums (values that ranks still have to add) may
-  /// pass: if operands are partial sums and the sharding rule of `Op` allows
-  /// it, the results are partial sums, too. Returns the first result.
+  /// Builds an op of type `Op` and returns its first result. If operands are
+  /// partial sums (values that ranks still have to add) and the sharding rule
+  /// of `Op` allows it, the results are partial sums, too.
   template <typename Op, typename... Args>
   mlir::Value makeLinear(Args &&...args) {
     auto op = Op::create(*this, location, std::forward<Args>(args)...);
@@ -40,8 +40,8 @@ public:
     return scalar(graph::tensorType(like).getElementType(), value);
   }
   /// Returns a tensor that holds the numbers 0, 1, …, size - 1 along dim `dim`.
-  /// It has `rank` dims, of which all others have size 1. Dim `dim` is sharded
-  /// as `split`.
+  /// It has `rank` dims; all dims except `dim` have size 1. Dim `dim` is
+  /// sharded as `split`.
   mlir::Value iota(int64_t size, int64_t dim, int64_t rank, mlir::Type type,
                    const dist::DimSharding &split);
   /// Returns `value` converted to f32 if its element type is narrower, so that
@@ -52,43 +52,48 @@ public:
   /// be reduced over ranks) along the axes that split `dims`.
   mlir::Value reduce(graph::ReduceKind kind, mlir::Value value,
                      llvm::ArrayRef<int64_t> dims, bool keep = true);
-  /// Returns the elements with the indices start to start + size - 1 along dim
-  /// `dim`. The axes that split the dim of `value` split the shorter dim as
-  /// well.
+  /// Returns a slice of `value`: the elements with the indices start to start +
+  /// size - 1 along dim `dim`. Axes that split this dim of `value` also split
+  /// it in the slice.
   mlir::Value sliceDim(mlir::Value value, int64_t dim, int64_t start,
                        int64_t size);
-  /// Returns the elements with the constant `indices` along dim `dim`. The axes
-  /// that split the dim of `value` split the new dim as well.
+  /// Returns the elements of `value` with the constant `indices` along dim
+  /// `dim`. Axes that split this dim of `value` also split it in the result.
   mlir::Value takeAlong(mlir::Value value, int64_t dim,
                         llvm::ArrayRef<int64_t> indices);
   /// Returns `value` after dim `dim` is padded at its end to `size` elements
-  /// with the number `filling`. The axes that split the dim of `value` split
-  /// the padded dim as well.
+  /// with the number `filling`. Axes that split this dim of `value` also split
+  /// the padded dim.
   mlir::Value padDim(mlir::Value value, int64_t dim, int64_t size,
                      double filling);
 
 private:
-  /// Returns the first result of `op`, which changes the size of dim `dim` of
-  /// `value`. Stores the sharding of this result, which is the sharding of
-  /// `value`: the axes that split dim `dim` of `value` split the resized dim as
+  /// Returns the first result of `op`, a new op that changes the size of dim
+  /// `dim` of `value`. Stores the sharding of this result: it is that of
+  /// `value`, and axes that split dim `dim` of `value` split the resized dim as
   /// well.
   mlir::Value resized(mlir::Operation *op, mlir::Value value, int64_t dim);
   /// Returns the sharding that new ops assume for `value`. For an operand of
-  /// the replaced op, it is the sharding in which that op needs the operand.
-  /// For another value, it is the recorded sharding or, without one, whole.
+  /// the replaced op, it is the sharding in which the replaced op needs the
+  /// operand. For any other value, it is the sharding stored in the IR, or
+  /// whole (not split) if none is stored.
   dist::Sharding shardingOf(mlir::Value value) const;
-  /// Stores stage and sharding of a new op through which no partial sums pass.
+  /// Stores the stage and the sharding of the new op `op`. Partial sums (values
+  /// that ranks still have to add) must not pass through it, so the operands
+  /// are needed without partial sums.
   void finish(mlir::Operation *op) override {
     record(op, /*partialsPass=*/false);
   }
-  /// Stores the stage and the sharding of a new op in its attributes. If
-  /// `partialsPass`, partial sums in operands (values that ranks still have to
-  /// add) pass to the results where the rule of `op` allows it.
+  /// Stores the stage and the sharding of the new op `op` in its attributes. If
+  /// `partialsPass`, partial sums (values that ranks still have to add) pass
+  /// from operands to results where the rule of `op` allows it. If not, the
+  /// operands are needed without partial sums.
   void record(mlir::Operation *op, bool partialsPass);
 
   /// Stage of the replaced op; null if the function has no stages.
   mlir::Attribute stage;
-  /// By operand of the replaced op: the sharding in which that op needs it.
+  /// By operand of the replaced op: the sharding in which the replaced op needs
+  /// the operand.
   llvm::SmallDenseMap<mlir::Value, dist::Sharding> wanted;
 };
 

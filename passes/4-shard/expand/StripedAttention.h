@@ -8,10 +8,10 @@
 namespace pcc::shard {
 
 /// Replaces an attention whose tokens are in stripes (contiguous pieces of the
-/// sequence; Stripes.h) by one attention per stripe. Under the causal mask, a
-/// stripe of queries sees only the keys up to its end. This class is also the
-/// base class of the expansion of ring attention, where the sequence may be a
-/// single stripe.
+/// sequence; Stripes.h) by one attention per stripe. Under the causal mask, the
+/// queries of a stripe see only the keys up to the end of the stripe. This
+/// class is also the base class of the expansion of ring attention, where the
+/// sequence may be a single stripe.
 ///
 ///   stripe of queries   stripes of keys that it sees
 ///   0                   0
@@ -19,8 +19,8 @@ namespace pcc::shard {
 ///   2                   0 1 2
 class StripedAttention {
 public:
-  /// Prepares to replace `op`, a `graph.attention`. `b` must outlive this
-  /// object.
+  /// Prepares to replace `op`, a `graph.attention`. `b` builds the new ops and
+  /// must outlive this object.
   StripedAttention(const ShardedOp &op, ShardedBuilder &b);
 
   /// Builds one causal attention per stripe (contiguous piece) of the queries,
@@ -42,7 +42,7 @@ protected:
   ShardedBuilder &b;
   graph::AttentionOp attention;
   /// Number of stripes (contiguous pieces of the sequence), and number of
-  /// tokens in each stripe.
+  /// tokens in one stripe.
   int64_t stripes, length;
 
 private:
@@ -50,8 +50,9 @@ private:
   /// stripe number `stripe` (a contiguous piece of the sequence), counted from
   /// 0.
   mlir::Value stripeOf(mlir::Value value, int64_t dim, int64_t stripe);
-  /// Returns the keys (or values) that the queries of stripe number `stripe`
-  /// see, which are the keys of the stripes 0 to `stripe`.
+  /// Returns the slice of `keys` that the queries of stripe number `stripe` (a
+  /// contiguous piece of the sequence) see under the causal mask: the keys of
+  /// the stripes 0 to `stripe`. `keys` may also be the values of the attention.
   mlir::Value keysOf(mlir::Value keys, int64_t stripe);
   /// Returns the part of the user's mask for the queries of stripe number
   /// `stripe` (a contiguous piece of the sequence) and the keys that they see.

@@ -9,14 +9,15 @@
 
 namespace pcc::shard {
 
-/// The purpose of a mesh axis. It decides which factors (dims of an op, or
-/// parts of dims) the axis may split; FactorTag in ShardedOp.h marks these
-/// factors. An axis with role Sequence must split the sequence in every op on
-/// tokens that allows it (SequenceOps.h).
+/// The purpose of a mesh axis. The role of an axis decides which factors (dims
+/// of an op, or parts of dims) the axis may split. FactorTag in ShardedOp.h
+/// marks these factors. An axis with role Sequence must split the sequence in
+/// every op on tokens that allows it (SequenceOps.h).
 ///
-/// Four roles exist only in models with divided experts. Their axes split the
-/// batch or the sequence outside of the expert region (the ops between tokens
-/// and experts; ExpertDims.h). Inside of it, they have more choices.
+/// Four roles exist only in models with divided experts. Axes with these roles
+/// split the batch or the sequence outside of the expert region (the ops
+/// between tokens and experts; ExpertDims.h). Inside of the region, they may
+/// split other dims as well.
 enum class AxisRole : uint8_t {
   /// Data parallelism: splits the batch of every input that has one. This is
   /// the role of `dp`, and of the time axis `mb` (microbatches).
@@ -60,10 +61,12 @@ enum class AxisRole : uint8_t {
 AxisRole roleOf(llvm::StringRef axis);
 
 /// Returns the role that replaces `role` if the experts of the model are
-/// divided. `divides` is true for an axis that divides the experts. If it is
-/// true, Batch becomes BatchAndExperts and Sequence becomes SequenceAndExperts.
-/// Otherwise they become BatchOutsideExperts and SequenceOutsideExperts. All
-/// other roles stay as they are.
+/// divided. `divides` is true for an axis that divides the experts. Roles other
+/// than Batch and Sequence stay as they are.
+///
+///   role       divides              does not divide
+///   Batch      BatchAndExperts      BatchOutsideExperts
+///   Sequence   SequenceAndExperts   SequenceOutsideExperts
 AxisRole withExperts(AxisRole role, bool divides);
 
 /// Returns whether axes of this role divide experts: true for BatchAndExperts

@@ -7,11 +7,11 @@ using namespace pcc;
 using namespace pcc::shard;
 using graph::FactorKind;
 
-/// Returns whether `op` must not split another factor (dim, or part of a dim)
-/// of kind `kind`. The split must not mix two kinds of reduction, because
-/// results can be partial in one kind only: a Sum factor and a Max factor
-/// cannot both be split. Also, an op must not split an Inner factor (whose
-/// parts exchange values) while its operands are partial.
+/// Returns whether `op` must not split a further factor (dim, or part of a dim)
+/// of kind `kind`. There are two reasons. A result can be partial in one kind
+/// of reduction only, so a Sum factor and a Max factor cannot both be split. An
+/// Inner factor (dim whose parts exchange values) cannot be split while
+/// operands are partial.
 static bool mixesReductions(const ShardedOp &op, FactorKind kind) {
   if (kind == FactorKind::Inner)
     return !op.through.empty();
@@ -53,10 +53,10 @@ struct FillMode {
   /// Whether the factor (dim, or part of a dim) may be split over more ranks
   /// than it has elements.
   bool overfill = false;
-  /// Whether the new parts are inserted among the axes that split the factor
-  /// (dim, or part of a dim) already. If true, they come before the first axis
-  /// that is minor to them in some seed (requested sharding). If false, they
-  /// come last (most minor).
+  /// Position of the new parts (sub-axes) among the axes that already split the
+  /// factor (dim, or part of a dim). If true, the new parts come before the
+  /// first axis that is minor to them in some seed (requested sharding). If
+  /// false, the new parts come last (most minor).
   bool reorder = false;
   /// The factor (dim, or part of a dim) may be split only over those parts of
   /// the axis that have the indices `first` to `end` - 1.
@@ -92,15 +92,16 @@ static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
 }
 
 /// Returns the ways in which `factor` (a dim, or part of a dim) may be split
-/// over `parts`, sub-axes of one axis. The first one is the usual way. Further
-/// ways exist only if seeds (shardings that the user asks for) need them.
+/// over `parts`, sub-axes of one axis. The first way uses the default order of
+/// axes. Further ways exist only if seeds (shardings that the user requests)
+/// need them.
 static SmallVector<FillMode, 4> fillingsOf(const ShardedOp &op,
                                            ArrayRef<dist::SubAxis> parts,
                                            int factor, const Seeds &seeds) {
   SmallVector<FillMode, 4> fillings{{}};
   const int64_t size = op.rule->factors[factor].size;
-  // If seeds (requested shardings) cut the axis into sub-axes, the factor may
-  // be split over one of these sub-axes alone.
+  // If seeds (requested shardings) cut the axis into sub-axes, the factor (dim,
+  // or part of a dim) may be split over one of these sub-axes alone.
   SmallVector<size_t, 4> cuts{0};
   for (auto [i, part] : llvm::enumerate(parts))
     if (seeds.cutsAt(part.axis, part.end()))
@@ -140,10 +141,10 @@ static bool areNeighbours(const RefinedRule &rule, int major, int minor) {
 }
 
 /// Returns the factors (dims, or parts of dims) that may be split over the
-/// remaining parts if factor `first` has too few elements for all parts. They
-/// are the factors that some strategy in `strategies` splits. Unless
-/// `mixesDims` is true, only factors that directly follow `first` in some dim
-/// are returned.
+/// remaining parts of an axis if factor `first` has too few elements for all
+/// parts. They are the factors that some strategy in `strategies` splits.
+/// Unless `mixesDims` is true, only factors that directly follow `first` in
+/// some dim are returned.
 static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
                                       ArrayRef<Strategy> strategies,
                                       bool mixesDims) {
@@ -156,9 +157,10 @@ static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
 }
 
 /// Appends to `candidates` a copy of `op` in which `factor` (a dim, or part of
-/// a dim) is split over as many of `parts` as it has elements for. If some
-/// parts are left, also appends, for each factor in `others` that has enough
-/// elements, a copy in which that factor is split over all remaining parts.
+/// a dim) is split over as many of `parts`, sub-axes of one axis, as it has
+/// elements for. If some parts are left, also appends a copy for each factor in
+/// `others` that has enough elements. In this copy, the other factor is split
+/// over all remaining parts.
 static void addSplits(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
                       int factor, FillMode how, ArrayRef<int> others,
                       const Seeds &seeds,
@@ -179,9 +181,9 @@ static void addSplits(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
   }
 }
 
-/// Appends to `candidates` a copy of `op` in which all of `parts` split queries
-/// and keys for ring attention. Does nothing if there are fewer queries than
-/// ranks, because every rank needs queries.
+/// Appends to `candidates` a copy of `op` in which all of `parts`, sub-axes of
+/// one axis, split queries and keys for ring attention. Does nothing if there
+/// are fewer queries than ranks, because every rank needs queries.
 static void addRing(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
                     const Seeds &seeds,
                     SmallVectorImpl<ShardedOp> &candidates) {
@@ -216,9 +218,10 @@ SmallVector<ShardedOp, 0> pcc::shard::candidatesOf(
       candidate = candidate.with(part, strategy);
     candidates.push_back(std::move(candidate));
   }
-  // A window (range that the op reads of an operand) may be smaller than the
-  // dim, as for a slice. Reading only the window can save memory even if no
-  // axis splits the dim, so each candidate is offered with this choice, too.
+  // A window (range of an operand's dim that the op reads) may be smaller than
+  // the dim, as for a slice. If an op reads only the window, it can need less
+  // memory even if no axis splits the dim. Therefore each candidate is added a
+  // second time, with `usesAllWindows` set.
   if (llvm::any_of(op.rule->windows,
                    [](const auto &window) { return window.narrows; }) &&
       !op.usesAllWindows)
@@ -229,8 +232,8 @@ SmallVector<ShardedOp, 0> pcc::shard::candidatesOf(
   return candidates;
 }
 
-/// Returns the parts of `axes` that are already decided, that is, that overlap
-/// an axis in `decided`.
+/// Returns the parts of `axes` that have been assigned already, that is, the
+/// overlaps of `axes` with the axes in `decided`.
 static dist::SubAxes decidedOf(const dist::SubAxes &axes,
                                const dist::SubAxes &decided) {
   dist::SubAxes kept;
@@ -241,10 +244,11 @@ static dist::SubAxes decidedOf(const dist::SubAxes &axes,
   return kept;
 }
 
-/// Returns pairs of a factor of the rule and a factor of the sharding `split`.
-/// There is one pair for each factor in `dim`, with the factor of `split` that
-/// contains it. One factor of `split` can contain several factors of the rule,
-/// because the rule may cut a dim more finely.
+/// Returns a pair for each factor of the rule in `dim`: the factor, and the
+/// factor of the sharding `split` that contains it. A factor of `split` can
+/// contain several factors of the rule, because the rule may cut a dim more
+/// finely. For example, a factor of 12 in `split` contains the factors 3 and 4
+/// of the rule.
 static SmallVector<std::pair<int, dist::Factor>>
 factorsLike(const RefinedRule &rule, ArrayRef<int> dim,
             const dist::DimSharding &split) {
@@ -263,10 +267,10 @@ factorsLike(const RefinedRule &rule, ArrayRef<int> dim,
 }
 
 /// Returns `op` with its factors (dims, or parts of dims) split as in `seed`, a
-/// requested sharding. Only axes in `decided` are used. Axes that split a
-/// factor already and that the seed does not mention stay: the time axis
-/// (microbatches) comes before the axes of the seed, other axes come after
-/// them.
+/// requested sharding. Only axes of `seed` that are in `decided` are used. Axes
+/// that the seed does not mention still split their factors. Among the axes of
+/// a factor, the time axis (microbatches) comes first, then the axes of the
+/// seed, then other axes.
 static ShardedOp splitLike(const ShardedOp &op, const dist::Sharding &seed,
                            const dist::SubAxes &decided) {
   ShardedOp next(op);

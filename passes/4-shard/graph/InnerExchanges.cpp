@@ -87,9 +87,9 @@ static double localElements(const dist::Sharding &sharding, Value value,
   return elements;
 }
 
-/// The result is the bytes, on one rank, of the scores [B, H, S, T] and of keys
-/// and values. The shape of the scores follows from the query [B, H, S, D] and
-/// the key [B, K, T, D].
+/// Computes the bytes, on one rank, of the scores [B, H, S, T] and of keys and
+/// values. The shape of the scores follows from the query [B, H, S, D] and the
+/// key [B, K, T, D].
 double pcc::shard::workspaceBytes(const ShardedOp &op) {
   auto attention = dyn_cast_or_null<graph::AttentionOp>(op.op);
   if (!attention)

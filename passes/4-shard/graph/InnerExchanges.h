@@ -9,23 +9,24 @@
 
 namespace pcc::shard {
 
-/// A reshard (change of sharding) inside of a split op. It makes an inner value
-/// of the op's rule (such as the maximum of a softmax) whole on every rank. In
-/// ring attention, it moves keys or values to the next rank.
+/// A reshard (change of sharding) of an inner value of a split op, that is, of
+/// a value that the op computes on the way to its result. The reshard makes the
+/// inner value (such as the maximum of a softmax) whole on every rank. In ring
+/// attention, it moves keys or values to the next rank.
 struct InnerReshard {
-  /// Shardings of the value before and after the reshard.
+  /// Shardings before and after the reshard (change of sharding).
   dist::Sharding from, to;
-  /// Global shape of the value.
+  /// Global shape of the value that is resharded.
   dist::Shape shape;
-  /// Bytes of one element.
+  /// Bytes of one element of the value that is resharded.
   int64_t elementBytes;
 };
 
 /// Returns the reshards by which the parts of a split op exchange values. If an
-/// Inner factor (a dim whose parts exchange values) is split, they make the
-/// inner values of the op whole. In ring attention, they move keys and values.
-/// For any other op, the list is empty. Examples, with dims split over d, t and
-/// c:
+/// Inner factor (a dim whose parts exchange values) is split, the reshards make
+/// the inner values of the op, such as the maximum of a softmax, whole. In ring
+/// attention, the reshards move keys and values. For any other op, the list is
+/// empty. Examples, with dims split over d, t and c:
 ///
 ///   softmax [8@d, 12@t] of f32:  [8@d] partial max(t) -> [8@d],
 ///                                [8@d] partial sum(t) -> [8@d]
@@ -34,12 +35,13 @@ struct InnerReshard {
 llvm::SmallVector<InnerReshard, 2> innerReshards(const ShardedOp &op);
 
 /// Returns the total cost of the reshards that innerReshards returns: received
-/// bytes per rank, calls and, if the planner knows a cluster, time.
+/// bytes per rank, number of calls, and time. The time is 0 if the planner has
+/// no cluster profile (bandwidths and speeds).
 plan::Cost innerCost(const ShardedOp &op, plan::ReshardPlanner &planner);
 
-/// Returns how many bytes `op` needs on a rank for temporaries while it runs.
-/// For attention these are the scores, and keys and values in the sharding that
-/// the op reads. Other ops need 0.
+/// Returns how many bytes of temporaries `op` needs on a rank while it runs.
+/// For attention, the temporaries are the scores, and the keys and values in
+/// the sharding in which the op reads them. For other ops, returns 0.
 double workspaceBytes(const ShardedOp &op);
 
 } // namespace pcc::shard

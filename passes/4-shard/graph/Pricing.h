@@ -12,33 +12,35 @@ namespace pcc::shard {
 /// Returns the bytes that one rank holds of a tensor, padding included.
 int64_t localBytes(mlir::RankedTensorType type, const dist::Sharding &sharding);
 
-/// Returns the cost of a reshard plan of `planner`: the bytes that a rank
-/// receives, calls and time. The time is in picoseconds; it is 0 if the planner
-/// knows no cluster, so that bytes decide.
+/// Returns the cost of `plan`, a reshard plan of `planner`: the bytes that a
+/// rank receives, the number of calls, and the time in picoseconds. The time is
+/// 0 if the planner has no cluster profile (bandwidths and speeds). Costs are
+/// then compared by bytes.
 plan::Cost costOf(const plan::ReshardPlan &plan,
                   const plan::ReshardPlanner &planner);
 
 /// Returns whether a value with this sharding is a partial sum in each
-/// microbatch. Only `graph.accumulate`, which adds up all microbatches, can
-/// complete such a value.
+/// microbatch, that is, partial along the time axis. Only `graph.accumulate`,
+/// which adds up all microbatches, can complete such a value.
 bool isPartialInTime(const dist::Sharding &sharding);
 
 /// Returns the cost of a reshard of one tensor from `from` to `to`. The penalty
 /// `brokenRulePenalty` is added if the reshard is impossible, or if only one of
-/// the two shardings is partial over microbatches.
+/// the two shardings is partial over microbatches (still to be summed over
+/// them).
 plan::Cost priceOf(plan::ReshardPlanner &planner, mlir::RankedTensorType type,
                    const dist::Sharding &from, const dist::Sharding &to);
 
-/// Penalty in the cost of a plan for each rule that the plan breaks. It is
-/// larger than the bytes of any model. It is finite, so the search can find the
-/// plan that breaks the fewest rules, and the op that breaks one can be
-/// reported.
+/// Penalty that is added to the cost of a plan for each rule that the plan
+/// breaks. The penalty is larger than the bytes of any model. It is finite, so
+/// that the search can find the plan that breaks the fewest rules and report
+/// the ops that break them.
 inline constexpr double brokenRulePenalty = 1e15;
 
-/// Returns how long one rank computes its part of `op`, in whole picoseconds,
-/// although the function name says seconds. Sums of whole numbers do not depend
-/// on their order. Returns 0 if the planner knows no cluster, so that bytes
-/// decide.
+/// Returns the time that one rank needs to compute its part of `op`, in whole
+/// picoseconds in spite of the function's name. Sums of whole numbers do not
+/// depend on the order of the additions. Returns 0 if the planner has no
+/// cluster profile (bandwidths and speeds).
 double computeSeconds(const ShardedOp &op, const plan::ReshardPlanner &planner);
 
 } // namespace pcc::shard

@@ -21,14 +21,13 @@ static bool isFree(const ShardedOp &op, const dist::SubAxes &axes) {
 }
 
 /// Splits the first factor (dim, or part of a dim) in `covering` over `axes`.
-/// Together, the factors in `covering` form one factor of the sharding of an
-/// operand (or result), which is split over `axes`. Does nothing in three
-/// cases:
+/// The factors in `covering` together correspond to one factor of a tensor's
+/// sharding, which is split over `axes`. Does nothing in three cases:
 ///
-///  - there are several factors, and the size of the first one is not a
-///    multiple of the number of parts;
-///  - the first factor is of kind Whole or Inner;
-///  - the first factor is split already, or `op` uses one of the axes already.
+/// - There are several factors, and the size of the first one is not a multiple
+///   of the number of parts.
+/// - The first factor is of kind Whole or Inner.
+/// - The first factor is split already, or `op` uses one of the axes already.
 static void give(ShardedOp &op, ArrayRef<int> covering,
                  const dist::SubAxes &axes) {
   const auto &major = op.rule->factors[covering.front()];
@@ -40,9 +39,9 @@ static void give(ShardedOp &op, ArrayRef<int> covering,
 }
 
 /// Splits the factors (parts) of one dim of `op` over the axes that split the
-/// same factors in `sharding`. Goes through both lists from major to minor.
-/// Stops at the first factor of `sharding` that does not end where a factor of
-/// the rule ends.
+/// equal factors in `sharding`. Compares both lists of factors from major to
+/// minor. Stops at the first factor of `sharding` that does not end where a
+/// factor of the rule ends.
 static void followDim(ShardedOp &op, ArrayRef<int> dim,
                       const dist::DimSharding &sharding) {
   for (const dist::Factor &factor : sharding.factors) {

@@ -37,10 +37,11 @@ static bool mayRefine(const graph::ShardingRule::RuleFactor &factor) {
 }
 
 /// Returns the sizes of the pieces into which `boundaries` cut one factor (part
-/// of a dim), which reaches from the boundary `begin` to the boundary `end`. A
-/// boundary is the product of the sizes of the factors before it. For begin 1,
-/// end 24 and the boundary 3, these are 3 and 8. A boundary is used only if it
-/// is a multiple of the boundary before it and divides `end`.
+/// of a dim). The factor reaches from the boundary `begin` to the boundary
+/// `end`. A boundary is the product of the sizes of the factors before it. A
+/// boundary is used only if it is a multiple of the boundary before it and
+/// divides `end`. Example: begin 1, end 24 and the boundary 3 give the sizes 3
+/// and 8.
 static SmallVector<int64_t> cut(int64_t begin, int64_t end,
                                 ArrayRef<int64_t> boundaries) {
   SmallVector<int64_t> sizes;
@@ -54,9 +55,10 @@ static SmallVector<int64_t> cut(int64_t begin, int64_t end,
   return sizes;
 }
 
-/// Cuts the factors (parts) of `dim` at `boundaries`, which are products of
-/// factor sizes. Leaves a factor whole if mayRefine is false for it. Returns
-/// whether any factor was cut.
+/// Cuts the factors (parts) of `dim` at `boundaries`. A boundary is a product
+/// of factor sizes: the boundary 3 cuts a factor of 24 into 3 and 8. Leaves a
+/// factor whole if mayRefine is false for it. Returns whether any factor was
+/// cut.
 static bool refineDim(RefinedRule &rule, const DimFactors &dim,
                       ArrayRef<int64_t> boundaries) {
   bool changed = false;
@@ -106,9 +108,9 @@ void pcc::shard::refineLike(RefinedRule &rule,
 
 /// Copies tags (such as Batch or Sequence) from the factors (dims, or parts of
 /// dims) of the producer of a value to the factors of a user. `from` and `to`
-/// are the factors of one dim of the value in the two rules. A factor takes the
+/// are the factors of one dim of the value in the two rules. A factor gets the
 /// tag of the producer's factor that begins at the same boundary. A factor of
-/// kind Whole or Inner takes the tag of any factor of the producer that begins
+/// kind Whole or Inner gets the tag of any factor of the producer that begins
 /// within it. Head tags are copied only if `withHeads`.
 static void takeTags(const RefinedRule &producer, ArrayRef<FactorTag> known,
                      const DimFactors &from, bool withHeads,
@@ -197,9 +199,10 @@ int64_t ShardedGraph::numSequenceOps() const {
 }
 
 /// Returns the factor of a sequence dim that ranks divide, as an index into the
-/// factors of `rule`. It is the first factor of `dim`. If the first factor is
-/// the stripes (pieces of the sequence) for `numParts` ranks, it is the second
-/// one, the tokens of each stripe.
+/// factors of `rule`. If the sequence is in stripes (pieces of the sequence)
+/// for `numParts` ranks, the first factor of `dim` is the stripes. The second
+/// factor, the tokens of each stripe, is then returned. Otherwise, the first
+/// factor is returned.
 static int sequenceFactor(const RefinedRule &rule, const DimFactors &dim,
                           int64_t numParts) {
   if (dim.size() < 2 || numParts == 1)

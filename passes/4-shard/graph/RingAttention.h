@@ -7,20 +7,22 @@
 
 namespace pcc::shard {
 
-/// The two factors of an attention op that ring attention (Liu et al. 2023)
-/// splits over the same axes: its queries and its keys, of which there are
-/// equally many. Without a ring, every rank has all keys. In a ring, each rank
-/// has one part of the queries. The parts of keys and values move to the next
-/// rank after each step, and each rank attends to one part per step:
+/// The two factors (dims, or parts of dims) of an attention op that ring
+/// attention (Liu et al. 2023) splits over the same axes: the queries and the
+/// keys. Their numbers must be equal. Without a ring, every rank has all keys.
+/// In a ring, each rank has one part of the queries, keys and values. After
+/// each step, the parts of keys and values move to the next rank. In each step,
+/// a rank attends to one part:
 ///
 ///   rank   step 0   step 1   step 2
 ///   0      k0 v0    k1 v1    k2 v2
 ///   1      k1 v1    k2 v2    k0 v0
 ///   2      k2 v2    k0 v0    k1 v1
 struct Ring {
-  /// Indices, in the sharding rule of the op, of the factor (dim, or part of a
-  /// dim) of the queries and of that of the keys. If the sequence is in stripes
-  /// (pieces; Stripes.h), these are the factors of the tokens of each stripe.
+  /// Index of the factor (dim, or part of a dim) of the queries in the sharding
+  /// rule of the op, and index of the factor of the keys. If the sequence is in
+  /// stripes (pieces; Stripes.h), the two factors are the tokens of each
+  /// stripe.
   int queries, keys;
 };
 

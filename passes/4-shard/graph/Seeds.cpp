@@ -22,9 +22,9 @@ static StringRef textOf(Attribute attribute) {
   return attribute ? cast<StringAttr>(attribute).getValue() : StringRef();
 }
 
-/// Returns the name by which the user knows the result of `op`. For a weight it
-/// is the name of the parameter; otherwise it is the attribute `graph.name`,
-/// which may be empty.
+/// Returns the name of the result of `op` in the user's model. For a weight,
+/// the name is that of the parameter. Otherwise it is the attribute
+/// `graph.name`, which may be empty.
 static StringRef nameOf(Operation *op) {
   if (auto parameter = dyn_cast<graph::GetParameterOp>(op))
     return parameter.getParameter();
@@ -62,9 +62,9 @@ static std::optional<Seed> seedOf(dist::ShardingAttr annotation, StringRef name,
               /*isAnnotation=*/true};
 }
 
-/// Returns the sharding that the model requests for the result of `op`: that of
-/// a `dist.pin`, or that of the parameter which a `graph.get_parameter` reads.
-/// Null for other ops.
+/// Returns the sharding that the model requests for the result of `op`. A
+/// `dist.pin` requests its own sharding, and a `graph.get_parameter` that of
+/// its parameter. For other ops, returns null.
 static dist::ShardingAttr annotationOf(Operation &op,
                                        const SymbolTable &parameters) {
   if (auto pin = dyn_cast<dist::PinOp>(op))
@@ -107,17 +107,18 @@ LogicalResult Seeds::takeAnnotations(func::FuncOp function,
   return success(isSound);
 }
 
-/// Returns the location for an error about a request for `value`: that of its
-/// op. An input has none, because its name is no node's.
+/// Returns the location for an error about a requested sharding of `value`: the
+/// location of the op that computes `value`. Returns an unknown location for an
+/// input, because no ONNX node computes it.
 static Location locationOf(Value value) {
   Operation *op = value.getDefiningOp();
   return op ? op->getLoc() : UnknownLoc::get(value.getContext());
 }
 
-/// A value can have two requested shardings: `asked`, from the model, and
-/// `seed`, which is used. Emits an error and fails unless both place the
-/// elements of the value equally. The two shardings differ if the user requests
-/// another sharding than the model.
+/// Emits an error and fails if user and model request different shardings for
+/// `value`. `asked` is the sharding that the model requests; `seed` is the one
+/// that is used, which may come from the user. Two shardings count as equal if
+/// they place the elements of the value equally.
 static LogicalResult checkSame(const Seed &asked, const Seed &seed,
                                Value value) {
   if (dist::samePlacement(asked.sharding, seed.sharding))
@@ -128,10 +129,10 @@ static LogicalResult checkSame(const Seed &asked, const Seed &seed,
          << ": the model asks for '" << asked.text << "'" << code();
 }
 
-/// Parses the request once for each value that it matches, because the meaning
-/// of the text depends on the shape of the value. Tries function arguments,
-/// then results of ops (unless they are outputs of that name), then function
-/// results.
+/// Parses the request once for each value whose name matches, because the
+/// meaning of the text depends on the shape of the value. Tries function
+/// arguments first, then results of ops, then function results. A result of an
+/// op is skipped if it is an output of that name.
 LogicalResult Seeds::resolveText(func::FuncOp function, const dist::Mesh &mesh,
                                  StringRef text) {
   auto [name, spec] = text.rsplit('=');
@@ -221,8 +222,8 @@ LogicalResult Seeds::collectFacts(func::FuncOp function,
 
 /// Updates `overfull`, `order`, `cuts` and `priorities` for one requested
 /// sharding. Emits an error and fails if two places at which requests cut an
-/// axis do not divide each other: sub-axes of 2 and of 3 ranks do not fit
-/// together.
+/// axis do not divide each other. For example, a request for sub-axes of 2
+/// ranks and one for sub-axes of 3 ranks do not fit together.
 LogicalResult Seeds::collectFactsFrom(const Seed &seed, Value value) {
   for (const dist::DimSharding &dim : seed.sharding.dims)
     for (const dist::Factor &factor : dim.factors) {

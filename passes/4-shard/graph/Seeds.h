@@ -38,10 +38,10 @@ struct Seed {
 ///   of the module. NAME is a name or a glob of weights, inputs, outputs and
 ///   other named values.
 ///
-/// Seeds never name the time axis (microbatches). From the queries below, the
-/// search learns which additional ways of splitting it must consider for the
-/// ops next to a seed. With these, no reshard (change of sharding) is needed at
-/// the seed.
+/// Seeds never name the time axis (microbatches). The members cutsAt, overfills
+/// and isBefore describe unusual splits that seeds contain. The search then
+/// considers these splits for other ops as well, so that no reshard (change of
+/// sharding) is needed between an op and a seed.
 class Seeds {
 public:
   /// Collects the seeds (requested shardings) of `function`. Emits an error and
@@ -57,8 +57,8 @@ public:
                                         const dist::Mesh &mesh);
 
   /// Returns the seed (requested sharding) of a function argument or of a
-  /// result of an op; null if it has none. If a user's seed names a function
-  /// result, findOutput returns it instead.
+  /// result of an op; null if it has none. If a user requests a sharding by the
+  /// name of a function result, the seed is returned by findOutput, not here.
   const Seed *find(mlir::Value value) const {
     auto it = values.find(value);
     return it == values.end() ? nullptr : &it->second;
@@ -71,18 +71,18 @@ public:
   }
 
   /// Returns the sub-axes of `axis` that the search assigns one after another,
-  /// major first. Their sizes are prime, and no seed (requested sharding) names
-  /// only a piece of one of them.
+  /// major first. Their sizes are prime. No seed (requested sharding) names
+  /// only a piece of one of these sub-axes.
   ///
   ///   tp of 12                        tp:(1)2, tp:(2)2, tp:(4)3
   ///   tp of 12, a seed has tp:(1)3    tp:(1)3, tp:(3)2, tp:(6)2
   dist::SubAxes partsOf(const dist::Axis &axis) const;
 
   /// Returns whether a sub-axis of `axis` that some seed (requested sharding)
-  /// names begins or ends at this place. `parts` gives the place, as the
-  /// product of the sizes before it; tp:(2)4 begins at 2 and ends at 8. Returns
-  /// true as well at both ends of the axis, and where a sub-axis that divides
-  /// experts begins or ends.
+  /// names begins or ends at the place `parts`. A place is the product of the
+  /// sizes before it; tp:(2)4 begins at 2 and ends at 8. Also returns true at
+  /// both ends of the axis, and where a sub-axis that divides experts begins or
+  /// ends.
   bool cutsAt(const std::string &axis, int64_t parts) const {
     auto it = cuts.find(axis);
     return it != cuts.end() && it->second.contains(parts);
@@ -114,24 +114,27 @@ private:
   /// its value.
   mlir::LogicalResult takeAnnotations(mlir::func::FuncOp function,
                                       const dist::Mesh &mesh);
-  /// Adds a seed (requested sharding) for each value whose name matches NAME.
-  /// `text` is one request NAME=[…] of the user.
+  /// Adds a seed (requested sharding) for each value that one request of the
+  /// user names. `text` is the request, of the form NAME=[…]. Emits an error
+  /// and fails if no value has the name or if the sharding does not fit.
   mlir::LogicalResult resolveText(mlir::func::FuncOp function,
                                   const dist::Mesh &mesh, llvm::StringRef text);
-  /// Sets `overfull`, `order`, `cuts` and `priorities`, which hold facts about
-  /// all seeds (requested shardings).
+  /// Computes `overfull`, `order`, `cuts` and `priorities` from all seeds
+  /// (requested shardings). Emits an error and fails if two seeds cut an axis
+  /// into sub-axes that do not align.
   mlir::LogicalResult collectFacts(mlir::func::FuncOp function,
                                    const dist::Mesh &mesh);
-  /// Adds the facts about `seed`, the requested sharding of `value`, to
-  /// `overfull`, `order`, `cuts` and `priorities`.
+  /// Adds the axes and the factors (dims, or parts of dims) that `seed` names
+  /// to `overfull`, `order`, `cuts` and `priorities`. `seed` is the requested
+  /// sharding of `value`.
   mlir::LogicalResult collectFactsFrom(const Seed &seed, mlir::Value value);
 
   /// Seeds (requested shardings) of function arguments and of op results.
   llvm::DenseMap<mlir::Value, Seed> values;
   /// Seeds (requested shardings) of function results, by index of the result.
   std::map<unsigned, Seed> outputs;
-  /// Sizes of factors (dims, or parts of dims) that some seed splits over more
-  /// ranks than they have elements.
+  /// Sizes of factors (dims, or parts of dims) that some seed (requested
+  /// sharding) splits over more ranks than the factor has elements.
   std::set<int64_t> overfull;
   /// Pairs (a, b) of axes for which some seed (requested sharding) splits one
   /// factor (dim, or part of a dim) over a and, minor to a, over b.

@@ -85,8 +85,9 @@ void ShardedGraph::addVertex(Operation *op, RefinedRule rule,
                              unsigned numResults, const Seed *seed) {
   if (seed) {
     pins[ops.size()] = seed;
-    // A factor (dim, or part of a dim) that the seed splits must not be cut
-    // further: each rank keeps a contiguous range of its indices.
+    // A factor (dim, or part of a dim) that the seed (requested sharding)
+    // splits must not be cut further, because each rank keeps a contiguous
+    // range of its indices.
     const auto &dims =
         rule.results.empty() ? rule.operands[0] : rule.results[0];
     for (auto [dim, wanted] : llvm::zip_equal(dims, seed->sharding.dims))

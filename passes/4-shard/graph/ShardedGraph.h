@@ -59,23 +59,23 @@ public:
   bool refine(int64_t sequenceParts = 1);
 
   /// Returns the number of vertices (ops, arguments or results) that depend on
-  /// a function argument and have a factor with the tag Sequence. Vertices that
-  /// depend only on weights and constants do not count, because every rank has
-  /// those whole.
+  /// a function argument and have a factor (dim, or part of a dim) with the tag
+  /// Sequence. Does not count vertices that depend only on weights and
+  /// constants, because every rank has weights and constants whole.
   int64_t numSequenceOps() const;
 
   /// tags[v][f] is the tag, such as Batch, of factor f (a dim, or part of one)
-  /// of vertex v. Empty before `refine`.
+  /// of vertex v (op, argument or result). Empty before `refine`.
   llvm::SmallVector<llvm::SmallVector<FactorTag, 8>, 0> tags;
 
-  /// By vertex (function argument, op, pin or function result): its op, its
-  /// rule, and the axes assigned so far.
+  /// By vertex (function argument, op, requested sharding or function result):
+  /// its IR op, its sharding rule, and the axes assigned so far.
   std::vector<ShardedOp> ops;
-  /// operands[v] lists the edges that lead to vertex v, one for each operand of
-  /// v, in operand order.
+  /// operands[v] lists the edges that lead to vertex v (op, argument or
+  /// result): one for each operand of v, in operand order.
   llvm::SmallVector<llvm::SmallVector<OperandEdge, 3>> operands;
-  /// users[v][r] lists the edges that lead from result r of vertex v to the
-  /// operands that read it.
+  /// users[v][r] lists the edges that lead from result r of vertex v (op or
+  /// argument) to the operands that read the result.
   llvm::SmallVector<llvm::SmallVector<llvm::SmallVector<OperandEdge, 2>, 1>>
       users;
 
@@ -90,8 +90,9 @@ public:
   }
 
   /// Returns whether vertex `op` may read a value that is a partial sum in each
-  /// microbatch. This is so if an operand depends on a sum over the batch that
-  /// has not passed through `graph.accumulate`. Valid after `refine`.
+  /// microbatch. True if an operand depends on a sum over the batch that has
+  /// not passed through `graph.accumulate`, which adds up all microbatches.
+  /// Valid after `refine`.
   bool readsSumsInTime(unsigned op) const {
     return llvm::any_of(operands[op], [&](const OperandEdge &edge) {
       return sumsInTime.test(edge.producer);
@@ -106,29 +107,31 @@ public:
     return readsAndWrites;
   }
 
-  /// Returns the IR value that is result number `result` of vertex `op`. For a
-  /// pin, returns the value that it pins. `op` must not be a sink (function
-  /// result).
+  /// Returns the IR value that is result number `result` of vertex `op`. If the
+  /// vertex is a pin (requested sharding of a value), returns the pinned value.
+  /// `op` must not be a sink (function result).
   mlir::Value valueOf(unsigned op, unsigned result) const;
   /// Returns the IR value that `edge` reads.
   mlir::Value valueOf(const OperandEdge &edge) const {
     return valueOf(edge.producer, edge.result);
   }
-  /// Returns the seed (requested sharding) of a pin; null if vertex `op` is no
-  /// pin.
+  /// Returns the seed (requested sharding) of vertex `op`. Returns null if the
+  /// vertex is no pin, that is, if it has no requested sharding.
   const Seed *seedOf(unsigned op) const { return pins.lookup(op); }
-  /// Returns whether vertex `op` is a pin that comes after an op. False for
-  /// arguments, function results and weights that are pins themselves.
+  /// Returns whether vertex `op` is a pin (requested sharding) that comes after
+  /// an op. False for arguments, function results and weights that are pins
+  /// themselves.
   bool isPinOfValue(unsigned op) const { return pinnedValues.contains(op); }
   /// Returns whether vertex `op` is a source, that is, a function argument.
   bool isArgument(unsigned op) const { return op < numArguments; }
   /// Returns whether vertex `op` is a sink, that is, a function result.
   bool isSink(unsigned op) const { return op >= ops.size() - numSinks; }
-  /// Returns the index of the function result that vertex `op` stands for. The
-  /// vertex must be a sink.
+  /// Returns the index of the function result that vertex `op` stands for. `op`
+  /// must be a sink, which is a vertex for a function result.
   unsigned sinkIndex(unsigned op) const { return op - (ops.size() - numSinks); }
-  /// Returns the vertex that users of `value` read: the pin of the value if it
-  /// has one, otherwise the vertex that produces the value.
+  /// Returns the vertex that users of `value` read. It is the pin (vertex with
+  /// the requested sharding) of the value if there is one, otherwise the vertex
+  /// that produces the value.
   unsigned opOf(mlir::Value value) const {
     return producers.lookup(value).first;
   }
@@ -142,61 +145,69 @@ private:
   /// has a seed (requested sharding).
   void addSource(mlir::Value argument);
   /// Adds a vertex for `op`. If the result of `op` has a seed (requested
-  /// sharding), also adds a pin: after the vertex of `op`, or as this vertex if
-  /// `op` has no operands.
+  /// sharding) and `op` has operands, also adds a pin after the vertex: a
+  /// vertex that returns the result in the requested sharding. If `op` has a
+  /// seed but no operands, the vertex of `op` itself is the pin.
   void addOp(mlir::Operation *op);
   /// Adds a pin: a vertex that reads `value` and returns it in the sharding
   /// that `seed` requests. Users of `value` that are added later read the pin.
   void addPin(mlir::Value value, const Seed &seed);
-  /// Adds a vertex for a function result. If `seed` (a requested sharding) is
-  /// not null, the vertex is a pin: it reads its value in that sharding.
+  /// Adds a vertex for a function result, which reads `value`. If `seed` (a
+  /// requested sharding) is not null, the vertex is a pin: it reads `value` in
+  /// the sharding that `seed` requests.
   void addSink(mlir::Value value, const Seed *seed);
-  /// Adds one edge for each of `operands`, the operands of vertex `user`: from
-  /// the vertex that produces the operand to `user`.
+  /// Adds one edge for each of `operands`, the operands of vertex `user` (an op
+  /// or function result). The edge leads from the producer of the operand to
+  /// `user`.
   void connect(unsigned user, mlir::ValueRange operands);
-  /// Fills `readsAndWrites`, the pairs of vertices that read and write the same
-  /// parameter.
+  /// Fills `readsAndWrites`: finds the pairs of ops that read and write one
+  /// parameter on one stage.
   void findWrites();
-  /// Sets `sumsInTime`, the set of vertices whose results may be partial sums
-  /// in each microbatch. Visits the vertices in program order, operands before
-  /// users.
+  /// Sets `sumsInTime`, the set of vertices (ops of the graph) whose results
+  /// may be partial sums in each microbatch. Visits the vertices in program
+  /// order, operands before users.
   void findSumsInTime();
   /// Sets `tags` of the batch, the sequence and the heads. Walks from the
   /// arguments to the results, then back, so that tables of token positions and
   /// masks get tags as well.
   void tagBatchAndSequence(int64_t sequenceParts);
-  /// Tags the factors of the heads of vertex `index` if attention begins there:
-  /// at a fused attention op, or at a product of queries and keys.
+  /// Tags the factors (dims, or parts of dims) of the heads of vertex `index`
+  /// if attention begins there: at a fused attention op, or at a product of
+  /// queries and keys.
   void tagHeads(unsigned index);
   /// Returns whether attention ends at vertex `index`: at a fused attention op,
   /// or at the sum over keys of weights times values. Tags of heads are not
-  /// copied further.
+  /// copied from there to users.
   bool endsAttention(unsigned index) const;
   /// Adds a vertex with the given sharding rule. If `seed` (a requested
-  /// sharding) is not null, the vertex is a pin: it returns its value in that
-  /// sharding. The factors (dims, or parts of dims) that the seed splits are
-  /// then not cut further.
+  /// sharding) is not null, the vertex is a pin: it returns its value in the
+  /// sharding of `seed`. The factors (dims, or parts of dims) that the seed
+  /// splits are then not cut further.
   void addVertex(mlir::Operation *op, RefinedRule rule, unsigned numResults,
                  const Seed *seed = nullptr);
 
   const Seeds *seeds;
   /// The part of a training step (forward, backward, update) of each op.
   graph::StepParts parts;
-  /// Whether the function trains.
+  /// Whether the function is a training step.
   bool trains;
   /// Number of function arguments, whose vertices come first, and number of
   /// function results, whose vertices come last.
   unsigned numArguments = 0, numSinks = 0;
-  /// By IR value: the vertex that users of the value read, and the number of
-  /// that vertex's result which holds the value.
+  /// By IR value: the vertex that users of the value read, and the index of the
+  /// value among the results of that vertex.
   llvm::DenseMap<mlir::Value, std::pair<unsigned, unsigned>> producers;
-  /// By vertex of a pin: its seed (requested sharding).
+  /// By vertex that is a pin (vertex with a requested sharding): its seed, the
+  /// requested sharding.
   llvm::DenseMap<unsigned, const Seed *> pins;
-  /// By vertex of a pin that comes after an op: the IR value that it pins.
+  /// By vertex that is a pin (requested sharding) after an op: the IR value
+  /// that it pins.
   llvm::DenseMap<unsigned, mlir::Value> pinnedValues;
-  /// Pairs of vertices that read and write one parameter; see `writes`.
+  /// Pairs of vertices (ops of the graph) that read and write one parameter;
+  /// see `writes`.
   llvm::SmallVector<std::pair<unsigned, unsigned>> readsAndWrites;
-  /// Set of the vertices whose results may be partial sums in each microbatch.
+  /// Set of the vertices (ops of the graph) whose results may be partial sums
+  /// in each microbatch.
   llvm::BitVector sumsInTime;
 };
 

@@ -17,8 +17,9 @@ RefinedRule::RefinedRule(graph::ShardingRule rule)
     parts.push_back({static_cast<int>(i)});
 }
 
-/// Inserts the factors `more` into `list` right after the first occurrence of
-/// factor `id`. Does nothing if `list` does not contain `id`.
+/// Inserts the factors `more` (parts of a dim) into `list`, the factors of a
+/// dim, right after the first occurrence of factor `id`. Does nothing if `list`
+/// does not contain `id`.
 static void insertBehind(graph::ShardingRule::DimFactors &list, int id,
                          ArrayRef<int> more) {
   for (auto it = list.begin(); it != list.end(); ++it)
@@ -87,13 +88,13 @@ bool ShardedOp::uses(const graph::ShardingRule::Window &window) const {
                        [&](int factor) { return !axes[factor].empty(); }));
 }
 
-/// A window is the range of an operand's dim that the op reads. The view of the
+/// A window is the range of an operand's dim that the op reads. The view in the
 /// result describes which elements each rank needs. There are two forms of
 /// windows:
 ///
 ///  - A window without an extent (a slice, a pad) copies elements. The view is
-///    as long as the dim of the result and has one piece per stretch of the
-///    window.
+///    as long as the dim of the result. It has one piece per contiguous range
+///    of copied elements.
 ///  - A window with an extent (a convolution) needs a halo. The view has one
 ///    block per part of the result: the elements of the part with the halo
 ///    around them.
@@ -120,8 +121,8 @@ ShardedOp::windowSharding(const graph::ShardingRule::Window &window) const {
   view.blocks = split.numParts();
   view.length = (split.localSize() - 1) * step + window.extent;
   view.pitch = split.localSize() * step;
-  // Elements that only padding of the last part would read are left out of the
-  // view.
+  // The last part of the result may have padding. Operand elements that only
+  // this padding would read are left out of the view.
   view.limit = std::max<int64_t>(
       0, std::min(dimSize, source + (split.size - 1) * step + window.extent));
   view.pieces = {{0, view.length, source, 1}};

@@ -13,14 +13,15 @@ namespace pcc::shard {
 
 /// Tag of a factor: which dim of the model the factor belongs to. (A factor is
 /// a dim of an op, or part of a dim.) An axis with a role (AxisRole.h) splits
-/// the factors with certain tags; `tp` splits any factor but those with Batch
-/// and Stripe, and axes that the user named split any factor.
+/// the factors with certain tags. `tp` splits any factor but those with Batch
+/// and Stripe, and axes that the user named split any factor. Within attention,
+/// `cp` may split heads instead of tokens.
 ///
 ///   tag        dim of the model                            axes that split it
 ///   Batch      samples                                     dp, mb
 ///   Stripe     stripes of the sequence (Stripes.h)         none
 ///   Sequence   tokens, or the tokens of each stripe        cp
-///   Head       heads within attention                      cp (not the tokens)
+///   Head       heads within attention                      cp
 ///   Expert     experts, if `--ep` is given (ExpertDims.h)  parts of dp and cp
 enum class FactorTag : uint8_t { None, Batch, Stripe, Sequence, Head, Expert };
 
@@ -32,11 +33,12 @@ struct Strategy {
     /// Splits the factor (dim of the op, or part of one) with index `index`.
     Split,
     /// Lets a partial sum over the sub-axis pass from operand `index` to the
-    /// results. If `index` is -1, all operands in `partialThrough` of the rule
-    /// are partial together.
+    /// results. If `index` is -1, all operands that the rule lists in
+    /// `partialThrough` are partial sums over the sub-axis.
     Through,
-    /// Ring attention (RingAttention.h): splits the factor (dim, or part of
-    /// one) with the index `index`, which is the queries, and also the keys.
+    /// Ring attention (RingAttention.h): splits two factors (dims, or parts of
+    /// dims) over the sub-axis, the queries and the keys. `index` is the factor
+    /// of the queries.
     Ring,
   };
   StrategyKind kind = Replicate;
@@ -45,10 +47,10 @@ struct Strategy {
   int index = -1;
 };
 
-/// A sharding rule whose factors have been cut to match the factors of the ops
-/// next to it. For example, the 192 columns of a fused QKV projection become
-/// the factors 3, 8 and 8, because later ops slice the columns in 3 and view
-/// each slice as 8 heads of 8.
+/// A sharding rule whose factors (dims, or parts of dims) have been cut to
+/// match the factors of adjacent ops. For example, the 192 columns of a fused
+/// QKV projection become the factors 3, 8 and 8, because later ops slice the
+/// columns in 3 and view each slice as 8 heads of 8.
 struct RefinedRule : graph::ShardingRule {
   /// parts[f] lists the factors into which factor f (a dim, or part of a dim)
   /// of the original rule has been cut, as indices into `factors`, major to
@@ -67,58 +69,62 @@ struct RefinedRule : graph::ShardingRule {
   void refine(int id, llvm::ArrayRef<int64_t> sizes);
 };
 
-/// Returns the sharding rule of `op`. For an op without
-/// ShardingRuleOpInterface, such as `pipe.transfer` or `dist.pin`, the rule
-/// says that the op forwards its operand: every dim may be split, and partial
-/// sums may pass.
+/// Returns the sharding rule of `op`. An op without ShardingRuleOpInterface,
+/// such as `pipe.transfer` or `dist.pin`, gets the rule of an op that forwards
+/// its operand: every dim may be split, and partial sums may pass.
 graph::ShardingRule ruleOf(mlir::Operation *op);
 
 /// Cuts the factors (dims, or parts of dims) of `tensor`, an operand or result
-/// of `rule`, so that they have the boundaries of the factors in `sharding`. A
-/// factor of kind Whole, or whose parts must be contiguous, is not cut.
+/// of `rule`, until no factor of `sharding` splits one of them in the middle.
+/// For example, a dim with one factor of 12 is cut into 3 and 4 if `sharding`
+/// divides the dim into the factors 3 and 4. A factor of kind Whole, or whose
+/// parts must be contiguous, is not cut.
 void refineLike(RefinedRule &rule,
                 const graph::ShardingRule::TensorFactors &tensor,
                 const dist::Sharding &sharding);
 
 /// A vertex of ShardedGraph with the sub-axes that have been assigned to its
-/// factors so far. The vertex is an op, a function argument (no operands), a
-/// function result (no results) or a pin (a requested sharding of a value).
+/// factors (dims, or parts of dims) so far. The vertex is an op, a function
+/// argument (no operands), a function result (no results) or a pin (a requested
+/// sharding of a value).
 ///
-/// Invariant: every sub-axis is used in one way. It splits one factor, or the
-/// two factors of ring attention (RingAttention.h); or it is in `through`; or
-/// it is not used.
+/// Invariant: a sub-axis is used in at most one way. It splits one factor, or
+/// the two factors of ring attention (RingAttention.h), or it is in `through`.
 ///
 ///   matmul [m, k] x [k, n] with axes[k] = {tp}:
 ///     operand 0 [-, k@tp]  operand 1 [k@tp, -]  result [-, -] partial sum(tp)
 struct ShardedOp {
-  /// The op; null for a function argument, a function result and a pin that
-  /// comes after an op.
+  /// The IR op. Null for a function argument, a function result, and a pin
+  /// (requested sharding) that comes after an op.
   mlir::Operation *op = nullptr;
-  /// The refined rule, shared by all copies of this vertex; never null.
+  /// The sharding rule, with factors (dims, or parts of dims) cut to match the
+  /// factors of adjacent ops. Shared by all copies of this vertex; never null.
   std::shared_ptr<const RefinedRule> rule;
   /// axes[f] lists the sub-axes that split factor f (a dim, or part of a dim)
   /// of `rule`, major first.
   llvm::SmallVector<dist::SubAxes, 0> axes;
-  /// Sub-axes along which operands are partial sums that pass on to the
-  /// results.
+  /// Sub-axes along which operands are partial sums (values that ranks still
+  /// have to add). Along these sub-axes, the results are partial sums as well.
   dist::SubAxes through;
-  /// Element i: index of the operand that is partial along through[i]. -1 means
-  /// that all operands in `rule->partialThrough` are partial.
+  /// Element i: index of the operand that is a partial sum along through[i].
+  /// The index -1 means that all operands in `rule->partialThrough` are partial
+  /// sums.
   llvm::SmallVector<int, 2> throughOperand;
 
-  /// Whether the op uses every window of its rule, that is, reads only the
-  /// elements in the window (a range of an operand's dim). If false, it uses
-  /// only the windows that are not optional and whose dim of the result is
-  /// split.
+  /// True if the op uses all windows of its rule. A window is the range of an
+  /// operand's dim that the op reads, such as the range of a slice. If false,
+  /// the op uses only the windows that are not optional and whose dim of the
+  /// result is split. If a window is not used, the operand's dim is split by
+  /// its factors, like any other dim.
   bool usesAllWindows = false;
 
   /// Creates a vertex whose factors (dims, or parts of dims) are not split.
   /// `op` may be null.
   ShardedOp(mlir::Operation *op, std::shared_ptr<const RefinedRule> rule);
 
-  /// Returns a copy of this op that uses `axis` in the way that `strategy`
-  /// says. Strategy::Ring must not be given, because it changes two factors;
-  /// candidatesOf makes rings.
+  /// Returns a copy of this op that uses the sub-axis `axis` as `strategy`
+  /// describes. Strategy::Ring is not allowed, because ring attention splits
+  /// two dims at once; candidatesOf creates such copies.
   ShardedOp with(const dist::SubAxis &axis, const Strategy &strategy) const;
 
   /// Returns the sharding in which the op needs operand number `operand`, in
@@ -131,14 +137,15 @@ struct ShardedOp {
   /// `graph.accumulate`, it is not partial over microbatches.
   dist::Sharding resultSharding(unsigned result) const;
 
-  /// Returns the sharding that the attribute `dist.split` stores. It is no
-  /// sharding of a tensor: its dim i is factor i (a dim, or part of a dim) of
-  /// the op's original rule. Its partial axes are those in `through`.
+  /// Returns the sharding that the attribute `dist.split` stores. It describes
+  /// the op and not a tensor: its dim i is factor i (a dim, or part of a dim)
+  /// of the op's original rule. Its partial axes (over which values still have
+  /// to be summed) are the axes in `through`.
   dist::Sharding split() const;
 
-  /// Returns the sharding of a tensor. `dims` lists, for each dim, the factors
-  /// of the rule of which the dim consists. It has no partial axes and is not
-  /// in canonical form.
+  /// Returns the sharding of a tensor whose dims consist of the factors in
+  /// `dims`: each dim is split over the axes of its factors. The sharding is
+  /// not partial (nothing is still to be reduced) and not in canonical form.
   dist::Sharding
   tensorSharding(const graph::ShardingRule::TensorFactors &dims) const;
 
@@ -151,51 +158,53 @@ struct ShardedOp {
   /// attention, of kind Whole. They are listed in the order of the factors.
   dist::SubAxes innerAxes() const;
 
-  /// Returns whether the op, as it is split, reads only the elements in
-  /// `window` (a range of an operand's dim). If not, it reads the dim without
-  /// the window.
+  /// Returns whether the op, as it is split, reads a dim through `window` (a
+  /// range of the operand's dim), so that each rank needs only elements in the
+  /// window. If false, the operand's dim is split by its factors, like any
+  /// other dim.
   bool uses(const graph::ShardingRule::Window &window) const;
 
 private:
-  /// Returns the sharding of the dim that the op reads through `window`. The
-  /// dim is split like the dim of the result, and each part sees its elements
-  /// through a view (halo).
+  /// Returns the sharding of the operand's dim that the op reads through
+  /// `window` (a range of the dim). The dim is split like the dim of the
+  /// result. Its view lists the elements that each rank needs, halo included.
   dist::DimSharding
   windowSharding(const graph::ShardingRule::Window &window) const;
 };
 
 /// Returns all strategies (ways of using one more sub-axis) that `op` has,
 /// Replicate first. A factor of kind Whole is never split. A partial sum cannot
-/// pass an op whose parts exchange inner values. The result does not depend on
-/// `axis`.
+/// pass an op whose parts exchange inner values. `axis` has no influence on the
+/// result.
 llvm::SmallVector<Strategy> strategiesOf(const ShardedOp &op,
                                          const dist::SubAxis &axis);
 
 /// Returns all copies of `op` that use `parts`, the prime sub-axes of one axis
-/// (major first), by strategies for which `may` is true.
+/// (major first). Only strategies for which `may` returns true are used.
 ///
-/// A factor is split over as many parts, major first, as it has elements for.
-/// The parts that are left split one other factor, or none. Example: an axis of
-/// size 4 is the parts 2 and 2, and an attention has 2 key heads with 4 queries
-/// each. The key heads are split over the first part, and the queries of a head
-/// over the second one. Unless `mixesDims`, the other factor must follow the
-/// first one in some dim.
+/// A factor (dim, or part of a dim) is split over as many parts, major first,
+/// as it has elements for. The remaining parts split one other factor, or none.
+/// Unless `mixesDims`, the other factor must directly follow the first factor
+/// in some dim. Example: an axis of size 4 has the parts 2 and 2, and an
+/// attention has 2 key heads with 4 queries each. The first part splits the key
+/// heads, and the second part splits the queries of each head.
 ///
 /// If a window (range of an operand's dim that the op reads) is smaller than
-/// the dim, every copy is returned twice: as it is, and with usesAllWindows
-/// set. Further copies are returned only if `seeds` (requested shardings) need
-/// them: with another order of axes, with only some of `parts`, or with a
-/// factor split over more ranks than it has elements.
+/// the dim, every copy is returned twice: without and with usesAllWindows.
+/// Further copies are returned only if `seeds` (requested shardings) need them:
+/// with another order of axes, with only some of `parts`, or with a factor
+/// split over more ranks than it has elements.
 llvm::SmallVector<ShardedOp, 0>
 candidatesOf(const ShardedOp &op, llvm::ArrayRef<dist::SubAxis> parts,
              const Seeds &seeds, llvm::function_ref<bool(const Strategy &)> may,
              bool mixesDims = true);
 
-/// Returns all copies of `op`, a pin to the sharding `seed`, that use `parts`,
-/// the prime sub-axes of one axis. `decided` holds the axes assigned so far,
-/// those of `parts` last. Usually there is one copy, because the seed says what
-/// each of these axes splits. There are more for the time axis, and for an axis
-/// that the seed does not name if the seed leaves dims open.
+/// Returns all copies of `op` that use `parts`, the prime sub-axes of one axis.
+/// `op` is a pin, a vertex with the requested sharding `seed`. `decided`
+/// contains all axes assigned so far; the last one covers `parts`. Usually
+/// there is one copy, because the seed determines which dim each axis splits.
+/// There are several copies for the time axis (microbatches). There may also be
+/// several if the seed leaves dims open and does not name the axis.
 llvm::SmallVector<ShardedOp, 0>
 pinnedCandidatesOf(const ShardedOp &op, llvm::ArrayRef<dist::SubAxis> parts,
                    const dist::Sharding &seed, const dist::SubAxes &decided,

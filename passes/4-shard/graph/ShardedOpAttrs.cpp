@@ -25,10 +25,10 @@ static SmallVector<int64_t> windowsOf(const ShardedOp &op) {
   return windows;
 }
 
-/// Sets `usesAllWindows` of `op` from its attribute `dist.windows`: true if the
-/// attribute lists all windows of the rule. Fails if the attribute does not
-/// list exactly those windows (ranges of an operand's dim) through which the
-/// op, split as it is, reads.
+/// Sets `usesAllWindows` of `op` from its attribute `dist.windows`, a list of
+/// windows (ranges of operand dims that the op reads). The flag is true if the
+/// list contains all windows of the rule. Fails unless the list equals the
+/// windows that the op, split as it is, uses.
 static LogicalResult readWindows(ShardedOp &op) {
   auto windows = op.op->getAttrOfType<DenseI64ArrayAttr>(dist::windowsName);
   ArrayRef<int64_t> recorded =

@@ -8,10 +8,9 @@
 
 namespace pcc::shard {
 
-/// Returns the description of how `op` is split, which it reads from the
-/// attributes `dist.split`, `dist.through` and `dist.windows` of `op`. Returns
-/// std::nullopt if `op` has no `dist.split`, or if the attributes do not fit
-/// the rule of the op.
+/// Reads how `op` is split from its attributes `dist.split`, `dist.through` and
+/// `dist.windows`. Returns std::nullopt if `op` has no `dist.split`, or if the
+/// attributes do not fit the sharding rule of the op.
 std::optional<ShardedOp> readShardedOp(mlir::Operation *op);
 
 /// Stores how `op` is split in attributes of the IR op: `dist.split`, the

@@ -23,17 +23,17 @@
 
 namespace pcc::shard {
 
-/// Returns into how many stripes (contiguous pieces of the sequence)
-/// `numTokens` tokens are cut for `numParts` ranks, each of which gets a part
-/// of every stripe: 4 or 2, or 1 if the sequence is not cut. It is the largest
-/// of these numbers with which all parts are equal. For 16 tokens on 2 ranks it
-/// is 4, and the tokens are on the ranks 0011001100110011.
+/// Returns the number of stripes (contiguous pieces of the sequence) into which
+/// `numTokens` tokens are cut. Each of `numParts` ranks gets a part of every
+/// stripe. The number is 4, 2, or 1 (the sequence is not cut): the largest one
+/// with which all parts are equal. Example: 16 tokens on 2 ranks are cut into 4
+/// stripes, and the ranks of the tokens are 0011001100110011.
 int64_t stripesFor(int64_t numTokens, int64_t numParts);
 
 /// Cuts the queries and the keys in `rule`, the rule of `op`, into stripes
 /// (contiguous pieces of the sequence) for `numParts` ranks. Returns whether
-/// they were cut, which needs a causal `graph.attention` with as many queries
-/// as keys and a number of tokens that stripesFor can cut. `op` may be null.
+/// they were cut. This needs a causal `graph.attention` with as many queries as
+/// keys, and a number of tokens that stripesFor can cut. `op` may be null.
 bool cutInStripes(mlir::Operation *op, RefinedRule &rule, int64_t numParts);
 
 /// Returns the number of stripes (contiguous pieces) into which the queries of

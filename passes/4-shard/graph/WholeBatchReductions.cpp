@@ -79,7 +79,8 @@ private:
   const ShardedGraph &graph;
   /// Ops visited so far that depend only on inputs and constants.
   DenseSet<Operation *> ofInputs;
-  /// Ops in `ofInputs` that reduce the batch, in program order.
+  /// Ops that reduce the batch and depend only on inputs and constants, in
+  /// program order.
   SmallVector<Operation *> reductions;
   /// By op of the function: its clone.
   DenseMap<Operation *, Operation *> clones;
@@ -99,8 +100,8 @@ static void eraseDead(func::FuncOp function) {
 
 void pcc::shard::separateWholeBatchReductions(func::FuncOp function,
                                               const Seeds &seeds) {
-  // `graph` refers to ops that eraseDead erases, so it must be destroyed
-  // before.
+  // `graph` refers to ops that eraseDead erases. Therefore `graph` must be
+  // destroyed before eraseDead runs.
   {
     ShardedGraph graph(function, seeds);
     graph.refine();

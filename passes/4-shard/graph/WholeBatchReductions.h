@@ -14,16 +14,16 @@ namespace pcc::shard {
 ///
 /// Replaces each of these reductions, and the ops that it depends on, by clones
 /// that read whole inputs and are marked with an attribute. Erases pure ops
-/// that are then unused. `seeds` must be resolved again afterwards, because it
-/// refers to ops that may be erased.
+/// that are then unused. `seeds` (requested shardings) must be resolved again
+/// afterwards, because seeds refer to ops that may be erased.
 ///
 ///   %n = graph.reduce sum %labels over [0, 1]      all microbatches share it
 void separateWholeBatchReductions(mlir::func::FuncOp function,
                                   const Seeds &seeds);
 
-/// Removes the marks that separateWholeBatchReductions has set. Must be called
-/// after shardings are decided. From then on, the shardings show that the
-/// marked clones read the whole batch.
+/// Removes the marks that separateWholeBatchReductions has set on clones. Must
+/// be called after shardings are decided. The marks are then not needed,
+/// because the shardings record that the clones read the whole batch.
 void eraseWholeBatchMarks(mlir::func::FuncOp function);
 
 /// Returns whether `op` is a clone that separateWholeBatchReductions has

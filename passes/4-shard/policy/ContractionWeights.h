@@ -30,7 +30,8 @@ graph::GetParameterOp weightOf(mlir::Value value);
 /// user, such as an embedding lookup, would prefer it whole.
 class ContractionWeights {
 public:
-  /// Finds the weights of `graph`, which may be destroyed before this object.
+  /// Finds the large contraction weights of `graph`, which may be destroyed
+  /// before this object.
   explicit ContractionWeights(const ShardedGraph &graph);
 
   /// Returns the bytes of the weight that vertex `index` (an op of the graph)
@@ -41,8 +42,10 @@ public:
   /// Returns whether the weight of vertex `index` of the graph must be split
   /// over the sub-axis `axis`. `op` is the vertex as it is split so far. The
   /// weight must be split if one of its factors (dims, or parts of dims) has
-  /// enough elements for one more split. If other parts of the same mesh axis
-  /// split some factors already, such as heads, only those factors count.
+  /// enough elements for one more split. If another sub-axis of the same mesh
+  /// axis already splits some factors of the vertex, only those factors count.
+  /// For example, the rest of `tp` splits heads if a first part of `tp` splits
+  /// heads.
   bool mustSplit(const ShardedOp &op, unsigned index,
                  const dist::SubAxis &axis) const;
 
@@ -60,14 +63,15 @@ private:
     /// the op that reads the weight, so that the weight is its result.
     std::optional<unsigned> operand;
 
-    /// Returns, for each dim of the weight, its factors in `rule`, the sharding
-    /// rule of the vertex.
+    /// Returns, for each dim of the weight, its factors (parts of the dim) in
+    /// `rule`, the sharding rule of the op.
     const graph::ShardingRule::TensorFactors &
     dimsOf(const RefinedRule &rule) const {
       return operand ? rule.operands[*operand] : rule.results[0];
     }
   };
-  /// By vertex that reads a weight or contracts with one: that weight.
+  /// By vertex (op of the graph) that reads a weight or contracts with a
+  /// weight: this weight.
   llvm::DenseMap<unsigned, Weight> weights;
 };
 

@@ -46,9 +46,9 @@ static bool isSelection(Value value) {
   return false;
 }
 
-/// Returns the factors (dims, or parts of dims) of `op` that are routed: a
-/// softmax or a selection works along them, or the values that a selection
-/// returns are indices along them.
+/// Returns the factors (dims, or parts of dims) of `op` that are routed. A
+/// softmax or a selection (topk, arg_reduce) works along such a factor, or the
+/// indices that a selection returns are positions in it.
 static SmallVector<int> routedFactors(const ShardedOp &op) {
   SmallVector<int> routed;
   auto add = [&](const graph::ShardingRule::TensorFactors &tensor,
@@ -83,9 +83,9 @@ static SmallVector<int> routedFactors(const ShardedOp &op) {
   return routed;
 }
 
-/// Returns the factors (dims, or parts of dims) of `op` that batch a weight:
-/// `op` is a contraction with a weight, and the weight, the other operand and
-/// the result have them.
+/// Returns the factors (dims, or parts of dims) of `op` that are batch dims of
+/// a weight. `op` must be a contraction with a weight. The weight, the other
+/// operand and the result all have the factor, as E in [E, C, D] x [E, D, F].
 static SmallVector<int> weightBatches(const ShardedOp &op) {
   SmallVector<int> batches;
   if (!isContraction(op.op) || op.op->getNumOperands() < 2)
@@ -104,9 +104,10 @@ static SmallVector<int> weightBatches(const ShardedOp &op) {
 
 namespace {
 /// Puts the factors (dims, or parts of dims) of all vertices (ops of the graph)
-/// into classes. A factor of the op that produces a value, and a factor of an
-/// op that reads it, are in one class if they are the same part of a dim of the
-/// value.
+/// into classes. A factor of the producer of a value and a factor of a user of
+/// the value are in one class if they are the same part of a dim of the value.
+/// For example, the experts of a weight and the experts of its contraction are
+/// in one class.
 class JoinedFactors {
 public:
   explicit JoinedFactors(const ShardedGraph &graph) : graph(graph) {
@@ -122,10 +123,12 @@ public:
     classes.compress();
   }
 
-  /// Returns the number of classes of factors (dims, or parts of dims).
+  /// Returns the number of classes. A class contains the factors (dims, or
+  /// parts of dims) of all ops that stand for the same part of a dim.
   unsigned numClasses() const { return classes.getNumClasses(); }
-  /// Returns the number of the class to which factor `factor` (a dim, or part
-  /// of a dim) of vertex `op` of the graph belongs.
+  /// Returns the number of the class that contains factor `factor` (a dim, or
+  /// part of a dim) of vertex `op` of the graph. A class contains factors of
+  /// adjacent ops that stand for the same part of a dim.
   unsigned of(unsigned op, int factor) const {
     return classes[first[op] + factor];
   }
@@ -133,8 +136,8 @@ public:
 private:
   /// Joins classes of factors across one edge, which leads from the producer of
   /// a value to one of its users. A factor of the producer and a factor of the
-  /// user come into one class if they begin at the same index of a dim of the
-  /// value and have the same size.
+  /// user belong to one class if they have the same size and begin at the same
+  /// index of a dim of the value.
   void join(const ShardedGraph::OperandEdge &edge) {
     const RefinedRule &from = *graph.ops[edge.producer].rule,
                       &to = *graph.ops[edge.user].rule;
@@ -155,8 +158,9 @@ private:
   }
 
   const ShardedGraph &graph;
-  /// The factors (dims, or parts of dims) of all vertices are numbered one
-  /// after another. first[v] is the number of the first factor of vertex v.
+  /// The factors (dims, or parts of dims) of all vertices (ops of the graph)
+  /// are numbered one after another. first[v] is the number of the first factor
+  /// of vertex v.
   std::vector<unsigned> first;
   llvm::IntEqClasses classes;
 };
@@ -195,10 +199,11 @@ static size_t numDims(const RefinedRule &rule,
   });
 }
 
-/// Returns the sizes that decide how tokens travel to and from the experts that
-/// vertex `index` of the graph combines. Returns std::nullopt if the vertex
-/// combines no experts, or if it has no attribute `graph.chosen`: then it needs
-/// the outputs of all experts.
+/// Returns the sizes from which the cost of sending tokens to and from experts
+/// is computed, for the experts that vertex `index` of the graph combines.
+/// Returns std::nullopt if the vertex combines no experts. Returns std::nullopt
+/// as well if it has no attribute `graph.chosen`, because it then needs the
+/// outputs of all experts.
 static std::optional<plan::ExpertTraffic> trafficOf(const ShardedGraph &graph,
                                                     unsigned index) {
   Operation *sum = graph.ops[index].op;
@@ -223,9 +228,10 @@ static std::optional<plan::ExpertTraffic> trafficOf(const ShardedGraph &graph,
 }
 
 /// The gates (weights of the experts per token) are operand 0 of the
-/// combination `sum`, the weighted sum of expert outputs. Goes backward from
-/// there to the ops that compute them. Stops at ops outside of the region and
-/// at combinations of earlier expert layers.
+/// combination `sum`, the weighted sum of expert outputs. Visits the ops that
+/// compute the gates, backward from that operand. Stops at ops outside of the
+/// expert region (ops around the experts) and at the combinations of earlier
+/// expert layers.
 void ExpertRegion::leaveGates(const ShardedGraph &graph, unsigned sum) {
   SmallVector<unsigned> open;
   for (const ShardedGraph::OperandEdge &edge : graph.operands[sum])
@@ -242,8 +248,9 @@ void ExpertRegion::leaveGates(const ShardedGraph &graph, unsigned sum) {
   }
 }
 
-/// Vertices are visited in reverse order, users before producers, because a
-/// vertex is inside of the region if all its users are.
+/// Visits the vertices (ops of the graph) in reverse order, users before
+/// producers. A vertex is inside of the expert region (the ops around the
+/// experts) if all its users are inside.
 ExpertRegion::ExpertRegion(const ShardedGraph &graph)
     : inside(graph.ops.size()) {
   auto isInside = [&](const ShardedGraph::OperandEdge &edge) {

@@ -9,26 +9,26 @@
 
 namespace pcc::shard {
 
-/// Gives the tag FactorTag::Expert to the factors of `graph` that number the
+/// Gives the tag FactorTag::Expert to the factors of `graph` that count the
 /// experts of a mixture-of-experts layer. (A factor is a dim of an op, or part
 /// of a dim.) Returns false if there are none. Names play no role. A dim is
-/// followed through all ops that keep it as it is. It is a dim of experts if it
-/// has both properties:
+/// traced through all ops that neither split, merge nor reduce it. It counts
+/// experts if it has both properties somewhere in these ops:
 ///
-/// - It is a batch of weights: in some contraction with a weight, the weight,
-///   the other operand and the result have it, as E in [E, C, D] x [E, D, F].
-/// - It is routed: a softmax or a selection (topk, arg_reduce) works along it,
-///   or the indices of a selection are positions in it. Examples of the latter
-///   are a one_hot, a scatter, and a comparison of the indices with 0, 1, …, E
-///   - 1.
+/// - Batch dim of weights: in some contraction with a weight, the weight, the
+///   other operand and the result have the dim, as E in [E, C, D] x [E, D, F].
+/// - Routed: a softmax or a selection (topk, arg_reduce) works along the dim,
+///   or the indices of a selection are positions in the dim. Examples of the
+///   latter are a one_hot, a scatter, and a comparison of the indices with 0,
+///   1, …, E - 1.
 ///
 ///   gate  = one_hot(topk(softmax(h · router)))       [tokens, E]    routed
 ///   a     = einsum td,edh->eth  h, up                [E, tokens, F]
 ///   y     = einsum eth,ehd->etd a, down              a batch of weights
 ///   out   = einsum te,etd->td   gate, y              has both properties
 ///
-/// Heads of attention are not tagged, because no weight is batched by them or
-/// nothing routes them. If each expert has a weight tensor of its own, there is
+/// Heads of attention are not tagged, because they are no batch dim of weights
+/// or are not routed. If each expert has a weight tensor of its own, there is
 /// no dim to tag.
 bool tagExperts(ShardedGraph &graph);
 
@@ -40,15 +40,16 @@ bool tagExperts(ShardedGraph &graph);
 ///             |--------------------- inside -------------------|
 class ExpertRegion {
 public:
-  /// Finds the expert region of `graph`. tagExperts must have tagged the
-  /// experts before.
+  /// Finds the expert region (the ops around the experts) of `graph`.
+  /// tagExperts must have tagged the experts before.
   explicit ExpertRegion(const ShardedGraph &graph);
 
   /// Returns whether vertex `op` (an op of the graph) is inside of the expert
-  /// region. Inside are the vertices with a dim of experts, and those whose
-  /// results only such vertices read: routing, dispatch, experts and
-  /// combination. All other vertices, including inputs and outputs, must split
-  /// the batch or the sequence.
+  /// region. The region consists of the vertices with a dim of experts, and of
+  /// the vertices whose results only vertices in the region read. These are
+  /// routing, dispatch, experts, and the weighted sum of their outputs. All
+  /// other vertices, including inputs and outputs, must split the batch or the
+  /// sequence.
   ///
   /// Routing is outside of the region if it saves bytes to send each token only
   /// to the ranks of the experts that it chose. Then the choice must be made on
@@ -67,25 +68,29 @@ public:
                         const dist::SubAxis &axis) const;
 
 private:
-  /// Removes from the region the gates (weights of the experts per token) that
-  /// the combination `sum` (weighted sum of expert outputs) reads, and the ops
-  /// that only compute these gates.
+  /// Removes from the expert region (ops around the experts) the gates that the
+  /// combination `sum` reads, and the ops that only compute these gates. A gate
+  /// is the weight of an expert for a token; `sum` is the sum of expert outputs
+  /// weighted by the gates.
   void leaveGates(const ShardedGraph &graph, unsigned sum);
-  /// Sets `weights`: finds the vertices that must divide experts.
+  /// Sets `weights`: finds the vertices (ops of the graph) that must divide
+  /// experts, and the tensor that each of them must divide.
   void addWeights(const ShardedGraph &graph);
 
-  /// The tensor that one vertex must divide by experts: an expert weight, or
-  /// the outputs of the experts.
+  /// The tensor that one vertex (op of the graph) must divide by experts: an
+  /// expert weight, or the outputs of the experts.
   struct Weight {
-    /// Bytes of the whole tensor.
+    /// Bytes of the whole tensor (expert weight, or outputs of the experts).
     double bytes = 0;
-    /// Index of the vertex's factor (dim, or part of one) along which the
-    /// experts are; -1 if there is none.
+    /// Index of the factor (dim, or part of one) of the op that counts the
+    /// experts; -1 if there is none.
     int factor = -1;
   };
-  /// The vertices (ops of the graph) inside of the expert region.
+  /// The vertices (ops of the graph) inside of the expert region, that is,
+  /// around the experts.
   llvm::BitVector inside;
-  /// By vertex that must divide experts: the tensor that it must divide.
+  /// By vertex (op of the graph) that must divide experts: the tensor that the
+  /// vertex must divide.
   llvm::DenseMap<unsigned, Weight> weights;
 };
 

@@ -55,8 +55,9 @@ private:
   /// be split over `tp`. Empty if nothing is required.
   using Factors = llvm::SmallVector<int, 4>;
 
-  /// Returns the state of the results of vertex `index` (an op of the graph).
-  /// `before` holds the states of its operands.
+  /// Returns the state of the results of vertex `index` (an op of the graph):
+  /// the kind of contraction from which they come. `before` holds the states of
+  /// the operands.
   ValueState stateOf(const ShardedGraph &graph, unsigned index,
                      llvm::ArrayRef<ValueState> before) const;
   /// Requires that vertex `index` of the graph splits its weight: by rows if
@@ -68,7 +69,8 @@ private:
   void requireSequenceSplit(const ShardedGraph &graph, unsigned index);
 
   const ContractionWeights &weights;
-  /// Whether the preset `megatron`, and the preset `sequence`, was given.
+  /// Whether weights must be split (preset `megatron`), and whether the
+  /// sequence must be split (preset `sequence`).
   bool splitsWeights, splitsSequence;
   /// By vertex of the graph: the factors (dims, or parts of dims) of which one
   /// must be split over `tp`. Empty if nothing is required.

@@ -45,7 +45,8 @@ struct SumTree {
     const int64_t levels = llvm::countr_zero(static_cast<uint64_t>(rows));
     return {microbatches, levels, rows >> levels};
   }
-  /// Returns the number of blocks in all microbatches together: m · 2^k.
+  /// Returns the number of blocks (groups of samples that are summed first) in
+  /// all microbatches together.
   int64_t blocks() const { return microbatches << levels; }
 };
 
@@ -53,14 +54,16 @@ struct SumTree {
 /// such as [samples · tokens]. `id` is its index in the rule of the op.
 struct BatchFactor {
   int id;
-  /// Number of samples: the size of the major part.
+  /// Number of samples, which is the size of the major part of the factor.
   int64_t batch;
-  /// Number of elements of the whole factor, batch included.
+  /// Number of elements of the whole factor (dim, or part of a dim), batch
+  /// included.
   int64_t size;
 };
 
-/// Builds ops that replace one op. Each new op gets the attributes of that op,
-/// such as its stage, except the name. It also gets the mark of ordered sums.
+/// Builds ops that replace `op`. Each new op gets the attributes of `op`, such
+/// as its stage, but not its name. Each new op also gets the attribute that
+/// marks ordered sums.
 class ReplacementBuilder : public graph::TensorBuilder {
 public:
   explicit ReplacementBuilder(Operation *op) : TensorBuilder(op), op(op) {}
@@ -85,8 +88,9 @@ private:
 
 /// Returns the factors (dims, or parts of dims) of an op that begin with the
 /// whole batch. rule.parts[f] lists the smaller factors into which factor f has
-/// been cut. Factor f is returned if the first of them have the tag Batch and
-/// no later one has.
+/// been cut. Factor f is returned if only its first smaller factors have the
+/// tag Batch. Example: factor [samples · tokens], cut into samples (Batch) and
+/// tokens, is returned.
 static SmallVector<BatchFactor> batchFactorsOf(const RefinedRule &rule,
                                                ArrayRef<FactorTag> tags) {
   SmallVector<BatchFactor> found;
@@ -110,14 +114,16 @@ static SmallVector<BatchFactor> batchFactorsOf(const RefinedRule &rule,
 
 namespace {
 /// Rewrites one op that sums over the batch, or whose matrix rows are samples.
-/// One of the three public rewrites must be called, once; it erases the op.
+/// The caller must call exactly one of orderProduct, orderReduction and
+/// productPerSample. The call erases the op.
 class SumRewrite {
 public:
   SumRewrite(Operation *op, BatchFactor factor, const SumTree &tree)
       : op(op), rule(ruleOf(op)), factor(factor), tree(tree), builder(op) {}
 
   /// Replaces a product that sums over the batch. The new ops compute one
-  /// product per block of samples and add the results in the order of the tree.
+  /// product per block of samples and add the results in the order of the tree
+  /// of additions.
   void orderProduct() {
     std::string equation;
     SmallVector<Value> operands;
@@ -130,8 +136,8 @@ public:
   }
 
   /// Replaces a sum or mean over the batch. The new ops first sum the samples
-  /// of each block, together with the other reduced dims, then add the blocks
-  /// in the order of the tree.
+  /// of each block, together with the other reduced dims. Then they add the
+  /// blocks in the order of the tree of additions.
   void orderReduction() {
     auto reduce = cast<graph::ReduceOp>(op);
     Value value = wide(reduce.getInput());
@@ -167,13 +173,14 @@ public:
   }
 
 private:
-  /// Einsum letter of the dim that numbers the blocks.
+  /// Einsum letter of the dim that counts the blocks (groups of samples that
+  /// are summed first).
   static constexpr char blockLetter = 'A';
 
   /// Returns the einsum letters of an operand or result with the given dims:
-  /// one letter per factor. The factor with the batch gets blockLetter and, if
-  /// a block has more than one element of this factor, a second letter for
-  /// these.
+  /// one letter per factor. For the factor that contains the batch, the first
+  /// letter is blockLetter. If a block has more than one element of this
+  /// factor, a second letter stands for the elements of a block.
   std::string lettersOf(const ShardingRule::TensorFactors &dims) const {
     std::string letters;
     for (const ShardingRule::DimFactors &dim : dims)
@@ -187,9 +194,9 @@ private:
   }
 
   /// Returns the operand `value`, reshaped to one dim per factor of the rule.
-  /// The factor with the batch becomes two dims: blocks, and elements of a
-  /// block if there are several. For 4 blocks, [8, 3] (8 samples of 3 features)
-  /// becomes [4, 2, 3].
+  /// The factor with the batch becomes two dims: blocks (groups of samples),
+  /// and elements of a block if there are several. For 4 blocks, [8, 3] (8
+  /// samples of 3 features) becomes [4, 2, 3].
   Value taken(Value value, const ShardingRule::TensorFactors &dims) {
     SmallVector<int64_t> shape;
     for (const ShardingRule::DimFactors &dim : dims)
@@ -207,7 +214,7 @@ private:
   }
 
   /// Returns `value`, cast to f32 if it is a narrower float. The sums in the
-  /// tree are then not rounded to the narrower type.
+  /// tree of additions are then not rounded to the narrower type.
   Value wide(Value value) {
     auto type = graph::tensorType(value).getElementType();
     return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32
@@ -215,10 +222,11 @@ private:
                : value;
   }
 
-  /// Returns the sum of `value` over the blocks, which are its dim `at`, in the
-  /// order of the tree. If the op is a mean, the sum is divided by the number
-  /// of elements. The sum of each microbatch is cast to the result type of the
-  /// op before the microbatches are added.
+  /// Returns the sum of `value` over the blocks (groups of samples), in the
+  /// order of the tree of additions. Dim `at` of `value` counts the blocks. If
+  /// the op is a mean, divides the sum of each microbatch by the number of
+  /// elements. Casts the sum of each microbatch to the result type of the op
+  /// before the microbatches are added.
   Value summed(Value value, int64_t at) {
     SmallVector<int64_t> shape(graph::tensorType(value).getShape());
     for (int64_t level = 0; level < tree.levels; ++level) {

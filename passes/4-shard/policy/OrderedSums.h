@@ -37,9 +37,10 @@ namespace pcc::shard {
 mlir::LogicalResult orderSums(mlir::func::FuncOp function, const Seeds &seeds,
                               const dist::Mesh &mesh);
 
-/// Returns whether an axis may divide the sum of `op` over the batch. This is
-/// so if `op` is part of an ordered sum (a sum that orderSums has rewritten),
-/// because its order does not change, or if `op` is null.
+/// Returns whether an axis may divide the sum of `op` over the batch. True if
+/// `op` is part of an ordered sum (a sum that orderSums has rewritten), because
+/// the division does not change the order of additions there. True as well if
+/// `op` is null.
 bool mayDivideSum(mlir::Operation *op);
 /// Returns whether partial sums over the batch may pass through `op` without a
 /// change of their order. This is so in three cases: `op` is a reduction in an
@@ -47,8 +48,8 @@ bool mayDivideSum(mlir::Operation *op);
 /// or `op` is null.
 bool mayPassSum(mlir::Operation *op);
 
-/// Removes the attributes that mark the ops of ordered sums. Must be called
-/// after shardings are decided.
+/// Removes the attributes that mark the ops of ordered sums (sums that
+/// orderSums has rewritten). Must be called after shardings are decided.
 void eraseSumOrderMarks(mlir::func::FuncOp function);
 
 } // namespace pcc::shard

@@ -9,11 +9,11 @@
 namespace pcc::shard {
 
 /// The ops that context parallelism (an axis with role Sequence, `cp`) must
-/// split along the sequence if they have such a dim. These are contractions,
-/// attention, reads of float weights, and the ops that compute with their
-/// results. Not included are ops on masks and positions, which depend on inputs
-/// alone and cost little, and changes of layout, which cost nothing: these ops
-/// may stay whole.
+/// split along the sequence, provided that the op has a sequence dim. They are
+/// contractions, attention, reads of float weights, and the ops that compute
+/// with their results. Two groups of ops may stay whole: ops on masks and
+/// positions, which depend on inputs alone and cost little, and changes of
+/// layout, which cost nothing.
 ///
 ///   ids       -> embedding -> norm -> query, key, value -> attention -> …
 ///   positions -> mask ---------------------------------^
@@ -27,7 +27,7 @@ public:
   bool contains(unsigned op) const { return ops.test(op); }
 
 private:
-  /// Set of the vertices that must split the sequence.
+  /// Set of the vertices (ops of the graph) that must split the sequence.
   llvm::BitVector ops;
 };
 

@@ -27,7 +27,8 @@ namespace pcc::shard {
 ///   stored [tp+dp, -]  --all-gather over dp-->  used [tp, -]
 class StoredWeights {
 public:
-  /// Finds the tensors in `graph`, which may be destroyed before this object.
+  /// Finds the tensors of `graph` that are stored divided among ranks. `graph`
+  /// may be destroyed before this object.
   explicit StoredWeights(const ShardedGraph &graph);
 
   /// Returns whether no tensor is stored divided among ranks.
@@ -37,8 +38,9 @@ public:
   bool contains(unsigned op) const { return divided.contains(op); }
 
 private:
-  /// Returns whether the result of `op` must be stored divided among ranks. The
-  /// user must not have requested a sharding for it.
+  /// Returns whether the result of `op` must be stored divided among ranks
+  /// (ZeRO, FSDP). Must not be called for a result for which the user requests
+  /// a sharding.
   bool isDivided(mlir::Operation *op) const;
 
   /// Whether a preset divides weights, whether one divides gradients, and

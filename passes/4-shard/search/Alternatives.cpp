@@ -40,10 +40,10 @@ static ShardedOp withoutAxis(const ShardedOp &op, const dist::Axis &axis) {
   return base;
 }
 
-/// Sorts the axes of each factor (dim, or part of a dim) of `op` that `axis`
-/// splits, because candidatesOf always appends `axis` at the end. If the same
-/// axes split the factor in `own`, the order is that of `own`; otherwise it is
-/// the order of the mesh.
+/// Brings the axes of each factor (dim, or part of a dim) of `op` into order if
+/// `axis` is among them, because candidatesOf always appends `axis` at the end.
+/// If exactly the same axes split the factor in `own`, uses the order in `own`.
+/// Otherwise uses the order of axes in the mesh.
 static void order(ShardedOp &op, const ShardedOp &own, const dist::Axis &axis,
                   const dist::Mesh &mesh) {
   for (auto [axes, as] : llvm::zip_equal(op.axes, own.axes)) {
@@ -59,8 +59,8 @@ static void order(ShardedOp &op, const ShardedOp &own, const dist::Axis &axis,
 }
 
 /// Returns whether `candidate` reads an operand as a partial sum over `axis`
-/// although the producer of the operand does not give a partial sum. A complete
-/// value would first have to be made partial, which never saves anything.
+/// although no producer of an operand has a partial sum. A complete value would
+/// first have to be made partial, which never saves anything.
 static bool makesPartial(const ShardedGraph &graph, unsigned index,
                          const ShardedOp &candidate, const dist::Axis &axis) {
   if (!dist::holdsAxis(candidate.through, axis.name))
@@ -72,7 +72,7 @@ static bool makesPartial(const ShardedGraph &graph, unsigned index,
   });
 }
 
-/// Returns whether `a` and `b`, two ways of splitting one vertex, have equal
+/// Returns whether `a` and `b`, two ways of splitting one op, have equal
 /// shardings of all operands and results.
 static bool liesLike(const ShardedOp &a, const ShardedOp &b) {
   for (unsigned i = 0; i < a.rule->operands.size(); ++i)
@@ -127,8 +127,9 @@ Alternatives::takenBeside(const ShardedGraph::OperandEdge &edge,
 }
 
 /// Chooses the cheapest source of the operand: the result of the producer, or a
-/// sharding that another reader needs. If another reader needs the wanted
-/// sharding itself, the reshard is shared and costs this op nothing.
+/// sharding that another reader needs. If another reader needs the operand in
+/// the sharding that `candidate` needs, both share the reshard (change of
+/// sharding). It then costs this op nothing.
 bool Alternatives::priceOperand(const ShardedGraph::OperandEdge &edge,
                                 const ShardedOp &candidate,
                                 dist::Choice &choice) {
@@ -153,9 +154,10 @@ bool Alternatives::priceOperand(const ShardedGraph::OperandEdge &edge,
   return add(*cheapest, to, type, isShared, choice);
 }
 
-/// Each sharding that a user needs is made once, from the result or from
-/// another one of these shardings, in the cheapest order. If there are more
-/// than four shardings, they are made in the order of the users.
+/// Prices the reshards to all shardings that users need. Each sharding is
+/// created once, from the result or from another of these shardings, in the
+/// cheapest order. With more than four shardings, the order is that of the
+/// users.
 bool Alternatives::priceResult(unsigned index, unsigned result,
                                const ShardedOp &candidate,
                                dist::Choice &choice) {
@@ -214,8 +216,8 @@ static std::string listed(const dist::Sharding &sharding,
   return dist::toBriefString(dist::withoutTime(sharding), mesh);
 }
 
-/// Returns the name, in quotes, by which the user knows `operand`; empty if it
-/// has none.
+/// Returns the name of `operand` in the user's model, in quotes; empty if
+/// `operand` has no name.
 static std::string nameOf(const ShardedGraph &graph, Value operand) {
   Operation *op = operand.getDefiningOp();
   Attribute name;
@@ -235,10 +237,10 @@ static bool isMatrix(Value operand) {
          graph::tensorType(operand).getRank() > 1;
 }
 
-/// Returns a text with the sharding of the tensor that best shows how `factor`
-/// is split. A weight with the factor (dim, or part of a dim) is preferred,
-/// because the user can pin it by its name. If there is none, the result is
-/// taken; if the result lacks the factor, an operand.
+/// Returns a text with the sharding of one tensor, which shows how `factor` (a
+/// dim, or part of a dim) is split. The tensor is a weight with the factor, if
+/// there is one, because the user can pin a weight by its name. Otherwise it is
+/// the result of the op or, if the result lacks the factor, an operand.
 static std::string showFactor(const ShardedGraph &graph, const ShardedOp &op,
                               int factor, const dist::Mesh &mesh) {
   auto show = [&](unsigned operand, const std::string &name) {
@@ -262,8 +264,8 @@ static std::string showFactor(const ShardedGraph &graph, const ShardedOp &op,
   return "a dim of its own";
 }
 
-/// Returns whether `factor` is the dim of the keys in ring attention. It is
-/// always split like the queries, so no text describes it separately.
+/// Returns whether `factor` is the dim of the keys in ring attention. The keys
+/// are always split like the queries, so the text for the queries covers them.
 static bool isGuest(const ShardedOp &op, size_t factor) {
   auto ring = ringOf(op);
   return ring && ring->keys == static_cast<int>(factor);
@@ -374,8 +376,8 @@ dist::Decision Alternatives::decisionOf(unsigned index, const dist::Axis &axis,
       continue;
     seen.push_back(candidate);
     std::string refused = refusal(index, base, candidate, axis);
-    // Do not list choices in which an axis that is for the batch or the
-    // sequence splits something else.
+    // An axis with the role batch or sequence may split nothing else. Choices
+    // that break this rule are of no interest, so they are not listed.
     if (StringRef(refused).ends_with("splits nothing else"))
       continue;
     if (auto choice = price(index, candidate)) {

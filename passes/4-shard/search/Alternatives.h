@@ -8,11 +8,12 @@
 
 namespace pcc::shard {
 
-/// Prices, for `pcc explain`, the choices that ops did not take, after all axes
-/// have been assigned. A choice is a way in which one op uses one axis, while
-/// all ops next to it stay as they are. If only this op reads a weight, the
-/// weight is split as the op needs it. The prices are those of the search: a
-/// choice that was not refused costs at least as much as the chosen one.
+/// Computes, for `pcc explain`, the prices of the choices that were possible
+/// but not taken, after all axes have been assigned. A choice is a way in which
+/// one op uses one axis, while all ops next to it stay as they are. If no other
+/// op reads a weight of this op, the weight is split as the op needs it. The
+/// prices are the costs of the search: each choice costs at least as much as
+/// the chosen one, unless a rule refuses it.
 class Alternatives {
 public:
   /// Keeps references to all arguments, which must outlive this object.
@@ -22,11 +23,11 @@ public:
         megatron(graph, weights), stored(graph) {}
 
   /// Returns the decisions about vertex `index` (an op of the graph), in mesh
-  /// order. A decision is the choice that the op took for one axis, with the
-  /// choices that it did not take. There is one for each axis along which
-  /// something is communicated for the op. An op that contracts with a large
-  /// weight has one for each axis. Empty for pins, transfers, inputs and
-  /// outputs.
+  /// order. A decision consists of the choice that was made for one axis, and
+  /// of the choices that were not made. There is one decision for each axis
+  /// along which the op causes communication. An op that contracts with a large
+  /// weight has one decision for each mesh axis. Returns an empty list for
+  /// requested shardings (pins), transfers, inputs and outputs.
   std::vector<dist::Decision> decisionsAt(unsigned index);
 
 private:
@@ -49,27 +50,30 @@ private:
   bool priceResult(unsigned index, unsigned result, const ShardedOp &candidate,
                    dist::Choice &choice);
   /// Adds to `choice` the reshard of a tensor from `from` to `to`. If
-  /// `isShared`, another reader needs this reshard, too, so it costs nothing
-  /// here. Returns false if it is impossible.
+  /// `isShared`, another reader needs this reshard, too, so it adds no cost to
+  /// `choice`. Returns false if the reshard is impossible.
   bool add(const dist::Sharding &from, const dist::Sharding &to,
            mlir::RankedTensorType type, bool isShared,
            dist::Choice &choice) const;
-  /// Adds to `choice` the steps of `plan` that communicate. Adds their time
-  /// unless `isShared`. Returns false if the plan is impossible.
+  /// Adds to `choice` the steps of `plan` that communicate. Adds their time as
+  /// well, unless `isShared`, that is, unless another reader needs these steps,
+  /// too. Returns false if the plan is impossible.
   bool add(const plan::ReshardPlan &plan, bool isShared,
            dist::Choice &choice) const;
   /// Returns whether vertex `index` of the graph is a weight or constant that
-  /// only vertex `reader` reads and that no request pins. It is then split as
-  /// the reader needs it, at no cost.
+  /// only vertex `reader` reads and that no request pins. The weight or
+  /// constant is then split as the reader needs it, at no cost.
   bool followsReader(unsigned index, unsigned reader) const;
-  /// Returns the shardings in which the value on `edge` is needed by its other
-  /// users, or by earlier operands of `candidate`, the user on `edge`.
+  /// Returns the shardings in which the value on `edge` exists anyway, so that
+  /// making them costs nothing for this operand. They are the shardings that
+  /// other users of the value need, and those that earlier operands of
+  /// `candidate` need. `candidate` is the op that reads `edge`.
   llvm::SmallVector<dist::Sharding>
   takenBeside(const ShardedGraph::OperandEdge &edge,
               const ShardedOp &candidate) const;
   /// Returns the reason why vertex `index` of the graph must not be split as in
-  /// `candidate`, whatever it costs; empty if it may be. `base` is the vertex
-  /// before `axis` was assigned.
+  /// `candidate`, whatever the cost; empty if the split is allowed. `base` is
+  /// the vertex as it was split before `axis` was assigned.
   std::string refusal(unsigned index, const ShardedOp &base,
                       const ShardedOp &candidate, const dist::Axis &axis) const;
   /// Returns the name of the weight of vertex `index` of the graph that `axis`
@@ -78,8 +82,8 @@ private:
   std::string wholeWeight(unsigned index, const ShardedOp &base,
                           const ShardedOp &candidate,
                           const dist::Axis &axis) const;
-  /// Returns a text that says how `candidate` uses `axis`, such as "split 'w'
-  /// as [-, 8@tp]".
+  /// Returns a text that describes how `candidate` uses `axis`, such as "split
+  /// 'w' as [-, 8@tp]".
   std::string describe(const ShardedOp &candidate,
                        const dist::Axis &axis) const;
 

@@ -20,8 +20,8 @@ static int priorityOf(const AxisAssignment &assignment, const Seeds &seeds) {
 
 /// Returns the assignments for the axes of `mesh`, sorted by round
 /// (priorityOf). If some sub-axes of an axis divide the experts, the axis has
-/// two assignments: first one for the sub-axes that do not, then one for those
-/// that do.
+/// two assignments. The first one assigns the sub-axes that do not divide
+/// experts, the second one the sub-axes that divide experts.
 static std::vector<AxisAssignment> assignmentsOf(const dist::Mesh &mesh,
                                                  const Seeds &seeds,
                                                  const dist::SubAxes &experts) {
@@ -49,8 +49,9 @@ static std::vector<AxisAssignment> assignmentsOf(const dist::Mesh &mesh,
 }
 
 /// Appends an assignment with role Storage for each axis over which weights may
-/// be stored divided. These assignments come last, when it is known how weights
-/// are used. `tp` has none, because it already divides each weight that it can.
+/// be stored divided. These assignments come last, because the storage of a
+/// weight depends on how the weight is used. There is none for `tp`, because
+/// `tp` already divides each weight that it can.
 static void addStorage(const dist::Mesh &mesh, const Seeds &seeds,
                        std::vector<AxisAssignment> &assignments) {
   for (const dist::Axis &axis : mesh.axes)
@@ -60,10 +61,10 @@ static void addStorage(const dist::Mesh &mesh, const Seeds &seeds,
 }
 
 /// Returns the orders in which the assignments may be made; the given order
-/// comes first. The order matters, because an axis cannot split what earlier
-/// axes have split. If there are at most three axes with role Free, all their
-/// permutations are included. Axes with another role keep their places. An axis
-/// never moves to another round (priorityOf).
+/// comes first. The order matters, because an axis cannot split a dim that
+/// earlier axes have split completely. If there are at most three axes with
+/// role Free, all their permutations are included. Axes with another role keep
+/// their places. An axis never moves to another round (priorityOf).
 static std::vector<std::vector<AxisAssignment>>
 ordersOf(std::vector<AxisAssignment> assignments, const Seeds &seeds) {
   std::vector<size_t> places;
@@ -113,8 +114,8 @@ assignInOrder(ShardedGraph &graph, ArrayRef<AxisAssignment> order,
   return cost;
 }
 
-/// Assigns the axes in the cheapest of `orders`. If none is possible, emits the
-/// error of the first order and fails.
+/// Assigns the axes in the cheapest of `orders`. If no order is possible, emits
+/// the error of the first order and fails.
 static FailureOr<plan::Cost>
 assignInBestOrder(ShardedGraph &graph,
                   ArrayRef<std::vector<AxisAssignment>> orders,
@@ -138,13 +139,14 @@ assignInBestOrder(ShardedGraph &graph,
   return least;
 }
 
-/// Largest number of pairs of choices (StrategySpace::numPairs) for which all
-/// axes are assigned at once.
+/// Largest number of pairs (choice of a producer, choice of a user) for which
+/// all axes are assigned at once. StrategySpace::numPairs estimates the number.
 static constexpr double mostPairs = 1 << 15;
 
-/// Returns `orders`, followed by the same orders with each axis of role Free
-/// divided: each of its parts (sub-axes of prime size) is an assignment of its
-/// own.
+/// Returns `orders`, followed by variants of these orders. In a variant, each
+/// axis of role Free is assigned in parts: there is one assignment per sub-axis
+/// of prime size. For example, the assignment {x:(1)2, x:(2)2} becomes
+/// {x:(1)2}, {x:(2)2}.
 static std::vector<std::vector<AxisAssignment>>
 withParts(std::vector<std::vector<AxisAssignment>> orders) {
   for (size_t i = 0, count = orders.size(); i < count; ++i) {

@@ -23,24 +23,28 @@ using namespace pcc::shard;
 /// Largest number of entries of a table in variable elimination.
 static constexpr size_t tableLimit = size_t(1) << 20;
 
-/// Largest number of sets of shardings that the search considers for one value.
-/// The value is kept in all shardings of the chosen set.
+/// The search chooses, for each value, a set of shardings in which the value is
+/// kept at the same time for its users. This is the largest number of sets that
+/// are considered for one value. (Sets of one or two shardings are always
+/// considered.)
 static constexpr size_t mostForms = 256;
 
 /// Largest AxisSearch::work for which assignAxesJointly searches. With more
 /// work, the joint search takes much longer than assignAxis for each axis.
 static constexpr double mostWork = 1e5;
 
-/// Limit of AxisSearch::work up to which the search considers, for each value,
-/// that the value is kept in three or more shardings. With more work, these
-/// combinations take longer than the rest of the search.
+/// Largest AxisSearch::work for which the search considers keeping a value in
+/// three or more shardings at the same time. With more work, it considers at
+/// most two shardings, because larger sets would take longer than the rest of
+/// the search.
 static constexpr double mostWorkOnForms = 2e4;
 
-/// Limit of AxisSearch::work. If it and `pairsPerUse` are exceeded, the parts
-/// of an axis may split only neighbouring factors (parts) of one dim. Otherwise
-/// the search would take minutes and freeze more variables. Example: if a
-/// convolution in a training step may split separate dims, it has 75 or more
-/// choices for 4 ranks, and a table over three such ops exceeds tableLimit.
+/// Limits for AxisSearch::work and AxisSearch::pairsPerUse. If both are
+/// exceeded, the parts (sub-axes) of an axis may only split factors that are
+/// next to each other in one dim. Otherwise the search would take minutes and
+/// freeze more variables. Example: if a convolution in a training step may
+/// split separate dims, it has 75 or more choices for 4 ranks. A table over
+/// three such ops exceeds tableLimit.
 static constexpr double mostWorkOnMixing = 2.5e5;
 static constexpr double mostPairsPerUse = 128;
 
@@ -54,8 +58,9 @@ namespace {
 ///                      \---- user 1
 class AxisSearch {
 public:
-  /// Makes the choices of all vertices (StrategySpace) and collects the values
-  /// that have users. All arguments except `orders` must outlive this object.
+  /// Makes the choices (ways of splitting) of all vertices (ops, arguments,
+  /// results), and collects the values that have users. All arguments except
+  /// `orders` must outlive this object.
   AxisSearch(ShardedGraph &graph, ArrayRef<std::vector<AxisAssignment>> orders,
              const dist::SubAxes &before, const Seeds &seeds,
              plan::ReshardPlanner &planner)
@@ -91,20 +96,21 @@ public:
     return pairs / std::max(uses, 1.0);
   }
 
-  /// Returns whether the search is too large to let the parts of an axis split
-  /// separate dims.
+  /// Returns whether the search would be too large if the parts (sub-axes) of
+  /// an axis could split separate dims.
   bool isTooLargeToMix() const {
     return work() > mostWorkOnMixing && pairsPerUse() > mostPairsPerUse;
   }
 
-  /// Finds the cheapest combination of choices and returns its cost; `choose`
-  /// applies it. A combination that costs `known` or more may be missed.
+  /// Finds the cheapest combination of choices and returns its cost. The graph
+  /// changes only when `choose` is called. A combination that costs `known` or
+  /// more may be missed.
   plan::Cost solve(const plan::Cost &known = plan::Cost::forbidden()) {
     bound = known;
     for (Value &value : values)
       price(value);
-    // With fewer sets of shardings per value, the modelled costs are less
-    // exact, but the elimination more often finds their minimum.
+    // With fewer sets of shardings per value, the modeled costs are less exact,
+    // but variable elimination more often finds the exact minimum.
     const bool isLarge = work() > mostWorkOnForms;
     plan::Assignment best = minimise(isLarge ? 1 : mostForms);
     if (!isLarge && !best.exact)
@@ -140,10 +146,10 @@ public:
   }
 
 private:
-  /// Searches again for a plan that breaks no rule, and replaces `best` if that
-  /// plan is cheaper. The search has a smaller cost bound, which excludes more
-  /// choices. Therefore fewer variables have to be frozen (fixed to a locally
-  /// best value).
+  /// Searches again for a plan that breaks no rule, and replaces `best` if the
+  /// new plan is cheaper. The second search has a smaller cost bound, which
+  /// excludes more choices. Therefore fewer variables have to be frozen (fixed
+  /// to a locally best value).
   void avoidBrokenRules(plan::Assignment &best) {
     bound = std::min(bound, plan::Cost{.penalty = brokenRulePenalty});
     if (plan::Assignment other = minimise(/*mostSets=*/1);
@@ -151,9 +157,9 @@ private:
       best = std::move(other);
   }
 
-  /// Builds the cost graph and finds its minimum. For each value, the number of
-  /// sets of two or more shardings in which the value may be kept is at most
-  /// `mostSets`.
+  /// Builds the cost graph and finds its minimum. A value may be kept in a set
+  /// of shardings. Sets of one or two shardings are always considered, larger
+  /// sets only up to `mostSets` sets in all per value.
   plan::Assignment minimise(size_t mostSets) const {
     plan::CostGraph costs;
     for (unsigned i = 0; i < graph.ops.size(); ++i) {
@@ -172,8 +178,8 @@ private:
     return best;
   }
 
-  /// Forbids combinations in which a parameter is written in another sharding
-  /// than it is read in.
+  /// Forbids combinations in which a parameter is read in one sharding and
+  /// written in another.
   void tieWrites(plan::CostGraph &costs) const {
     for (auto [read, write] : graph.writes())
       costs.addPairs(read, write,
@@ -195,16 +201,17 @@ private:
     return it - forms.begin();
   }
 
-  /// A value and its forms: all shardings in which its producer may produce it
-  /// or a user may need it.
+  /// A value of the graph, and its forms. A form is a sharding in which the
+  /// producer may produce the value or a user may need it.
   struct Value {
     RankedTensorType type;
     /// Number of times that the value is produced per microbatch: 1, or 1 /
     /// microbatches if it is produced once per step.
     double frequency = 1;
     std::vector<dist::Sharding> forms;
-    /// For each choice of the producer and of the users, the form (sharding)
-    /// that it produces or needs. Also the prices of reshards between forms.
+    /// By choice of the producer: the form (sharding) that the choice produces.
+    /// By choice of each user: the form that the choice needs. Also the prices
+    /// of reshards between forms.
     plan::SharedValue shared;
   };
 
@@ -232,9 +239,9 @@ private:
     }
   }
 
-  /// Prices the reshards of `value` between its forms (shardings). A reshard is
-  /// forbidden, without being planned, if no user needs its result or if it
-  /// would receive more bytes than the bound allows.
+  /// Computes the prices of reshards of `value` between its forms (shardings).
+  /// A reshard is forbidden, without being planned, if no user needs its result
+  /// or if it would receive more bytes than `bound`.
   void price(Value &value) const {
     const auto &forms = value.forms;
     std::vector<bool> isWanted(forms.size(), false);
@@ -242,7 +249,7 @@ private:
       for (uint32_t form : user.wantedForm)
         isWanted[form] = true;
     // Costs are compared by penalty and seconds before bytes. If the bound has
-    // any of these, no number of bytes excludes a reshard.
+    // a penalty or seconds, no number of bytes exceeds the bound.
     const double mostBytes = bound.penalty > 0 || bound.seconds > 0
                                  ? brokenRulePenalty
                                  : bound.bytes;
@@ -274,9 +281,9 @@ private:
                                : graph.function.getLoc();
   }
 
-  /// Emits an error at the first op that needs the whole batch, and fails. This
-  /// op is why the batch cannot be cut into microbatches, along which no
-  /// communication is possible.
+  /// Emits an error at the first op that needs the whole batch, and fails.
+  /// Because of this op, the batch cannot be cut into microbatches:
+  /// microbatches run one after another and cannot communicate.
   LogicalResult reportWholeBatch() {
     for (unsigned i = 0; i < graph.ops.size(); ++i)
       for (auto [tag, factor] :
@@ -290,8 +297,9 @@ private:
     return success();
   }
 
-  /// Emits an error about the first input that every microbatch would have to
-  /// read whole, and fails. The microbatches would then all compute the same.
+  /// Emits an error about the first input whose batch cannot be cut into
+  /// microbatches, and fails. If every microbatch read the whole input, all
+  /// microbatches would compute the same.
   LogicalResult reportWholeInput() {
     for (unsigned i = 0; graph.isArgument(i); ++i)
       if (choiceOf(i).cost.penalty >= brokenRulePenalty ||
@@ -352,16 +360,17 @@ private:
   StrategySpace space;
   /// All values that have users.
   std::vector<Value> values;
-  /// Upper bound: a solution must cost less than this.
+  /// Upper bound: the search may ignore solutions that cost this or more.
   plan::Cost bound;
-  /// By vertex: index of its choice in the solution that `solve` found.
+  /// By vertex (op, argument or result): index of its choice in the solution
+  /// that `solve` found.
   std::vector<unsigned> chosen;
 };
 } // namespace
 
 /// Assigns the parts (sub-axes) of an axis one after another. Returns the cost
-/// after the last part; its penalty is the sum over all parts. Fails if a part
-/// breaks a rule; the graph may then have parts assigned already.
+/// after the last part, with the penalties of all parts added. Fails if a part
+/// breaks a rule; earlier parts then stay assigned in the graph.
 static FailureOr<plan::Cost> assignApart(ShardedGraph &graph,
                                          const AxisAssignment &assignment,
                                          const dist::SubAxes &before,
@@ -395,9 +404,9 @@ pcc::shard::assignAxis(ShardedGraph &graph, const AxisAssignment &wanted,
   }
   plan::Cost cost = together->solve();
   if (knowsExperts(assignment.role)) {
-    // Searches again with axes that split only the batch, the sequence or the
-    // experts. There are fewer choices, so this search may be exact where the
-    // first one is not.
+    // Searches again without the choices in which the axis splits dims other
+    // than the batch, the sequence or the experts. With fewer choices, the
+    // second search may be exact where the first search is not.
     AxisAssignment other = assignment;
     other.movesTokens = false;
     AxisSearch named(graph, {{other}}, before, seeds, planner);

@@ -11,28 +11,30 @@ namespace pcc::shard {
 /// `graph` how it uses the parts of the axis, with the least total cost.
 /// `before` holds the axes assigned earlier, whose assignments stay. Costs
 /// (plan::Cost) are compared by these criteria, in this order: penalty, seconds
-/// (if a cluster is known), received bytes per rank, calls, memory.
+/// (if the planner has a cluster profile), received bytes per rank, calls,
+/// memory.
 ///
 /// The minimum is found by variable elimination. It is exact unless variables
 /// had to be frozen, that is, fixed to a locally best value
 /// (plan/search/Eliminate.h). The parts of an axis (sub-axes of prime size) are
-/// assigned together. Parts of an axis with role Free are also assigned one by
-/// one, and the cheaper plan is taken. If the search would be too large, the
-/// parts of an axis split only neighbouring factors (parts) of one dim.
+/// assigned together. For an axis with role Free, the search also assigns the
+/// parts one by one and keeps the cheaper plan. If the search would be too
+/// large, the parts of an axis may only split factors (parts of a dim) that are
+/// next to each other in one dim.
 ///
-/// Returns the cost of all axes assigned so far; its penalty is that of this
-/// axis alone. Fails, and changes nothing, if a seed (requested sharding) or
-/// the role of the axis cannot be fulfilled. If `reports`, emits an error at
-/// the op that causes this.
+/// Returns the cost of all axes assigned so far. The penalty in this cost
+/// counts only the rules that this axis breaks. Fails, and changes nothing, if
+/// a seed (requested sharding) or the role of the axis cannot be fulfilled. If
+/// `reports`, then emits an error at the op that causes the failure.
 mlir::FailureOr<plan::Cost>
 assignAxis(ShardedGraph &graph, const AxisAssignment &assignment,
            const dist::SubAxes &before, const Seeds &seeds,
            plan::ReshardPlanner &planner, bool reports);
 
-/// Assigns all axes at once and finds the minimum over all axes together. Each
-/// vertex may take the axes in any of `orders`. Fails without an error, and
-/// changes nothing, if no plan costs less than `known` or if there are too many
-/// choices.
+/// Assigns all axes at once and finds the minimum over all axes together.
+/// `orders` lists orders of the axes; each vertex (op, argument or result) may
+/// use any of them. Fails without an error, and changes nothing, if no plan
+/// costs less than `known` or if there are too many choices.
 mlir::LogicalResult assignAxesJointly(
     ShardedGraph &graph, llvm::ArrayRef<std::vector<AxisAssignment>> orders,
     const plan::Cost &known, const Seeds &seeds, plan::ReshardPlanner &planner);

@@ -14,9 +14,10 @@ static std::string textOf(Attribute attribute) {
   return text ? text.str() : "";
 }
 
-/// Returns the endpoint that describes `op` for `pcc explain`: the name of the
-/// op and of its ONNX node. For an op that reads a parameter, it is "weight"
-/// and the name of the parameter.
+/// Returns the endpoint (producer or reader of a value) that describes `op` for
+/// `pcc explain`. It contains the name of the op and of its ONNX node. For an
+/// op that reads a parameter, it contains "weight" and the name of the
+/// parameter.
 static dist::Endpoint endpointOf(Operation *op) {
   auto get = dyn_cast<graph::GetParameterOp>(op);
   StringRef node = graph::nodeName(op->getLoc());
@@ -80,8 +81,8 @@ Location pcc::shard::reshardLocation(Value value,
                          {endpointOf(value), {uses.begin(), uses.end()}});
 }
 
-/// The groups of a collective have equal sizes, and the ranks of each group
-/// have equal distances. Therefore the first group describes all of them.
+/// Stores size and rank distance of the first group only. All groups of a
+/// collective have equal sizes, and their ranks have equal distances.
 dist::PricedStep pcc::shard::pricedStep(const plan::ReshardStep &step,
                                         const dist::Mesh &mesh, bool isShared) {
   dist::PricedStep pricedStep;

@@ -10,27 +10,29 @@
 
 namespace pcc::shard {
 
-/// Returns what produces `value`, for `pcc explain`: the op or the function
-/// argument, with the decisions about it. If a reshard, pin or transfer
-/// produces `value`, returns what produces its operand.
+/// Returns the endpoint (op or function argument) that produces `value`, with
+/// the decisions about it, for `pcc explain`. If a reshard, a transfer or a pin
+/// (requested sharding) produces `value`, returns the endpoint that produces
+/// the operand of this op instead.
 dist::Endpoint endpointOf(mlir::Value value);
 
-/// Returns what reads the operand `use`, for `pcc explain`: an op, a pin of the
-/// model, or an output.
+/// Returns the reader of the operand `use`, for `pcc explain`: an op, a
+/// sharding that the model requests (pin), or an output.
 dist::Endpoint endpointOf(mlir::OpOperand &use);
 
-/// Returns an endpoint of a reshard for `pcc explain`. It describes `seed`, the
-/// requested sharding to which the result of `op` is pinned.
+/// Returns an endpoint (producer or reader) of a reshard for `pcc explain`. The
+/// endpoint describes `seed`, the requested sharding to which the result of
+/// `op` is pinned.
 dist::Endpoint pinEndpoint(mlir::Operation *op, const Seed &seed);
 
-/// Returns the location for a reshard of `value` that serves `uses`. It is the
-/// location of the value, with the cause of the reshard attached
-/// (dialects/dist/Decision.h).
+/// Returns the location for a reshard of `value` whose result is read by
+/// `uses`. It is the location of the value, with the cause of the reshard
+/// attached (dialects/dist/Decision.h).
 mlir::Location reshardLocation(mlir::Value value,
                                llvm::ArrayRef<dist::Endpoint> uses);
 
-/// Converts a step of a reshard to the form in which decisions store it.
-/// `isShared` marks a step that another reader needs, too. `step` must
+/// Converts `step`, a step of a reshard, to the form in which decisions store
+/// it. `isShared` is true if another reader needs this step, too. `step` must
 /// communicate.
 dist::PricedStep pricedStep(const plan::ReshardStep &step,
                             const dist::Mesh &mesh, bool isShared = false);

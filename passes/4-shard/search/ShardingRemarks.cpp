@@ -14,11 +14,12 @@ using namespace pcc;
 using namespace pcc::shard;
 
 namespace {
-/// Counts ops by a text that describes them, such as "30 in 4".
+/// Counts ops by a text that describes them, such as "30 in 4" (a dim of 30
+/// elements in 4 parts).
 class OpCounts {
 public:
-  /// Adds 1 to the number of ops with the text `what`. The first op of all is
-  /// remembered.
+  /// Adds 1 to the number of ops with the text `what`. The first op for which
+  /// this function is called is kept for `place`.
   void add(const std::string &what, Operation *op) {
     ++counts[what];
     if (!first)
@@ -26,7 +27,8 @@ public:
   }
   bool empty() const { return counts.empty(); }
 
-  /// Returns all texts with their numbers: "30 in 4 (12 ops), 101 in 4 (1 op)".
+  /// Returns all texts with their numbers of ops: "30 in 4 (12 ops), 101 in 4
+  /// (1 op)".
   std::string list() const {
     SmallVector<std::string> parts;
     for (auto &[what, count] : counts)

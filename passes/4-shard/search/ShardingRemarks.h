@@ -26,8 +26,9 @@ void remarkOnIdlePresets(mlir::func::FuncOp function);
 /// seeds (requested shardings) keep the sequence whole.
 void remarkOnWholeSequence(const ShardedGraph &graph, const dist::Axis &axis);
 
-/// Emits a remark if a weight has fewer experts than `experts` has parts, so
-/// that some ranks have copies of the same experts.
+/// Emits a remark if a weight has fewer experts than there are parts, so that
+/// some ranks have copies of the same experts. `experts` holds the sub-axes
+/// that divide the experts into parts.
 void remarkOnExperts(const ShardedGraph &graph, const dist::SubAxes &experts);
 
 } // namespace pcc::shard

@@ -11,9 +11,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Returns the tag of the dim that an axis with role `role` is for: Batch or
-/// Sequence. Whether the axis also divides experts does not matter. Returns
-/// None for other roles.
+/// Returns the tag of the dim that an axis with role `role` must split: Batch
+/// or Sequence. The tag does not depend on whether the axis divides experts as
+/// well. Returns None for other roles.
 static FactorTag tagOfRole(AxisRole role) {
   switch (role) {
   case AxisRole::Sequence:
@@ -29,9 +29,10 @@ static FactorTag tagOfRole(AxisRole role) {
   }
 }
 
-/// Returns whether a factor (dim, or part of a dim) with the tag `tag` counts
-/// as the dim that an axis with role `role` is for: the batch or the sequence.
-/// Heads within attention count as the sequence.
+/// Returns whether an axis with role `role` is meant for a factor (dim, or part
+/// of a dim) with the tag `tag`. Axes for the batch are meant for Batch. Axes
+/// for the sequence are meant for Sequence and for Head (heads within
+/// attention).
 static bool isTagOfRole(FactorTag tag, AxisRole role) {
   const FactorTag home = tagOfRole(role);
   return tag != FactorTag::None &&
@@ -44,8 +45,8 @@ static bool isInTime(ArrayRef<dist::SubAxis> parts) {
   return parts.front().axis == dist::timeAxis;
 }
 
-/// Returns whether `a` and `b`, two ways of splitting one vertex, use all axes
-/// in the same way.
+/// Returns whether `a` and `b`, two ways of splitting one op, use all axes in
+/// the same way.
 static bool sameSplit(const ShardedOp &a, const ShardedOp &b) {
   return a.axes == b.axes && a.through == b.through &&
          a.throughOperand == b.throughOperand &&
@@ -95,8 +96,8 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
   if (assignment.role == AxisRole::Storage)
     return divideStored(index, assignment, states);
   ArrayRef<dist::SubAxis> parts(assignment.parts);
-  // `decided` may hold parts of this axis that were assigned earlier. One
-  // sub-axis that covers these and the new parts replaces them.
+  // `decided` may hold parts of this axis that were assigned earlier. They are
+  // replaced by one sub-axis that covers the earlier and the new parts.
   llvm::erase_if(decided, [&](const dist::SubAxis &axis) {
     return axis.axis == parts.front().axis;
   });
@@ -111,8 +112,8 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
         seed ? pinnedCandidatesOf(state.op, parts, seed->sharding, decided, may)
              : candidatesOf(state.op, parts, seeds, may, assignment.mixesDims);
     addBeforeSequenceAxes(index, assignment, taken);
-    // The rule that the batch or the sequence must be split holds only if some
-    // candidate splits it. If none does, the rule is not broken.
+    // The batch or the sequence must be split only if some candidate can split
+    // it. If no candidate can, leaving it whole breaks no rule.
     const bool mustSplit = mustSplitRoleDim(index, assignment) &&
                            llvm::any_of(taken, [&](const ShardedOp &op) {
                              return splitsRoleDim(index, op, assignment);
@@ -170,8 +171,8 @@ void StrategySpace::divideStored(unsigned index,
 }
 
 /// Returns whether vertex `index` of the graph casts a tensor that is stored
-/// divided. If the cast is divided as well, its narrow result is gathered,
-/// which receives fewer bytes.
+/// divided among ranks. If the cast is divided as well, the narrow result is
+/// gathered instead of the wide tensor, so fewer bytes are received.
 static bool castsStored(const ShardedGraph &graph, const StoredWeights &stored,
                         unsigned index) {
   return isa_and_present<graph::CastOp>(graph.ops[index].op) &&
@@ -206,10 +207,11 @@ void StrategySpace::followStored(unsigned index,
   states = std::move(next);
 }
 
-/// Puts the new axis, which splits heads, before an axis of the sequence (`cp`)
-/// that splits the same heads. An axis of the sequence splits heads within
-/// attention, and tokens before and after it. An axis that splits heads
-/// everywhere must be major to it; otherwise both axes communicate:
+/// Adds candidates in which the new axis, which splits heads, is major to an
+/// axis of the sequence (`cp`) that splits the same heads. An axis of the
+/// sequence splits heads within attention, and tokens before and after
+/// attention. The new axis splits heads everywhere. If `cp` is major, a reshard
+/// from tokens to heads communicates over both axes:
 ///
 ///    [32@cp, 8@tp] to [-, 8@cp+tp]:   moves over both axes
 ///    [32@cp, 8@tp] to [-, 8@tp+cp]:   an all-to-all over cp
@@ -236,13 +238,13 @@ void StrategySpace::addBeforeSequenceAxes(
     }
 }
 
-/// An axis may always split the dim of its role. Inside of the expert region,
-/// more is allowed:
+/// An axis may always split the dim of its role (the batch or the sequence).
+/// Inside of the expert region (the ops around the experts), more is allowed:
 ///
 ///  - An axis that divides experts may split anything. Without `movesTokens`,
 ///    it may split only the dim of its role and experts.
-///  - Another axis may split anything but experts and weights. Without
-///    `movesTokens`, it may split only the dim of its role.
+///  - An axis that does not divide experts may split anything but experts and
+///    weights. Without `movesTokens`, it may split only the dim of its role.
 bool StrategySpace::mayTakeNearExperts(unsigned index, FactorTag tag,
                                        const AxisAssignment &assignment) const {
   if (isTagOfRole(tag, assignment.role))
@@ -293,8 +295,8 @@ bool StrategySpace::mayTake(unsigned index, const Strategy &strategy,
     return false;
   if (!inTime && !keepsOrder(index, strategy, assignment.role))
     return false;
-  // A tensor that is stored divided must not be partial: partial sums are
-  // reduced before.
+  // A tensor that is stored divided (ZeRO, FSDP) must not be partial: partial
+  // sums are reduced before the tensor is stored.
   if (strategy.kind == Strategy::Through && !inTime &&
       assignment.role != AxisRole::Tensor && stored.contains(index))
     return false;
@@ -319,9 +321,9 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
   const ShardedOp &op = graph.ops[index];
   if (strategy.kind == Strategy::Through)
     // Partial sums over the batch may be sent to another stage before they are
-    // reduced. They are then reduced where they would be without stages. Other
-    // partial sums are reduced before the transfer, unless the transfer belongs
-    // to the update.
+    // reduced. The reduction is then at the op where it would be without
+    // stages. Other partial sums are reduced before the transfer, unless the
+    // transfer belongs to the update.
     return inTime ? graph.readsSumsInTime(index)
                   : !isTransfer(op) || role == AxisRole::Batch ||
                         graph.runsOncePerStep(index);
@@ -367,9 +369,10 @@ double StrategySpace::penaltyOf(unsigned index, const ShardedOp &before,
          (megatron.isBroken(index, after, part) ? 1 : 0);
 }
 
-/// In two cases, an input may stay whole. Ranks may each have all of an input
-/// that a seed (requested sharding) pins. Microbatches may each have all of an
-/// input if some op reads the batch of the whole step.
+/// An input with a batch must be split, with two exceptions. An input that a
+/// seed (requested sharding) pins may be whole on every rank. An input from
+/// which some op reads the batch of the whole step may be whole in every
+/// microbatch.
 bool StrategySpace::leavesBatchWhole(unsigned index, const ShardedOp &op,
                                      const dist::SubAxis &part) const {
   if (!graph.isArgument(index) || (graph.seedOf(index) && !isInTime(part)) ||

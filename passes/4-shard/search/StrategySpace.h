@@ -17,9 +17,9 @@
 namespace pcc::shard {
 
 /// Returns whether an axis with role `role` may use `strategy`, a way of using
-/// the axis, at vertex `index` (an op of the graph). The extra rules of models
-/// with divided experts are left to StrategySpace. `inTime` must be true only
-/// for the time axis `mb`.
+/// the axis, at vertex `index` (an op of the graph). Does not check the
+/// additional rules of models with divided experts; StrategySpace checks them.
+/// `inTime` must be true only for the time axis `mb`.
 bool mayTake(const ShardedGraph &graph, unsigned index,
              const Strategy &strategy, AxisRole role, bool inTime = false);
 
@@ -28,7 +28,7 @@ bool mayTake(const ShardedGraph &graph, unsigned index,
 /// function trains, because partial sums can then accumulate over microbatches.
 bool mayCutInTime(const ShardedGraph &graph, graph::FactorKind kind);
 
-/// A mesh axis, or some of its sub-axes, that the search assigns in one go.
+/// A mesh axis, or some of its sub-axes, that the search assigns in one step.
 struct AxisAssignment {
   /// The sub-axes to assign. They belong to one mesh axis, have prime sizes,
   /// and are sorted major first.
@@ -39,24 +39,27 @@ struct AxisAssignment {
   /// (ExpertDims.h). If false, it may split only the dims of its role: the
   /// batch or the sequence, and the experts.
   bool movesTokens = true;
-  /// Whether the parts of the axis may split different dims. This matters if a
-  /// factor (dim, or part of a dim) has too few elements for all parts of the
-  /// axis. If true, the remaining parts may split any other factor; if false,
-  /// only the next factor of the same dim.
+  /// Whether the parts (sub-axes) of the axis may split different dims. This
+  /// matters if a factor (dim, or part of a dim) has too few elements for all
+  /// parts of the axis. If true, the remaining parts may split any other
+  /// factor; if false, only the next factor of the same dim.
   bool mixesDims = true;
 };
 
 /// One choice of a vertex (op, argument or result) in the search: a way of
 /// splitting it, with its cost.
 struct OpChoice {
-  /// The vertex with the axes that this choice assigns to it.
+  /// The vertex (op, argument or result) with the axes that this choice assigns
+  /// to it.
   ShardedOp op;
   /// Cost of the choice without the reshards of operands and results:
   /// communication inside of the op, computation, memory and broken rules.
   plan::Cost cost;
-  /// By operand: the sharding in which the vertex needs it.
+  /// By operand: the sharding in which the vertex (op, argument or result)
+  /// needs the operand.
   llvm::SmallVector<dist::Sharding, 2> operands;
-  /// By result: the sharding in which the vertex produces it.
+  /// By result: the sharding in which the vertex (op, argument or result)
+  /// produces the result.
   llvm::SmallVector<dist::Sharding, 1> results;
 };
 
@@ -65,17 +68,18 @@ struct OpChoice {
 /// its choices are the values of that variable (AxisSearch.h).
 class StrategySpace {
 public:
-  /// Makes the choices of all vertices (ops, arguments, results). `orders`
-  /// lists orders of the same assignments. Each vertex may take the axes in any
-  /// of these orders, whatever other vertices do. `before` holds the axes
-  /// assigned earlier. The graph, the seeds and the planner must outlive this
-  /// object.
+  /// Makes the choices of all vertices (ops, arguments, results). Each element
+  /// of `orders` lists all assignments in another order. A vertex may use any
+  /// of these orders, whatever other vertices use. `before` contains the axes
+  /// assigned earlier. `graph`, `seeds` (requested shardings) and `planner`
+  /// must outlive this object.
   StrategySpace(const ShardedGraph &graph,
                 llvm::ArrayRef<std::vector<AxisAssignment>> orders,
                 const dist::SubAxes &before, const Seeds &seeds,
                 plan::ReshardPlanner &planner);
 
-  /// Returns the choices of vertex `op` of the graph. There is at least one.
+  /// Returns the choices (ways of splitting, with costs) of vertex `op` of the
+  /// graph. There is at least one.
   const std::vector<OpChoice> &choicesOf(unsigned op) const {
     return choices[op];
   }
@@ -86,33 +90,34 @@ public:
                          llvm::ArrayRef<AxisAssignment> assignments);
 
 private:
-  /// A way of splitting a vertex, while axes are assigned to it one after
-  /// another, and the penalty for the rules that it breaks so far.
+  /// A way of splitting a vertex (op, argument or result) while axes are
+  /// assigned one after another. Also the penalty for the rules that this way
+  /// breaks so far.
   struct SearchState {
     ShardedOp op;
     double penalty = 0;
   };
   using States = llvm::SmallVector<SearchState, 0>;
 
-  /// Adds `state` to `states`. If `states` already contains a state that splits
-  /// the vertex in the same way, keeps only one of them, with the smaller
-  /// penalty.
+  /// Adds `state`, a way of splitting an op, to `states`. If an equal way is in
+  /// `states` already, keeps only the one with the smaller penalty.
   static void add(SearchState state, States &states);
   /// Replaces each of `states`, ways of splitting vertex `index` of the graph,
-  /// by the ways that follow when the axis of `assignment` is assigned, too.
-  /// Adds the axis to `decided`, unless the assignment has role Storage.
+  /// by all ways that result when the axis of `assignment` is assigned in
+  /// addition. Adds the axis to `decided`, unless the assignment has role
+  /// Storage.
   void assign(unsigned index, const AxisAssignment &assignment,
               dist::SubAxes &decided, States &states) const;
   /// Assigns an axis of role Storage (ZeRO, FSDP). If the result of vertex
   /// `index` of the graph is stored divided among ranks, each of `states` is
-  /// replaced by states that also split it over the parts of the axis that it
-  /// does not use yet. Otherwise calls followStored.
+  /// replaced. The new states split the result over the parts of the axis that
+  /// the old state does not use yet. Otherwise calls followStored.
   void divideStored(unsigned index, const AxisAssignment &assignment,
                     States &states) const;
   /// Assigns an axis of role Storage (ZeRO, FSDP) to a vertex whose result is
   /// not stored divided among ranks. An op of the optimizer update, or a cast
-  /// of a tensor that is stored divided, may be split over the parts as well.
-  /// Other vertices do not change.
+  /// of a tensor that is stored divided, may be split over the parts of the
+  /// axis. Other vertices do not change.
   void followStored(unsigned index, const AxisAssignment &assignment,
                     States &states) const;
   /// Returns whether vertex `index` of the graph may use `strategy` for the
@@ -128,13 +133,13 @@ private:
                   AxisRole role) const;
   /// For a model with divided experts: returns whether the axis of `assignment`
   /// may split a factor (dim, or part of a dim) with the tag `tag` of vertex
-  /// `index` of the graph. The role of the axis must be one for which
-  /// knowsExperts is true.
+  /// `index` of the graph. The role of the axis must be one that exists only in
+  /// models with divided experts.
   bool mayTakeNearExperts(unsigned index, FactorTag tag,
                           const AxisAssignment &assignment) const;
-  /// Appends to `candidates` copies in which the axis of `assignment`, which
-  /// splits heads, is major to the axes of the sequence that split the same
-  /// heads.
+  /// Appends to `candidates` copies of those candidates in which the axis of
+  /// `assignment` and an axis of the sequence split the same heads. In a copy,
+  /// the axis of `assignment` is major to the axis of the sequence.
   void
   addBeforeSequenceAxes(unsigned index, const AxisAssignment &assignment,
                         llvm::SmallVectorImpl<ShardedOp> &candidates) const;
@@ -147,15 +152,15 @@ private:
   /// axis.
   bool splitsRoleDim(unsigned index, const ShardedOp &op,
                      const AxisAssignment &assignment) const;
-  /// Returns the penalty for the rules that are broken when vertex `index` of
-  /// the graph, split as `before`, is split as `after`, which uses `part` of
-  /// the axis.
+  /// Returns the penalty for the rules that are broken if vertex `index` of the
+  /// graph, so far split as `before`, is split as `after`. `after` uses one
+  /// more sub-axis, `part`.
   double penaltyOf(unsigned index, const ShardedOp &before,
                    const ShardedOp &after, const dist::SubAxis &part,
                    AxisRole role) const;
   /// Returns whether vertex `index` of the graph is an input of the model with
   /// a batch, and `op`, a way of splitting the vertex, does not split the batch
-  /// over `part`.
+  /// over the sub-axis `part`.
   bool leavesBatchWhole(unsigned index, const ShardedOp &op,
                         const dist::SubAxis &part) const;
   /// Returns the finished choice for vertex `index` of the graph, split as in
@@ -171,10 +176,11 @@ private:
   SequenceOps tokens;
   /// Whether `--reproducible` fixes the order of sums over the batch.
   bool ordersSums;
-  /// The expert region (ops around the experts). Present only if the role of
-  /// some assignment is one for which knowsExperts is true.
+  /// The expert region (ops around the experts). Present only if an axis to
+  /// assign has a role that exists only in models with divided experts.
   std::optional<ExpertRegion> experts;
-  /// By vertex: its choices.
+  /// By vertex (op, argument or result): its choices, that is, ways of
+  /// splitting it.
   std::vector<std::vector<OpChoice>> choices;
 };
 

@@ -26,8 +26,8 @@ static bool exists(const std::string &path) {
   return fs::exists(fs::symlink_status(path, ignored));
 }
 
-/// Returns whether the bundle may replace `path`: an older bundle or an empty
-/// directory, but not a symbolic link to one.
+/// Returns whether a new bundle may replace `path`. True for an older bundle or
+/// an empty directory, false for a symbolic link to one of them.
 static bool isReplaceable(const std::string &path) {
   std::error_code ignored;
   return fs::is_directory(fs::symlink_status(path, ignored)) &&
@@ -105,8 +105,9 @@ Status BundleFolder::remove(std::string_view name) {
                : Status::success();
 }
 
-/// Renames an old bundle before the new one takes its path, and erases the old
-/// bundle last. rename() alone could not replace a directory that has files.
+/// Renames an old bundle first, then renames the new bundle to its final path,
+/// and erases the old bundle last. rename() alone cannot replace a directory
+/// that contains files.
 Status BundleFolder::finish() {
   std::error_code error;
   const std::string old = temporary.path() + ".old";

@@ -18,9 +18,9 @@ namespace pcc::emit {
 /// are relative to the bundle. All errors have exit code 7.
 class BundleFolder {
 public:
-  /// Creates the temporary directory for the bundle with path `bundle`. Fails
-  /// if this path exists and is neither a bundle nor an empty directory. Must
-  /// be called before all other methods.
+  /// Creates the temporary directory, which finish() later renames to the path
+  /// `bundle`. Fails if this path exists and is neither a bundle nor an empty
+  /// directory. Must be called before all other methods.
   Status create(const std::string &bundle);
   /// Returns the path, within the temporary directory, of the file `name` of
   /// the bundle.
@@ -30,8 +30,8 @@ public:
   Status write(std::string_view name, std::string_view bytes);
   /// Copies the file at path `from` into the bundle, as file `name`.
   Status copy(const std::string &from, std::string_view name);
-  /// Makes `name` a second name (hard link) of the bundle's file `existing`. If
-  /// the file system allows no further link, makes a copy.
+  /// Makes `name` a second name (hard link) of the bundle's file `existing`.
+  /// Copies the file if the file system allows no further link.
   Status link(std::string_view existing, std::string_view name);
   /// Creates the empty folder `name` in the bundle.
   Status makeFolder(std::string_view name);
@@ -48,7 +48,7 @@ public:
 private:
   /// Path of the finished bundle, without trailing slashes.
   std::string bundle;
-  /// The temporary directory.
+  /// Directory that holds the bundle's files until finish() renames it.
   runtime::ScopedFolder temporary;
 };
 

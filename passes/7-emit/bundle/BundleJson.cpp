@@ -25,8 +25,8 @@ static std::string typeName(program::ElementType type) {
 namespace {
 /// Order in which the file of a weight stores the weight's dims. A program may
 /// use a weight transposed, but bundle.json shows the dims in the order of the
-/// file, which is that of the model. If the program also slices or reshapes a
-/// weight, bundle.json shows the dims of the program.
+/// file, which is that of the model. If the program slices or reshapes the
+/// weight, bundle.json shows the program's dims instead.
 struct StoredView {
   /// Computes `order` from the transposes that `parameter` applies to the
   /// stored weight.
@@ -50,8 +50,8 @@ struct StoredView {
   std::vector<size_t> order;
 
 private:
-  /// Adds one more transpose to `order`. Dim i of the transpose's result is dim
-  /// permutation[i] of its operand.
+  /// Updates `order` for one more transpose of the weight. Dim i of the
+  /// transpose's result is dim permutation[i] of its operand.
   void append(const std::vector<int32_t> &permutation) {
     std::vector<size_t> inverse(order.size());
     if (permutation.size() != order.size()) {
@@ -64,8 +64,8 @@ private:
       dim = inverse[dim];
   }
 
-  /// Whether the program applies a step to the weight that is neither a
-  /// transpose nor a cast.
+  /// Whether the program transforms the weight by a step that is neither a
+  /// transpose nor a cast, such as a reshape or a slice.
   bool isReshaped = false;
 };
 
@@ -115,8 +115,8 @@ private:
     return list;
   }
 
-  /// Returns one object per stage. Its flops are those of one step, summed over
-  /// all ranks of the stage.
+  /// Returns one object per stage. The field `flops` is the sum over all ranks
+  /// of the stage in one step.
   Json stagesJson() {
     Json list = Json::array();
     const int64_t perPosition =
@@ -141,8 +141,9 @@ private:
     return static_cast<int64_t>(flops.ofStep(facts, stage));
   }
 
-  /// Returns the part of flopsOf() that recomputes activations in the backward
-  /// pass (activation checkpointing).
+  /// Returns the flops that a stage spends in one step, on one rank, on
+  /// recomputing activations in the backward pass (activation checkpointing).
+  /// flopsOf() includes these flops.
   int64_t recomputedFlopsOf(int stage) const {
     auto flops =
         ModuleOp(facts.module)
@@ -170,7 +171,8 @@ private:
     return sum;
   }
 
-  /// Returns the layout of one dim; bundleJson() shows the form.
+  /// Returns the layout of one dim as a list of factors, such as [[3], [64,
+  /// ["tp", 1, 2]]] (see bundleJson()).
   static Json dimJson(const dist::DimSharding &dim) {
     Json factors = Json::array();
     for (const dist::Factor &factor : dim.factors) {
@@ -206,8 +208,8 @@ private:
   }
 
   /// Returns name and layout of each of `ports`, the inputs or outputs of the
-  /// model. Leaves out a port that the pipeline position neither reads nor
-  /// computes, and that therefore has no buffer.
+  /// model. Leaves out a port without a buffer: the pipeline position neither
+  /// reads nor computes it.
   template <typename PortT>
   Json localPortsJson(const std::vector<std::unique_ptr<PortT>> &ports) const {
     Json list = Json::array();
@@ -236,8 +238,8 @@ private:
     return actions;
   }
 
-  /// Returns one object per position (virtual pipeline rank), which describes
-  /// its program.
+  /// Returns one object per position (virtual pipeline rank) with a description
+  /// of the position's program.
   Json programsJson() {
     Json list = Json::array();
     for (int position = 0; position < facts.numPositions(); ++position) {

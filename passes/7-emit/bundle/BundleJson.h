@@ -8,15 +8,16 @@
 namespace pcc::emit {
 
 /// Returns the text of bundle.json, the description of a bundle (the directory
-/// that pcc writes): one line of JSON. It has the fields that `pcc inspect
-/// --json` prints, except that it has a list `programs` with one entry per
-/// pipeline position instead of the list `ranks`.
+/// that pcc writes): one line of JSON. The fields are those that `pcc inspect
+/// --json` prints, with one difference: the list `programs`, with one entry per
+/// pipeline position, replaces the list `ranks`.
 ///
-/// Entries describe the parts of weights, inputs and outputs on all ranks by
-/// layouts. runtime/program/Inspect.h computes the index ranges of each rank
-/// from them. A layout lists the factors of each dim. A factor is its size and
-/// the axes that split it, as [name, pre, size] (`pre`: product of the sizes of
-/// the preceding sub-axes):
+/// A layout describes which part of a weight, input or output each rank holds.
+/// runtime/program/Inspect.h computes the index ranges of each rank from the
+/// layout. A layout lists the factors of each dim (a dim of size 192 may be 3 ·
+/// 64). A factor is written as its size and the mesh axes that split it, each
+/// as [name, pre, size]. `pre` is the product of the sizes of the axis's
+/// preceding sub-axes:
 ///
 ///   "layout": [[[3], [64, ["tp", 1, 2]]], …]    dim 0 is [3, 64@tp] of tp=2
 std::string bundleJson(const ModelFacts &facts,

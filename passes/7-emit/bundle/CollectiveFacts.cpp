@@ -20,15 +20,15 @@ bool CollectiveFacts::isEqualButCount(const CollectiveFacts &other) const {
   return fields(*this) == fields(other);
 }
 
-/// Returns the description of `collective`. `group` is the index in
-/// `facts.groups` of its groups of ranks.
+/// Returns the description of `collective`. `facts.groups[group]` are the
+/// sub-axes over which the collective runs.
 static CollectiveFacts factsOf(const ModelFacts &facts,
                                dist::CollectiveOp collective, int group) {
   RankedTensorType operand = graph::tensorType(collective.getInput());
   CollectiveFacts entry;
   entry.isMost = !collective.getRows().empty();
-  // A collective that moves rows selected at run time may send rows between any
-  // two ranks, so it is listed as an all-to-all.
+  // A collective whose rows are selected at run time may send rows between any
+  // two ranks. List it as an all-to-all, whatever its own kind is.
   const auto kind =
       entry.isMost ? dist::CollectiveKind::AllToAll : collective.getKind();
   entry.kind = dist::toString(kind);
@@ -48,9 +48,9 @@ static CollectiveFacts factsOf(const ModelFacts &facts,
   return entry;
 }
 
-/// Adds `collective` to the entry of `entries` that equals `entry`, or appends
-/// `entry` if there is none. A collective whose ONNX node has no name always
-/// gets an entry of its own.
+/// Adds `collective` to the element of `entries` that equals `entry`. If there
+/// is none, first appends `entry`. A collective whose ONNX node has no name
+/// always gets an entry of its own.
 static void addEntry(std::vector<CollectiveFacts> &entries,
                      CollectiveFacts entry, dist::CollectiveOp collective) {
   auto same = llvm::find_if(entries, [&](const CollectiveFacts &other) {
@@ -77,8 +77,10 @@ std::vector<CollectiveFacts> emit::collectivesOf(const ModelFacts &facts,
   return entries;
 }
 
-/// Prices all messages by the link between the first two members of the group
-/// of rank 0. Their distance, in ranks, determines the kind of link.
+/// Assumes that all messages of the collective use one kind of link: the link
+/// between the first two members of the group of rank 0. The distance between
+/// the two, in ranks, determines the kind of link (within a node or between
+/// nodes).
 double emit::secondsOf(const ModelFacts &facts, dist::CollectiveOp collective,
                        const plan::Cluster &cluster) {
   const int group = facts.groupOf(collective);

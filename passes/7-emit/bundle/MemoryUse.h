@@ -15,17 +15,17 @@ namespace pcc::emit {
 /// Bytes that each rank of one position (virtual pipeline rank) holds, by
 /// purpose.
 struct PositionMemory {
-  /// For each weight, by name, the bytes of the part that one rank holds. A
-  /// weight that the pipeline position uses with two shardings has two parts,
-  /// which are added.
+  /// Bytes of the part of each weight that one rank holds, by the weight's
+  /// name. If the pipeline position uses a weight with two shardings, the value
+  /// is the sum of the bytes of both parts.
   std::map<std::string, int64_t> weights;
-  /// Bytes of the optimizer state.
+  /// Bytes of the part of the optimizer state that one rank holds.
   int64_t state = 0;
   /// Bytes of the arena, the memory that holds all values computed during a
   /// step.
   int64_t arena = 0;
-  /// Bytes of the arena that hold gradients until the update, or their sums
-  /// over microbatches. Included in `arena`.
+  /// Bytes of the arena that hold gradients until the optimizer update, summed
+  /// over microbatches where needed. Included in `arena`.
   int64_t gradients = 0;
   /// Indices of the stages that the pipeline position runs.
   std::vector<int> stages;
@@ -45,9 +45,9 @@ std::vector<PositionMemory>
 memoryOf(const ModelFacts &facts, const std::vector<PositionProgram> &programs);
 
 /// Sets `positions` to the memory that each rank of each pipeline position of
-/// `module` needs. Phase 7-emit must have processed `module`. Writes the
-/// programs in memory, only to measure them. Exit codes are those of
-/// writePrograms().
+/// `module` needs. The passes of phase 7-emit must have run on `module`. Builds
+/// the programs of all positions only to measure them, and writes no file. Exit
+/// codes are those of writePrograms().
 Status memoryOf(mlir::ModuleOp module, std::vector<PositionMemory> &positions);
 
 /// Returns exit code 6 if a rank of any pipeline position holds more bytes than

@@ -14,9 +14,10 @@ using namespace pcc;
 using namespace pcc::emit;
 
 namespace {
-/// Estimated seconds of actions and of messages between stages, by the
-/// bandwidths and speeds of the module's cluster. The constructor computes the
-/// seconds of every function, so that lookups are cheap.
+/// Estimated seconds of actions (runs of a stage function) and of messages
+/// between stages. The estimates use the bandwidths and speeds of the module's
+/// cluster. The constructor computes the seconds of every function, so that
+/// lookups are cheap.
 class StepPrices {
 public:
   explicit StepPrices(const ModelFacts &facts)
@@ -28,9 +29,9 @@ public:
         seconds[function] = secondsOf(function);
   }
 
-  /// Returns two functions for the simulation: one gives the estimated seconds
-  /// of an action, the other those of a message. They refer to this object,
-  /// which must outlive them.
+  /// Returns two functions for the simulation: one returns the estimated
+  /// seconds of an action, the other returns those of a message. Both functions
+  /// refer to this object, which must outlive them.
   plan::ActionCosts costs() const {
     return {.seconds =
                 [this](const plan::Action &action) {
@@ -52,8 +53,9 @@ private:
   }
 
   /// Returns the estimated seconds of one call of `function`: the sum over its
-  /// ops, as if collectives did not overlap with other ops. Ops without
-  /// operands, sends, and collectives that exchange nothing take no time.
+  /// ops, as if collectives did not overlap with other ops. Counts 0 seconds
+  /// for ops without operands, sends, and collectives whose groups have one
+  /// rank.
   double secondsOf(func::FuncOp function) const {
     double sum = 0;
     for (Operation &op : function.front().without_terminator())
@@ -68,9 +70,9 @@ private:
 
   /// Returns the estimated seconds of one message from stage `from` to stage
   /// `to`. A message has the mean size of all transfers between these stages.
-  /// It travels between two ranks with equal coordinates, one of each stage's
-  /// pipeline position. Returns 0 for stages of one position, which exchange no
-  /// messages.
+  /// The sender and the receiver are ranks with equal coordinates except for
+  /// the pipeline position. Returns 0 if both stages belong to one position,
+  /// since they exchange no messages.
   double messageSeconds(int from, int to) const {
     double bytes = 0, count = 0;
     for (const StageTransfer &transfer : facts.transfers)

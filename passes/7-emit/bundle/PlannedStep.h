@@ -13,11 +13,11 @@ namespace pcc::emit {
 /// timeline has one row per position (virtual pipeline rank), since all ranks
 /// of a position execute the same program.
 ///
-/// Durations are estimates by the speeds and bandwidths of the module's
+/// Durations are estimates. They use the speeds and bandwidths of the module's
 /// cluster. The time of an action follows from the flops, bytes and collectives
 /// of its ops, and the time of a message from its bytes. The timeline also
-/// shows the memory that weights, gradients and activations take. Equal facts
-/// give equal timelines.
+/// shows the memory that weights, gradients and activations need. Equal
+/// arguments give equal timelines.
 runtime::Timeline plannedStep(const ModelFacts &facts,
                               const std::vector<PositionProgram> &programs);
 

@@ -17,17 +17,17 @@
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns the path of `file`, a weight file of `program`: relative to the
-/// program's root of weights if it has one.
+/// Returns the path of `file`, a weight file of `program`. If the program has a
+/// root folder of weights, the path starts with that folder.
 static std::string pathOf(const program::ProgramT &program,
                           const program::WeightFileT &file) {
   return program.weights_root.empty() ? file.path
                                       : program.weights_root + "/" + file.path;
 }
 
-/// Largest size, in bytes, of a file of which describe() hashes every byte, for
-/// the option `--check-weights`. For larger files only sampled pages are
-/// hashed.
+/// Largest size, in bytes, of a file for which describe() hashes all bytes, for
+/// the option `--check-weights`. For larger files, describe() hashes sampled
+/// pages only.
 static constexpr uint64_t wholeHashLimit = uint64_t(1) << 30;
 
 /// Returns the xxh3 hash of all bytes of the file at `path`, or 0 if it cannot
@@ -57,9 +57,10 @@ static Status describe(const std::string &path, program::WeightFileT &file) {
   return Status::success();
 }
 
-/// Checks that each weight lies within its file. An import, or the writing of a
-/// dump (IR file), has recorded the offsets; the file may have changed since.
-/// Returns exit code 3 if a weight extends beyond the end of its file.
+/// Checks that each weight lies within its file. The offsets were recorded when
+/// the model was imported or an IR file was written, and the weight file may
+/// have changed since then. Returns exit code 3 if a weight extends beyond the
+/// end of its file.
 static Status checkRanges(const program::ProgramT &program) {
   for (const auto &parameter : program.parameters) {
     if (parameter->file < 0)
@@ -77,8 +78,8 @@ static Status checkRanges(const program::ProgramT &program) {
   return Status::success();
 }
 
-/// Reads each file once, although the programs of several pipeline positions
-/// list it.
+/// Describes each file once, even if the programs of several pipeline positions
+/// list the file.
 Status emit::describeWeightFiles(std::vector<PositionProgram> &programs) {
   std::map<std::string, program::WeightFileT> known;
   for (PositionProgram &program : programs)
@@ -98,9 +99,9 @@ Status emit::describeWeightFiles(std::vector<PositionProgram> &programs) {
 }
 
 namespace {
-/// Copies the weights of one pipeline position to one new safetensors file.
-/// Parameters that read the same range of bytes of one old file share one copy
-/// of the range.
+/// Copies the weights of one pipeline position to one new safetensors file. If
+/// several parameters read one range of bytes of a model's weight file, the new
+/// file has one copy of the range.
 class WeightPacker {
 public:
   WeightPacker(program::ProgramT &program, BundleFolder &folder,
@@ -116,14 +117,16 @@ public:
   }
 
 private:
-  /// Range of bytes of a weight file of the model, and its place in the new
-  /// file. `offset` and `length` are in bytes, relative to the start of the old
-  /// file.
+  /// Range of bytes of a weight file of the model (old file), and its place in
+  /// the bundle's weight file (new file). `offset` and `length` are in bytes;
+  /// `offset` is relative to the start of the old file.
   struct PackedRange {
-    /// Index of the old file in the list of files of the program.
+    /// Index, in the program's list of files, of the model's weight file that
+    /// contains the range.
     int32_t file;
     uint64_t offset, length;
-    /// Byte offset in the new file, counted from the end of its header.
+    /// Byte offset of the range in the bundle's weight file, counted from the
+    /// end of the file's header.
     uint64_t target = 0;
     auto operator<=>(const PackedRange &other) const {
       return std::tie(file, offset, length) <=>
@@ -131,8 +134,8 @@ private:
     }
   };
 
-  /// Collects in `pieces` the ranges that the parameters read, each once, with
-  /// their places in the new file. Collects in `entries` the tensors of the new
+  /// Collects in `pieces` each range of bytes that parameters read, once, with
+  /// its place in the new file. Collects in `entries` the tensors of the new
   /// file.
   void collect() {
     uint64_t end = 0;
@@ -152,8 +155,8 @@ private:
     }
   }
 
-  /// Writes the new file: its header, then the content of the ranges one after
-  /// another.
+  /// Writes the bundle's weight file: its header, then the bytes of all ranges
+  /// in the order of `pieces`.
   Status writeFile() {
     const std::string head = runtime::safetensorsHeader(entries);
     dataAt = head.size();
@@ -173,8 +176,8 @@ private:
                              "' of the bundle: " + std::strerror(errno));
   }
 
-  /// Maps an old weight file. Returns exit code 3 if it has changed since
-  /// describeWeightFiles() read it.
+  /// Maps a weight file of the model into memory. Returns exit code 3 if the
+  /// file has changed since describeWeightFiles() read it.
   Status openSource(const program::WeightFileT &file,
                     runtime::MappedFile &source) const {
     const std::string path = pathOf(program, file);
@@ -204,9 +207,9 @@ private:
     return source.checkUnchanged(CannotRead);
   }
 
-  /// Changes all parameters of the program to read the new file, which replaces
-  /// all others in the program's list. Sets its modification time to 0, which
-  /// stands for unknown, because copying a bundle changes the time.
+  /// Changes all parameters of the program to read the bundle's weight file. It
+  /// becomes the only file in the program's list. Sets the file's modification
+  /// time to 0, which means unknown, because copying a bundle changes the time.
   Status redirect() {
     auto file = std::make_unique<program::WeightFileT>();
     PCC_RETURN_IF_ERROR(describe(folder.path(name), *file));
@@ -228,13 +231,14 @@ private:
   program::ProgramT &program;
   BundleFolder &folder;
   std::string name;
-  /// Names, types and shapes of the tensors of the new file.
+  /// Names, types and shapes of the tensors of the bundle's weight file.
   std::vector<runtime::SafetensorsEntry> entries;
   std::vector<PackedRange> pieces;
   /// Maps (old file, offset, length) of each range to its byte offset in the
-  /// new file, counted from the end of the header.
+  /// new file, counted from the end of the header. The old file is that of the
+  /// model, the new one that of the bundle.
   std::map<std::tuple<int32_t, uint64_t, uint64_t>, uint64_t> known;
-  /// Size of the header of the new file in bytes.
+  /// Size of the header of the bundle's weight file, in bytes.
   uint64_t dataAt = 0;
 };
 } // namespace

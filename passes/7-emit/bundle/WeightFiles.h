@@ -8,10 +8,11 @@
 
 namespace pcc::emit {
 
-/// Stores in every program how a run recognizes the weight files that the
-/// program lists: their size, modification time, and hashes of sampled pages.
-/// Also stores a hash of all bytes for files of up to 1 GiB. Returns exit code
-/// 3 for a file that cannot be read.
+/// Stores in every program the data by which a run recognizes the weight files
+/// that the program lists. For each file these are the size, the modification
+/// time, and hashes of sampled pages. Files of up to 1 GiB also get a hash of
+/// all bytes. Returns exit code 3 for a file that cannot be read, or that is
+/// too short for a weight.
 Status describeWeightFiles(std::vector<PositionProgram> &programs);
 
 /// Copies the weights that pipeline position N reads to the new file

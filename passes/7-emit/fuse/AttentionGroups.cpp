@@ -9,7 +9,7 @@ using namespace pcc;
 using namespace pcc::emit;
 
 /// Returns whether the last dim of `view` is contiguous in memory, so that
-/// neighbouring GPU threads access neighbouring elements.
+/// neighboring GPU threads access neighboring elements.
 static bool isAlongRows(const StridedView &view) {
   return view.strides.back() == 1 || view.shape.back() == 1;
 }
@@ -19,7 +19,8 @@ static ArrayRef<int64_t> shapeOf(Value value) {
 }
 
 /// Adds to `group` the transposes, slices and reshapes that produce `operand`,
-/// if the kernel can replace them by strided reads of contiguous rows.
+/// if the attention kernel can replace them by strided reads of contiguous
+/// rows.
 static void addOperand(Value operand, KernelGroup &group) {
   const OperandView seen = viewOperand(operand);
   if (isAlongRows(seen.view))
@@ -27,9 +28,9 @@ static void addOperand(Value operand, KernelGroup &group) {
 }
 
 /// Adds to `group` the transposes and reshapes that follow `result`, if the
-/// kernel can replace them by strided stores of contiguous rows. Adds none of
-/// them if a kernel reads the last one's result: that kernel can then do the
-/// transpose at no cost.
+/// attention kernel can replace them by strided stores of contiguous rows. Adds
+/// no op if another kernel reads the result of the last transpose: that kernel
+/// can then transpose at no cost.
 static void addOrder(Value result, KernelGroup &group) {
   SmallVector<Operation *> order = layoutOpsAfter(result);
   while (!order.empty() && isa<graph::ReshapeOp>(order.back()))
@@ -42,8 +43,8 @@ static void addOrder(Value result, KernelGroup &group) {
 }
 
 /// Returns whether `value` is a 4-d tensor: queries, keys, values, or a
-/// gradient of these. The other operands and results of attention are row
-/// statistics with three dims.
+/// gradient of these. Attention ops also have operands and results with three
+/// dims: row statistics, for which the function returns false.
 static bool hasRows(Value value) {
   return graph::tensorType(value).getRank() == 4;
 }

@@ -7,10 +7,10 @@
 
 namespace pcc::emit {
 
-/// Returns one group, which becomes one kernel, for each attention op and each
-/// attention gradient op of `block`. The fused GPU kernel must support all of
-/// these ops: attention that it does not support has been lowered to matmuls
-/// and a softmax. Each group also holds the transposes, slices and reshapes of
+/// Returns one group of ops, which becomes one kernel, for each attention op
+/// and each attention gradient op of `block`. The fused GPU kernel must support
+/// all of these ops, since other attention ops have been lowered to matmuls and
+/// a softmax. Each group also holds the transposes, slices and reshapes of
 /// operands and results that the kernel replaces by strided reads and writes:
 ///
 ///   transpose q, k, v -> attention -> transpose   becomes   one kernel

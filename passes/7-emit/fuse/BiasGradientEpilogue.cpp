@@ -12,9 +12,9 @@ using namespace pcc::emit;
 static RankedTensorType typeOf(Value value) { return graph::tensorType(value); }
 
 /// Returns the operands of `product` whose first dim is the contracted one:
-/// both operands of [k, m]ᵀ · [k, n], for example. Each comes with a flag,
-/// which is true for the lhs. Empty if `product` has batch dims or an operand
-/// without elements.
+/// both operands of [k, m]ᵀ · [k, n], for example. Each operand is paired with
+/// a flag, which is true for the left operand. Returns an empty list if
+/// `product` has batch dims or an operand without elements.
 static SmallVector<std::pair<Value, bool>, 2>
 contractedRows(graph::MatmulOp product) {
   SmallVector<std::pair<Value, bool>, 2> factors;
@@ -30,8 +30,8 @@ contractedRows(graph::MatmulOp product) {
   return factors;
 }
 
-/// Returns whether `reduce` sums over all dims of its input but the last, and
-/// the last dim has `columns` elements: [2, 3, 4] to [4].
+/// Returns whether `reduce` sums over all dims of its input except the last
+/// one, e.g. [2, 3, 4] to [4], and the last dim has `columns` elements.
 static bool sumsColumns(graph::ReduceOp reduce, int64_t columns) {
   RankedTensorType type = typeOf(reduce.getInput());
   const int64_t last = type.getRank() - 1;
@@ -63,8 +63,9 @@ BiasGradientEpilogue pcc::emit::findBiasGradient(graph::MatmulOp product) {
   return {};
 }
 
-/// Returns an op that sums the columns of `value`, or of a reshape of `value`
-/// (sumsColumns with `columns`). Returns null if there is none.
+/// Returns a reduction that sums the columns of `value`, or of a reshape of
+/// `value`, such that the sums have `columns` elements. Returns null if there
+/// is none.
 static graph::ReduceOp findReduction(Value value, int64_t columns) {
   for (Operation *user : value.getUsers()) {
     if (auto reduce = dyn_cast<graph::ReduceOp>(user);
@@ -77,9 +78,10 @@ static graph::ReduceOp findReduction(Value value, int64_t columns) {
   return {};
 }
 
-/// Follows casts and reshapes from `sums` to their readers until a value has
-/// element type `stored`, and returns that value. Returns null if a value
-/// before it has several readers, or a reader that is neither cast nor reshape.
+/// Starts at `sums` and steps from reader to reader, through casts and reshapes
+/// only, up to the first value with element type `stored`. Returns this value.
+/// Returns null if a value on the way has several readers, or a reader that is
+/// neither cast nor reshape.
 static Value castTo(Type stored, Value sums) {
   while (typeOf(sums).getElementType() != stored) {
     if (!sums.hasOneUse() ||
@@ -92,8 +94,8 @@ static Value castTo(Type stored, Value sums) {
 
 /// Collects in `readers`, in order, the ops between the definition of `value`
 /// and `last` that depend on `value` directly or indirectly. Returns whether
-/// all of them can move to after `last`: none has side effects, and `last` does
-/// not depend on `value`.
+/// all of these ops can move to after `last`: they have no side effects, and
+/// `last` does not depend on `value`.
 static bool collectReaders(Value value, Operation *last,
                            llvm::SetVector<Operation *> &readers) {
   Operation *first = value.getDefiningOp();
@@ -113,9 +115,10 @@ static bool collectReaders(Value value, Operation *last,
          });
 }
 
-/// Inserts directly before `product` a reduction that sums the rows of
-/// `factor`, and a cast of the sums to `stored` if their type differs.
-/// findBiasGradient() recognizes these ops.
+/// Inserts, directly before `product`, a reduction that adds up all rows of the
+/// matrix `factor`, an operand of `product`. If the type of the sums is not
+/// `stored`, inserts a cast to `stored` after the reduction. findBiasGradient()
+/// recognizes these ops.
 static BiasGradientEpilogue writeSums(graph::MatmulOp product, Value factor,
                                       Type stored, Location loc) {
   OpBuilder builder(product);
@@ -133,9 +136,9 @@ static BiasGradientEpilogue writeSums(graph::MatmulOp product, Value factor,
   return sums;
 }
 
-/// Erases the chain of ops from `first` to `last`: each op reads the result of
-/// the one before it. The result of `last` must have no readers. Each other op
-/// must have only the next op of the chain as reader.
+/// Erases the ops from `first` to `last`, each of which reads the result of the
+/// preceding op. The result of `last` must have no readers. Each other op must
+/// have only the next op as reader.
 static void eraseFrom(Operation *last, Operation *first) {
   while (last != first) {
     Operation *maker = last->getOperand(0).getDefiningOp();

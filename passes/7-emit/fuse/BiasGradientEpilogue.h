@@ -22,31 +22,33 @@
 namespace pcc::emit {
 
 /// Column sums of one operand of a matmul, which the library computes along
-/// with the matmul. In the backward pass of a linear layer they are the bias
-/// gradient.
+/// with the matmul. In the backward pass of a linear layer, the column sums are
+/// the bias gradient.
 struct BiasGradientEpilogue {
-  /// Value that holds the sums. Null if the matmul has no such sums.
+  /// Value that holds the column sums. Null if the library computes no column
+  /// sums with the matmul.
   mlir::Value result;
-  /// True for sums of the lhs, which give one element per row of the matmul's
-  /// result; false for sums of the rhs, one element per column.
+  /// True for column sums of the matmul's left operand, which give one element
+  /// per row of the matmul's result. False for those of the right operand, one
+  /// element per column.
   bool ofLhs = false;
-  /// Ops that compute `result`: the reduction and, if the matmul's result is
-  /// stored in a wider type (f32) than it has itself, a cast to that type.
+  /// Ops that compute the column sums `result`: a reduction and, if the sums
+  /// are stored as f32 but have a narrower type (e.g. bf16), a cast to f32.
   llvm::SmallVector<mlir::Operation *, 2> ops;
 };
 
 /// Returns the bias gradient that the library can compute along with `product`:
-/// a column sum of an operand of `product`, in the same block, that reads the
-/// operand directly rather than through a reshape. Empty if there is none.
-/// Changes no op.
+/// a column sum, in the same block, of an operand of `product`. The column sum
+/// must read the operand directly rather than through a reshape. Returns an
+/// empty epilogue if there is no such sum. Changes no op.
 BiasGradientEpilogue findBiasGradient(graph::MatmulOp product);
 
 /// Brings a bias gradient into the form that findBiasGradient() recognizes.
-/// Looks for a reduction that sums the columns of an operand of `product`,
-/// possibly through reshapes. Its sums must have the element type `stored`,
-/// directly or after a cast. Inserts a reduction of the operand itself, and a
-/// cast to `stored` if needed, directly before `product`, and erases the old
-/// reduction.
+/// Searches for a reduction that sums the columns of an operand of `product`,
+/// possibly through reshapes. The sums must have the element type `stored`,
+/// directly or after a cast. Inserts a reduction of the operand without
+/// reshapes, and a cast to `stored` if needed, directly before `product`, and
+/// erases the old reduction.
 ///
 /// `last` is the last op of the future library call. Readers of the sums move
 /// to after `last`. Returns an empty epilogue, and changes nothing, if there is

@@ -13,8 +13,8 @@ using namespace pcc::emit;
 /// Largest number of ops in a kernel. Larger kernels are slow to compile.
 static constexpr size_t maxOps = 64;
 /// Largest number of reductions in a kernel. On a GPU each reduction needs
-/// shared memory. A block has enough for 8 reductions of the kind that needs
-/// most.
+/// shared memory. The shared memory of a block suffices for 8 reductions of the
+/// kind that needs most.
 static constexpr int64_t maxReductions = 8;
 
 static ArrayRef<int64_t> shapeOf(Value value) {
@@ -33,8 +33,8 @@ bool pcc::emit::isCopiedIntoKernels(Operation *op) {
 // Producers of slices
 //===----------------------------------------------------------------------===//
 
-/// If `use` is a slice, returns it. If `use` is a reshape whose only reader is
-/// a slice, returns that slice. Otherwise returns null.
+/// If the op `use` is a slice, returns `use`. If `use` is a reshape whose only
+/// reader is a slice, returns that slice. Otherwise returns null.
 static graph::SliceOp onlySlice(Operation *use) {
   if (isa<graph::ReshapeOp>(use) && use->hasOneUse())
     use = *use->getUsers().begin();
@@ -61,8 +61,9 @@ void pcc::emit::splitBeforeSlices(Block &block) {
         (readKindOf(&op) == ReadKind::ElementWise && !isExpensive(&op));
     if (!isCheap || op.use_empty() || op.hasOneUse() || !isReadInSlices(&op))
       continue;
-    // Sort the users by their order in the block. The order of uses changes
-    // when the module is printed and parsed, and the output must not.
+    // Sort the users by their order in the block. Their order in the list of
+    // uses changes when the module is printed and parsed, but the output must
+    // be the same in both cases.
     SmallVector<Operation *> users(op.getUsers());
     llvm::sort(users, [](Operation *a, Operation *b) {
       return a->isBeforeInBlock(b);
@@ -78,10 +79,11 @@ void pcc::emit::splitBeforeSlices(Block &block) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Shapes of the values that a kernel over rows can compute. `element` has one
-/// element per element of the rows. `kept` and `flat` have one element per row:
-/// the inner dims, which reductions run over, have size 1 or are absent. Rows
-/// along the last dim of [8, 16, 32]:
+/// Shapes of the values that a kernel with reductions can compute. A row is a
+/// set of elements that a reduction reduces to one. `element` has one element
+/// per element of the rows. `kept` and `flat` have one element per row: the
+/// inner dims, which are reduced, have size 1 in `kept` and are absent in
+/// `flat`. Example with rows along the last dim of [8, 16, 32]:
 ///
 ///   element [8, 16, 32], kept [8, 16, 1], flat [8, 16]
 struct RowShapes {
@@ -101,10 +103,10 @@ struct RowShapes {
 };
 } // namespace
 
-/// Returns whether `user` computes each row of its result from the same row of
-/// `value`. Otherwise `user` cannot be in the kernel: `value` depends on a
-/// statistic of each row, such as its sum, and a kernel that works row by row
-/// knows the statistics of the current row only.
+/// Returns whether `user` computes row i of its result from row i of `value`
+/// only. `value` depends on a statistic of each row, such as its sum. If false,
+/// `user` cannot be in the kernel, because the kernel processes row by row and
+/// has the statistics of the current row only.
 static bool keepsRow(Operation *user, Value value, const RowSpace &rows) {
   RowShapes shapes(rows);
   ArrayRef<int64_t> from = shapeOf(value), to = shapeOf(user->getResult(0));
@@ -122,9 +124,9 @@ static bool keepsRow(Operation *user, Value value, const RowSpace &rows) {
   return shapes.isOne(to) && from == to;
 }
 
-/// Returns whether the group can compute the reduction `op` row by row: each op
-/// of `group` that depends on `op` computes a row of its result from the same
-/// row of its operand.
+/// Returns whether `group` can compute the reduction `op` row by row. True if
+/// each op of `group` that depends on `op` computes row i of its result from
+/// row i of its operand.
 static bool dependentsKeepRow(Operation *op, const KernelGroup &group,
                               const RowSpace &rows) {
   SmallVector<Value> work(op->getResults());
@@ -150,15 +152,15 @@ static bool dependentsKeepRow(Operation *op, const KernelGroup &group,
 namespace {
 /// Greedy fusion of a block's ops into groups, from the last op to the first.
 ///
-/// Invariant: when an op is put into a group, all its users have been visited.
-/// Each group has one iteration space, and no path of uses leaves a group and
-/// returns to it.
+/// Invariants: when an op is added to a group, all users of the op have been
+/// visited. Each group has one iteration space, and no path of uses leaves a
+/// group and returns to it.
 class Grouping {
 public:
   explicit Grouping(Block &block) : block(block) {}
 
-  /// Returns the groups in the order of the block. The ops of each group are in
-  /// the order of the block as well.
+  /// Returns the groups in block order. Sorts the ops of each group in block
+  /// order.
   std::vector<KernelGroup> run() {
     for (Operation &op : llvm::reverse(block))
       if (isa<graph::ReshapeOp>(op))
@@ -189,8 +191,8 @@ private:
   }
 
   /// Adds `op` to the group with index `group`. If `op` is the first reduction
-  /// of the group, the rows of `op` (sets of elements that it reduces to one)
-  /// become those of the group.
+  /// of the group, the rows of `op` become the rows of the group. A row is a
+  /// set of elements that `op` reduces to one.
   void add(Operation *op, int group) {
     groups[group].ops.insert(op);
     groupOfOp[op] = group;
@@ -208,10 +210,10 @@ private:
   }
 
   /// Starts a group for `op`, an index op such as iota, if an op outside of all
-  /// groups reads it: a kernel then has to write the indices to memory. Starts
-  /// no group if only kernels read `op`, since each of them holds a copy of it.
-  /// Starts no group for a constant either, since constants are stored with the
-  /// program.
+  /// groups reads it: a kernel then has to write the indices to memory. If only
+  /// kernels read `op`, starts no group, since each of these kernels holds a
+  /// copy of `op`. `op` may be a constant, for which no group is needed:
+  /// constants are stored with the program.
   void placeLeaf(Operation *op) {
     bool isNeeded = llvm::any_of(
         op->getUsers(), [&](Operation *user) { return groupOf(user) < 0; });
@@ -219,12 +221,13 @@ private:
       begin(op);
   }
 
-  /// Adds `op` to the group of one of its users, or starts a group if no group
-  /// can take `op` and `mayBegin` is true.
+  /// Adds `op` to the group of one of its users. If no such group can contain
+  /// `op`, starts a group if `mayBegin` is true; otherwise `op` stays without a
+  /// group.
   void place(Operation *op, bool mayBegin) {
-    // Try the groups with large indices first: they stand earlier in the block,
-    // so they are nearer to `op`. The order of uses must not decide, since it
-    // changes when the module is printed and parsed.
+    // Try the groups with large indices first: they are earlier in the block
+    // and thus nearer to `op`. The order of the list of uses must not decide,
+    // since it changes when the module is printed and parsed.
     std::set<int, std::greater<int>> candidates;
     for (Operation *user : op->getUsers())
       if (int group = groupOf(user); group >= 0)
@@ -258,10 +261,11 @@ private:
            }) >= maxReductions;
   }
 
-  /// Returns whether the group can take the reduction `op` over `rows`. If the
-  /// group has rows, they must be equal to `rows`; otherwise its shape must be
-  /// one that a kernel over `rows` can compute. In both cases all ops that
-  /// depend on `op` must stay within one row.
+  /// Returns whether the reduction `op` over `rows` can be added to `group`. If
+  /// the group has rows, they must be equal to `rows`. Otherwise the group's
+  /// shape must be one that a kernel over `rows` can compute. In addition, each
+  /// op of the group that depends on `op` must compute row i of its result from
+  /// row i of its operand.
   static bool fitsRows(Operation *op, const RowSpace &rows,
                        const KernelGroup &group) {
     if (group.rows) {
@@ -274,11 +278,12 @@ private:
     return dependentsKeepRow(op, group, rows);
   }
 
-  /// Returns whether `group` may compute `op` again wherever it reads the
-  /// result. A cheap op may always be repeated. An expensive op (exp, erf, ...)
-  /// may be if the group does not compute it more often than its result has
-  /// elements. An expensive op whose result has last dim 1 may be repeated as
-  /// well: LLVM hoists it out of the group's loop over that dim.
+  /// Returns whether each reader of `op` in `group` may compute `op` anew
+  /// instead of reading a stored result. A cheap op may always be repeated. An
+  /// expensive op (exp, erf, ...) may be repeated if the group computes it for
+  /// no more elements than its result has. An expensive op may also be repeated
+  /// if the last dim of its result has size 1: LLVM then hoists the op out of
+  /// the group's innermost loop.
   static bool isWorthRepeating(Operation *op, const KernelGroup &group) {
     ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
     bool isPerLine = !shape.empty() && shape.back() == 1 &&
@@ -291,9 +296,9 @@ private:
     return numReaders <= 1 && sizeOf(group.shape) <= sizeOf(shape);
   }
 
-  /// Returns whether `group` can store the result of `op` for readers outside
-  /// of the group: the result's shape must be one that the loops of the kernel
-  /// cover.
+  /// Returns whether the kernel of `group` can store the result of `op` for
+  /// readers outside of the group. If so, the result has one of the shapes that
+  /// the loops of the kernel cover.
   static bool canStore(Operation *op, const std::optional<RowSpace> &rows,
                        const KernelGroup &group) {
     ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
@@ -307,9 +312,9 @@ private:
   }
 
   /// Returns whether a path of uses leads from `op` through ops outside of the
-  /// group with index `number` into that group. If so, `op` cannot join it. A
-  /// path that enters another group goes on from every op of that group, since
-  /// a group runs as a whole.
+  /// group with index `number` into that group. If so, `op` cannot join the
+  /// group. When the path reaches an op of another group, it continues from all
+  /// ops of the other group, since each group becomes one kernel.
   bool leadsBack(Operation *op, int number) const {
     SmallVector<Operation *> work;
     llvm::SmallPtrSet<Operation *, 32> seen;

@@ -10,39 +10,42 @@ namespace pcc::emit {
 
 /// Ops of one block that will be fused into one kernel.
 struct KernelGroup {
-  /// Ops of the group, in the order in which they stand in the block.
+  /// Ops of the group, in block order.
   llvm::SetVector<mlir::Operation *> ops;
-  /// Iteration space of the kernel. If the group has a reduction, this is the
-  /// shape that the reduction reads; otherwise it is the shape of the results.
+  /// Iteration space of the kernel. In a group with a reduction, this is the
+  /// shape of the reduction's operand. Otherwise it is the shape of the
+  /// results.
   llvm::SmallVector<int64_t> shape;
-  /// Division of `shape` into dims that the group's reductions reduce and dims
-  /// that they keep; std::nullopt if the group has no reduction.
+  /// Division of the kernel's iteration space `shape` into dims that the
+  /// group's reductions reduce and dims that they keep. std::nullopt if the
+  /// group has no reduction.
   std::optional<RowSpace> rows;
 };
 
 /// Divides the ops of `block` into groups that become kernels, in the order of
 /// the block. Ops that no kernel can hold, such as matmuls, belong to no group.
 ///
-/// Producer-consumer fusion: from the last op to the first, an op joins the
-/// group of one of its users if the group keeps one iteration space and repeats
-/// no expensive work. The group also stores results that ops outside of the
-/// group read:
+/// The algorithm is producer-consumer fusion: from the last op to the first, an
+/// op joins the group of one of its users if the group keeps one iteration
+/// space and repeats no expensive work. The group also stores results that ops
+/// outside of the group read:
 ///
 ///   x -> exp -> reduce sum -> div     one group over the rows of the sum
 ///   matmul -> add -> relu -> matmul   one group: add, relu
 ///
-/// Constants and indices (iota, global index) belong to no group, since each
-/// kernel that reads one holds a copy. An index is a group of its own if an op
-/// outside of all groups reads it. A reshape never starts a group, since it is
-/// free outside of groups.
+/// Constants and index ops (iota, global index) belong to no group, since each
+/// kernel that reads one holds a copy. The exception is an index op that an op
+/// outside of all groups reads: it becomes a group of one op. A reshape never
+/// starts a group, since a reshape outside of groups costs no time.
 ///
-/// Invariant: a group can run as a whole. No path of uses leaves the group and
-/// returns to it.
+/// Invariant: each group can run as one kernel. No path of uses leaves the
+/// group and returns to it.
 std::vector<KernelGroup> groupKernels(mlir::Block &block);
 
-/// Clones each cheap op of `block` that only slices read, possibly through
-/// reshapes, so that each slice has a producer of its own to fuse with. Leaves
-/// an op alone if its slices have more elements in all than its result.
+/// Clones each cheap op of `block` whose only readers are slices, directly or
+/// through reshapes. Each slice gets one clone as its producer, so that the two
+/// can be fused. Does not clone an op if its slices have more elements in total
+/// than the op's result.
 ///
 /// Example: q, k and v are three slices of x + bias. With three clones of the
 /// addition, each fused kernel adds one third of the bias, and the whole sum is
@@ -50,8 +53,8 @@ std::vector<KernelGroup> groupKernels(mlir::Block &block);
 void splitBeforeSlices(mlir::Block &block);
 
 /// Returns whether each kernel that reads the result of `op` holds a clone of
-/// `op` rather than taking the result as an operand. True for constants of one
-/// repeated element and for indices.
+/// `op` instead of reading the result from memory as an operand. True for
+/// constants of one repeated element and for indices.
 bool isCopiedIntoKernels(mlir::Operation *op);
 
 } // namespace pcc::emit

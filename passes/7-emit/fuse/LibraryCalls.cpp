@@ -20,18 +20,19 @@ using Activation = program::Activation;
 
 namespace {
 /// Abilities of the library that computes matmuls and convolutions on one
-/// target. Every library computes matmuls of f32 and bf16, with a bias and a
+/// target. Every library supports matmuls of f32 and bf16, with a bias and a
 /// residual (another tensor that is added).
 struct Library {
   StringRef target;
-  /// Whether the library computes matmuls of f16, and whether it computes
-  /// convolutions, which run as kernels otherwise.
+  /// `multipliesF16` is true if the library computes matmuls of f16.
+  /// `convolves` is true if it computes convolutions; otherwise they are
+  /// lowered to other ops.
   bool multipliesF16, convolves;
   /// Whether the library can add a residual (another tensor) after it has
   /// applied an activation.
   bool addsToActivations;
-  /// Whether the library can add a product of any type, in place, to an f32 sum
-  /// over microbatches.
+  /// Whether the library can add the result of a matmul, of any element type,
+  /// in place to an f32 sum over microbatches.
   bool accumulates;
   /// Whether the library can compute a bias gradient (column sums of an
   /// operand) along with a matmul.
@@ -48,13 +49,13 @@ static constexpr Activation ofOneDnn[] = {
 static constexpr Activation ofCublasLt[] = {Activation::Relu,
                                             Activation::GeluTanh};
 static const Library libraries[] = {
-    // The fields in order: target, multipliesF16, convolves, addsToActivations,
+    // Order of the fields: target, multipliesF16, convolves, addsToActivations,
     // accumulates, sumsFactors, activations.
     {"cpu", false, true, true, false, false, ofOneDnn},
     {"cuda", true, false, false, true, true, ofCublasLt}};
 
-/// Returns the library of the target of the module that contains `op`. A target
-/// without an entry in the table gets the library of `cpu`.
+/// Returns the library for the target of the module that contains `op`. For a
+/// target without an entry in `libraries`, returns the library of `cpu`.
 static const Library &libraryOf(Operation *op) {
   StringRef target = dist::targetOf(op->getParentOfType<ModuleOp>());
   const auto *found = llvm::find_if(libraries, [&](const Library &library) {
@@ -80,8 +81,9 @@ bool pcc::emit::canComputeBiasGradient(graph::MatmulOp product) {
          !graph::isReproducible(product);
 }
 
-/// Returns whether a kernel computes `value`. If `value` is a reshape, returns
-/// whether a kernel computes its operand.
+/// Returns whether a fused kernel (rather than a library) computes `value`. If
+/// `value` is a reshape, returns whether a fused kernel computes the operand of
+/// the reshape.
 static bool isOfKernel(Value value) {
   Operation *op = value.getDefiningOp();
   while (isa_and_nonnull<graph::ReshapeOp>(op))
@@ -101,8 +103,8 @@ bool pcc::emit::isReadByKernel(Value value) {
 //===----------------------------------------------------------------------===//
 
 /// Returns whether the constants of `gelu` are those of the standard function,
-/// up to a relative error of 1e-6. A model that stores the constants in its own
-/// float type has such rounding errors.
+/// up to a relative error of 1e-6. The tolerance covers the rounding of
+/// constants that a model stores in its own float type.
 static bool isStandard(graph::GeluOp gelu) {
   auto isAbout = [](std::optional<APFloat> number, double wanted) {
     return !number || std::abs(number->convertToDouble() / wanted - 1) < 1e-6;
@@ -113,8 +115,9 @@ static bool isStandard(graph::GeluOp gelu) {
   return isAbout(gelu.getSlope(), slope) && isAbout(gelu.getCubic(), 0.044715);
 }
 
-/// Returns the activation that the single op `op` computes, or
-/// Activation::None. Silu, x · sigmoid(x), is two ops: takeSilu() finds it.
+/// Returns the activation that `op` alone computes; Activation::None if it
+/// computes no activation. Silu, x · sigmoid(x), consists of two ops, so
+/// takeSilu() finds it instead.
 static Activation activationOf(Operation *op) {
   if (auto gelu = dyn_cast<graph::GeluOp>(op)) {
     if (!isStandard(gelu))
@@ -128,17 +131,17 @@ static Activation activationOf(Operation *op) {
   return isa<graph::TanhOp>(op) ? Activation::Tanh : Activation::None;
 }
 
-/// Returns whether `op` belongs to a training step. In a training step the
-/// backward pass either reads the result of `op` or recomputes it, and both
-/// must have the same bits.
+/// Returns whether `op` belongs to a training step. The backward pass of a
+/// training step either reads the result of `op` or recomputes it. The
+/// recomputed result must have the same bits as the original result.
 static bool isOfTraining(Operation *op) {
   return op->getParentOfType<ModuleOp>()->hasAttr(pipe::recomputedFlopsName);
 }
 
 /// Returns whether the result of `op` must be rounded to its element type
 /// before the next op reads it: true for bf16 and f16 in training. A kernel
-/// rounds each result. In training a library call must give the same bits as
-/// the kernel that recomputes the value.
+/// rounds the result of each op. In training, a library call must give the same
+/// bits as a kernel that recomputes its value.
 static bool roundsBetween(Operation *op) {
   const Type element = graph::tensorType(op->getResult(0)).getElementType();
   return isOfTraining(op) && (element.isBF16() || element.isF16());
@@ -146,8 +149,8 @@ static bool roundsBetween(Operation *op) {
 
 namespace {
 /// Finds the epilogue steps (bias, activation, residual, ...) that follow a
-/// contraction, and appends them to `epilogue` one by one. `epilogue.result` is
-/// the result of the last step found so far.
+/// contraction, and appends them to `epilogue` one by one. Meanwhile
+/// `epilogue.result` is the result of the last step that was found.
 class EpilogueReader {
 public:
   EpilogueReader(Operation *contraction, Epilogue &epilogue)
@@ -177,11 +180,11 @@ private:
     takeOrder();
   }
 
-  /// Returns the value that the next step would read. After a convolution this
-  /// is the result of the last step. After a matmul, reshapes of that result
-  /// may precede the next step; the library ignores them, since it writes rows
-  /// whatever the outer dims are. Stores these reshapes in `reshapes`; take()
-  /// adds them to the epilogue.
+  /// Returns the value that the next step would read. After a convolution, this
+  /// value is the result of the last step. After a matmul, it is that result
+  /// after any reshapes: the library writes the same rows whatever the outer
+  /// dims are. Stores these reshapes in `reshapes`, from which take() adds them
+  /// to the epilogue.
   Value next() {
     reshapes.clear();
     Value value = epilogue.result;
@@ -194,8 +197,8 @@ private:
     return value;
   }
 
-  /// Appends a step that consists of `ops`, preceded by the reshapes that
-  /// next() found, to the epilogue.
+  /// Appends a step to the epilogue: the reshapes that next() found, then
+  /// `ops`.
   void take(ArrayRef<Operation *> ops) {
     epilogue.ops.append(reshapes);
     llvm::append_range(epilogue.ops, ops);
@@ -213,10 +216,10 @@ private:
     return add.getLhs() == value ? add.getRhs() : add.getLhs();
   }
 
-  /// Returns which dim of the result a bias follows, counted from the end. A
-  /// bias has one element per column of a matmul, or per channel of a
-  /// convolution: 1 for the columns in [m, n], 3 for the channels in [N, C, H,
-  /// W].
+  /// Returns the dim of the contraction's result along which a bias has its
+  /// elements, counted from the end: the columns of a matmul, or the channels
+  /// of a convolution. Returns 1 for the columns in [m, n], and 3 for the
+  /// channels in [N, C, H, W].
   int64_t biasDim() const {
     return isa<graph::MatmulOp>(contraction)
                ? 1
@@ -246,10 +249,10 @@ private:
     take({*value.user_begin()});
   }
 
-  /// Returns whether `value` is the sum over the preceding microbatches, and
-  /// `sum` is `value` plus the addend of this microbatch. If so, both share one
-  /// buffer. Inside a library call, follows its arguments and results to the
-  /// function around it.
+  /// Returns whether `value` is a gradient's sum over the preceding
+  /// microbatches, and `sum` is `value` plus the addend of the current
+  /// microbatch. If so, `value` and `sum` share one buffer. If `value` is an
+  /// argument of a library call, checks the call's operand and result instead.
   static bool isSumSoFar(Value value, Value sum) {
     auto argument = dyn_cast<BlockArgument>(value);
     auto call =
@@ -264,11 +267,12 @@ private:
            pipe::heldBy(argument) == sum;
   }
 
-  /// If the next op adds the product to a sum over microbatches, takes the
-  /// addition and a preceding cast to f32 as the only step of the epilogue, and
-  /// returns true. Otherwise returns false. The library adds the unrounded
-  /// product to the f32 sum, whereas separate ops would round the product
-  /// first. So reproducible runs do not use this step.
+  /// Searches for an addition of the matmul's result to a sum over
+  /// microbatches. If the next op is one, makes the addition, and a preceding
+  /// cast to f32, the only step of the epilogue and returns true. Otherwise
+  /// returns false. The library adds the unrounded product to the f32 sum,
+  /// whereas separate ops would round the product first. Therefore reproducible
+  /// runs do not use this step.
   bool takeSum() {
     if (!library.accumulates || !isa<graph::MatmulOp>(contraction) ||
         graph::isReproducible(contraction))
@@ -294,9 +298,10 @@ private:
     return true;
   }
 
-  /// Adds a residual step to the epilogue if the next op adds a tensor of equal
-  /// type and the library can add it at this point. Otherwise changes nothing.
-  /// A sum over microbatches is no residual.
+  /// Adds a residual step (addition of another tensor) to the epilogue. The
+  /// next op must add a tensor of equal type that is not a sum over
+  /// microbatches, and the library must support the addition at this point.
+  /// Otherwise changes nothing.
   void takeResidual() {
     if (epilogue.activation != Activation::None && !library.addsToActivations)
       return;
@@ -314,7 +319,8 @@ private:
   }
 
   /// Adds an activation step to the epilogue if the next op is an activation
-  /// that the library can apply. Otherwise, and in training, changes nothing.
+  /// that the library can apply. Changes nothing in training, or if there is no
+  /// such op.
   void takeActivation() {
     if (isOfTraining(contraction))
       return;
@@ -330,7 +336,8 @@ private:
     }
   }
 
-  /// If the readers of `value`, x, compute x · sigmoid(x), takes both ops as a
+  /// Searches the readers of `value` for two ops that compute Silu, x ·
+  /// sigmoid(x), of x = `value`. If found, adds both ops to the epilogue as one
   /// step and returns true. Otherwise returns false.
   bool takeSilu(Value value) {
     if (!value.hasNUses(2))
@@ -349,10 +356,10 @@ private:
   }
 
   /// Adds a transpose of the result to the epilogue: the library then stores
-  /// the elements in transposed order. Skips the transpose if the library's
-  /// rows would not be contiguous in the transposed tensor. Skips it also if a
-  /// kernel reads the transposed tensor, since that kernel can transpose at no
-  /// cost.
+  /// the elements in transposed order. Adds nothing if the rows that the
+  /// library writes would not be contiguous in the transposed tensor. Adds
+  /// nothing if a kernel reads the transposed tensor, since that kernel can
+  /// transpose at no cost.
   void takeOrder() {
     Value value = next();
     auto transpose = value.hasOneUse()
@@ -368,9 +375,10 @@ private:
       take({transpose});
   }
 
-  /// Returns the view that shows where each element of the contraction's result
-  /// lies in the result of the last of `ops`. The view has the shape of the
-  /// contraction's result. Returns std::nullopt if no strides describe it.
+  /// Returns the view that gives, for each element of the contraction's result,
+  /// its place in the result of the last of `ops`. The view has the shape of
+  /// the contraction's result. Returns std::nullopt if no strides describe
+  /// these places.
   std::optional<StridedView> viewBehind(ArrayRef<Operation *> ops) const {
     return storedView(contraction->getResult(0), ops);
   }
@@ -411,16 +419,16 @@ OperandView OperandView::plain(Value operand) {
 OperandView pcc::emit::viewOperand(Value operand) {
   OperandView plain = OperandView::plain(operand);
   OperandView seen = plain;
-  // Collect the layout ops that produce `operand`, last op first. Each may have
-  // one reader only.
+  // Collect the layout ops that produce `operand`, last op first. Stop at an op
+  // with several readers.
   while (Operation *op = seen.source.getDefiningOp()) {
     if (!op->hasTrait<graph::IsView>() || !op->hasOneUse())
       break;
     seen.ops.push_back(op);
     seen.source = op->getOperand(0);
   }
-  // Reshapes at the start of the chain are free, since they move no element. So
-  // the reshaped tensor becomes the source.
+  // A reshape at the start of the layout ops moves no element, so it is free.
+  // Leave such reshapes out, and use the reshaped tensor as the source.
   while (!seen.ops.empty() && isa<graph::ReshapeOp>(seen.ops.back()))
     seen.source = seen.ops.pop_back_val()->getResult(0);
   if (seen.ops.empty() || isOfKernel(seen.source))

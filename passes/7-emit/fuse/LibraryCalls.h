@@ -42,50 +42,53 @@
 
 namespace pcc::emit {
 
-/// Returns whether `op` is a contraction (matmul or convolution) that the
-/// target's library computes, and operands and result have an element type that
-/// the library supports.
+/// Returns whether the target's library (oneDNN or cuBLASLt) computes `op`.
+/// True for a contraction (matmul or convolution) of a kind and of element
+/// types that the library supports.
 bool isLibraryContraction(mlir::Operation *op);
 
-/// Returns whether the target's library can compute a bias gradient, the column
-/// sums of an operand, along with `product` (BiasGradientEpilogue.h). False in
-/// reproducible runs.
+/// Returns whether the target's library can compute a bias gradient along with
+/// `product` in one call (BiasGradientEpilogue.h). A bias gradient is the
+/// column sums of an operand. False in reproducible runs.
 bool canComputeBiasGradient(graph::MatmulOp product);
 
-/// Longest chain of steps (bias, activation, residual, ...) after a contraction
-/// that the library can compute in the same call. The value between two steps
-/// has no other reader than the second step.
+/// Longest sequence of steps (bias, activation, residual, ...) after a
+/// contraction that the library can compute in the contraction's call. The
+/// result of each step except the last has the next step as its only reader.
 struct Epilogue {
   Epilogue() = default;
-  /// Finds the steps that follow `contraction`. Changes no op.
+  /// Finds the steps after `contraction` that the library can compute in the
+  /// same call. Changes no op.
   explicit Epilogue(mlir::Operation *contraction);
 
-  /// Ops of the steps, and the reshapes between steps, in execution order.
-  /// Empty if the library computes the contraction alone.
+  /// Ops of the epilogue's steps, and the reshapes between steps, in execution
+  /// order. Empty if the library computes the contraction alone.
   llvm::SmallVector<mlir::Operation *> ops;
-  /// Values that steps add: `bias`, and in `residual` either another tensor or
-  /// the sum over the preceding microbatches. Null if there is no such step.
+  /// Values that the epilogue's steps add. `bias` is the bias. `residual` is
+  /// another tensor, or the sum over the preceding microbatches. Null if there
+  /// is no such step.
   mlir::Value bias, residual;
   program::Activation activation = program::Activation::None;
-  /// Result of the last op, or of the contraction if there are no steps.
+  /// Result of the last op in `ops`, or of the contraction if `ops` is empty.
   mlir::Value result;
-  /// View with the shape of the contraction's result into `result`: where the
-  /// library stores each element. Differs from a dense view if the steps
-  /// include a transpose.
+  /// Place in `result` at which the library stores each element: a view with
+  /// the shape of the contraction's result. Differs from a dense view if the
+  /// steps include a transpose.
   StridedView stored;
 };
 
 /// Strided view through which a matmul reads one operand, in place of
 /// transposes and slices that would copy it.
 struct OperandView {
-  /// Returns the view of a dense operand, which replaces no ops.
+  /// Returns a view of `operand` that replaces no layout ops: the library reads
+  /// `operand` itself, as a dense tensor.
   static OperandView plain(mlir::Value operand);
 
   /// Dense tensor in memory that the library reads. It is the operand itself if
   /// there are no layout ops (transposes, slices, reshapes) to replace.
   mlir::Value source;
-  /// Layout ops that lead from `source` to the operand, in execution order. The
-  /// view replaces them. Each has one reader.
+  /// Layout ops that compute the matmul's operand from `source`, in execution
+  /// order. The view replaces these ops. Each op has one reader.
   llvm::SmallVector<mlir::Operation *> ops;
   /// Offset, shape and strides of the operand's elements within `source`.
   StridedView view;
@@ -94,12 +97,12 @@ struct OperandView {
 /// Returns the view that replaces the layout ops (transposes, slices, reshapes)
 /// that produce `operand`, an operand of a matmul. Returns a plain view, which
 /// replaces no ops, in two cases: the library cannot read the strides, or a
-/// kernel computes the source. A kernel can write its results in any order at
-/// no cost.
+/// fused kernel computes the source. This kernel can write its results
+/// transposed at no cost.
 OperandView viewOperand(mlir::Value operand);
 
-/// Returns whether an op that a kernel computes reads `value`, directly or
-/// through reshapes.
+/// Returns whether a fused kernel (rather than a library call) contains an op
+/// that reads `value`, directly or through reshapes.
 bool isReadByKernel(mlir::Value value);
 
 } // namespace pcc::emit

@@ -10,8 +10,9 @@ SmallVector<Operation *> pcc::emit::topologicalOrder(Block &block) {
   llvm::DenseSet<Operation *> placed;
   for (Operation &op : block.without_terminator()) {
     // Depth-first search from `op` to the producers of its operands. `missing`
-    // is the stack. An op stays on it until all producers of its operands are
-    // in `ops`. An op can be on the stack more than once.
+    // is the stack of ops that are not in `ops` yet. An op leaves the stack
+    // when all producers of its operands are in `ops`. An op can be on the
+    // stack more than once.
     SmallVector<Operation *> missing{&op};
     while (!missing.empty()) {
       Operation *next = missing.back();

@@ -9,11 +9,11 @@
 namespace pcc::emit {
 
 /// Returns the ops of `block`, except for the terminator, in an order in which
-/// each op follows the producers of its operands. The order of the block is
-/// kept where possible: a producer that follows a reader moves to directly
-/// before its first reader. `block` may be invalid in that producers follow
-/// their readers. All operands must be defined in `block`, without a cycle of
-/// uses.
+/// each op follows the producers of its operands. Keeps the order of the block
+/// where possible. A producer that follows one of its readers moves directly
+/// before its first reader. In `block`, producers may follow their readers,
+/// although MLIR forbids it. All operands must be defined in `block`, without a
+/// cycle of uses.
 llvm::SmallVector<mlir::Operation *> topologicalOrder(mlir::Block &block);
 
 } // namespace pcc::emit

@@ -14,10 +14,10 @@ using namespace pcc::emit;
 /// requires.
 static constexpr int64_t rowElements = 8;
 
-/// Returns whether cuDNN computes this form of attention: 16-bit floats, no
-/// mask operand, no soft cap, and head sizes (depth of queries and keys, width
-/// of values) that keep rows aligned. Causal attention must have as many
-/// queries as keys.
+/// Returns whether cuDNN computes attention with the types and attributes of
+/// `op`. The attention must have 16-bit floats, no mask operand and no soft
+/// cap. The head sizes (depth of queries and keys, width of values) must keep
+/// rows aligned. Causal attention must have as many queries as keys.
 static bool isKnown(graph::AttentionOpInterface op, const AttentionPlan &plan) {
   return (plan.element.isBF16() || plan.element.isF16()) && !op.getMask() &&
          op.getSoftcap().isZero() &&
@@ -26,9 +26,10 @@ static bool isKnown(graph::AttentionOpInterface op, const AttentionPlan &plan) {
 }
 
 namespace {
-/// Describes the launch of a kernel that consists of an attention op and of
-/// layout ops (transposes, slices, reshapes) of its operands and results. Every
-/// tensor of the attention must be a strided view of a buffer.
+/// Describes the launch of a kernel for cuDNN. The kernel consists of an
+/// attention op and of layout ops (transposes, slices, reshapes) of its
+/// operands and results. Every tensor of the attention must be a strided view
+/// of a buffer.
 class DescribedLaunch {
 public:
   DescribedLaunch(rank::LaunchOp launch, rank::KernelOp kernel,
@@ -36,8 +37,9 @@ public:
       : launch(launch), kernel(kernel), op(attentionOf(kernel)),
         writer(writer) {}
 
-  /// Returns the description. Returns null if the kernel has no attention op,
-  /// or if cuDNN cannot compute it on the buffers of the launch.
+  /// Returns the description of the launch. Returns null if the kernel has no
+  /// attention op, or if cuDNN cannot compute the attention on the buffers of
+  /// the launch.
   std::unique_ptr<program::AttentionT> describe() {
     if (!op)
       return nullptr;
@@ -76,10 +78,10 @@ public:
 private:
   using Operand = std::unique_ptr<program::AttentionOperand>;
 
-  /// Returns the description of one tensor of the attention: the part `view` of
-  /// the buffer of `stored`, a value of the stage function. If either is
-  /// missing or the view is not aligned, sets `isComplete` to false and returns
-  /// null.
+  /// Returns the description of one tensor of the attention: the strided view
+  /// `view` into the buffer of `stored`, a value of the stage function. If
+  /// `stored` is null, or `view` is missing or not aligned, sets `isComplete`
+  /// to false and returns null.
   Operand place(Value stored, const std::optional<StridedView> &view) {
     isComplete &= view && stored && isAligned(*view);
     if (!isComplete)
@@ -99,8 +101,8 @@ private:
   }
 
   /// Returns the description of `value`, an operand of the attention op, as a
-  /// view of an argument of the kernel. Follows the layout ops that produce
-  /// `value` back to that argument.
+  /// view of an argument of the kernel. Searches backwards through the layout
+  /// ops that compute `value`, up to this argument.
   Operand operand(Value value) {
     SmallVector<Operation *> order;
     for (; Operation *maker = value.getDefiningOp();
@@ -116,8 +118,8 @@ private:
   }
 
   /// Returns the description of `value`, a result of the attention op, as a
-  /// view of a result of the kernel. Follows the layout ops that read `value`
-  /// up to that result.
+  /// view of a result of the kernel. Searches forwards through the layout ops
+  /// that read `value`, up to this result.
   Operand result(Value value) {
     const SmallVector<Operation *> order = layoutOpsAfter(value);
     const Value last = order.empty() ? value : order.back()->getResult(0);
@@ -129,9 +131,11 @@ private:
                  storedView(value, order));
   }
 
-  /// Returns the description of the gradient of the queries, which cuDNN
-  /// computes in the same call as the gradients `op`. It is a result of another
-  /// launch: the one that also computes the row maxima `top`, which `op` reads.
+  /// Returns the description of the gradient of the queries. cuDNN computes
+  /// this gradient together with the results of `op`, the gradients of keys and
+  /// values. Without cuDNN, a separate launch computes the gradient of the
+  /// queries and the row maxima `top`. `op` reads `top`, so this function finds
+  /// the launch by `top`.
   Operand queryGradient(graph::AttentionKeyGradientOp op) {
     auto top = dyn_cast<BlockArgument>(op.getTop());
     auto maker = top ? launch.getInputs()[top.getArgNumber()]
@@ -154,7 +158,7 @@ private:
   rank::KernelOp kernel;
   graph::AttentionOpInterface op;
   InstructionWriter &writer;
-  /// Whether each tensor that was described so far is an aligned view of a
+  /// Whether each tensor that has been described so far is an aligned view of a
   /// buffer.
   bool isComplete = true;
 };

@@ -14,10 +14,11 @@
 
 namespace pcc::emit {
 
-/// Returns a description of the attention, or of the gradients of keys and
-/// values, that `launch` computes by `kernel`, if cuDNN supports this form.
-/// Returns null for kernels without attention, for forms that cuDNN does not
-/// support, and for the gradient of queries. pairAttentionGradients() describes
+/// Returns a description (program::AttentionT) by which a device can call cuDNN
+/// instead of `kernel`, the kernel of `launch`. The kernel computes an
+/// attention, or the gradients of keys and values. Returns null in three cases:
+/// the kernel has no attention, cuDNN does not support its types or attributes,
+/// or it computes the gradient of queries. pairAttentionGradients() describes
 /// the gradient of queries later.
 std::unique_ptr<program::AttentionT>
 describeAttention(rank::LaunchOp launch, rank::KernelOp kernel,

@@ -16,9 +16,10 @@ static program::Reduction reductionOf(const dist::Sharding &sharding) {
              : runtime::toProgram(dist::arithmetic(sharding.partials[0].kind));
 }
 
-/// Returns, as bytes in little-endian order, the element that does not change a
-/// reduction: 0 for a sum, 1 for a product, -infinity for a maximum of floats.
-/// `type` gives the element type.
+/// Returns the neutral element of a reduction: the element that does not change
+/// the result, such as 0 for a sum, 1 for a product, -infinity for a maximum of
+/// floats. The element has the element type of `type`. Its bytes are in
+/// little-endian order.
 static std::vector<uint8_t> neutralElement(RankedTensorType type,
                                            program::Reduction reduction) {
   const runtime::ElementType element = elementTypeOf(type);
@@ -50,9 +51,9 @@ static std::vector<uint8_t> neutralElement(RankedTensorType type,
   return bytes;
 }
 
-/// Returns a scalar that every rank computes from its coordinates: 0 on the
-/// first rank along `axes`, `unit` on all others. It is the index of the rank
-/// along `axes` times `unit`, clamped to `unit`.
+/// Returns a scalar that every rank computes from its mesh coordinates: 0 on
+/// the first rank along `axes`, `unit` on all other ranks. The scalar is the
+/// index of the rank along `axes` times `unit`, but at most `unit`.
 static std::unique_ptr<program::ScalarT>
 zeroOnFirst(const dist::SubAxes &axes, int64_t unit, const RankMesh &mesh) {
   auto scalar = std::make_unique<program::ScalarT>();
@@ -68,11 +69,11 @@ zeroOnFirst(const dist::SubAxes &axes, int64_t unit, const RankMesh &mesh) {
 }
 
 /// Appends the instructions of a mask, the op that makes a replicated value
-/// partial: on the first rank the value stays, and on the others the neutral
+/// partial. The value stays on the first rank. On all other ranks, the neutral
 /// element of the reduction (0 for a sum) replaces it. All ranks execute the
 /// same two instructions. A fill writes the neutral element to the result. A
-/// copy then writes the value over the result on the first rank, and to unused
-/// memory after the result on the others:
+/// copy then writes the value: on the first rank over the result, on the other
+/// ranks to unused memory after the result:
 ///
 ///   first rank   [ value   | unused ]
 ///   others       [ neutral | value  ]
@@ -80,9 +81,10 @@ static bool buildMask(dist::CollectiveOp op, InstructionWriter &writer) {
   RankedTensorType type = graph::tensorType(op.getResult());
   const auto &before = op.getFrom().getSharding();
   const auto &after = op.getTo().getSharding();
-  // The mask adds the sub-axes of `to` that are missing in `from`. They need
-  // not appear as such in `to`, since the canonical form merges sub-axes:
-  // sum(a:2) plus the added sum(a:(2)2) is written as sum(a:4).
+  // The mask adds the sub-axes over which `to` is partial and `from` is not.
+  // The list of `to` need not contain these sub-axes one by one, since the
+  // canonical form merges sub-axes: sum(a:2) plus the added sum(a:(2)2) is
+  // written as sum(a:4).
   const auto added =
       plan::subtract(dist::partialAxes(after), dist::partialAxes(before));
   if (!added)
@@ -103,9 +105,9 @@ static bool buildMask(dist::CollectiveOp op, InstructionWriter &writer) {
 }
 
 /// Returns the instruction that executes `collective` from start to finish.
-/// `group` is the index, in the module's facts, of the groups of ranks within
-/// which it communicates; -1 if it exchanges nothing between ranks. Requests
-/// buffers for operand, result and scratch memory.
+/// `group` is the index, in ModelFacts::groups, of the groups of ranks within
+/// which the collective communicates; -1 if it exchanges no data between ranks.
+/// Requests buffers for operand, result and scratch memory.
 static program::CollectiveT makeCollective(dist::CollectiveOp collective,
                                            int group,
                                            InstructionWriter &writer) {
@@ -152,10 +154,10 @@ static program::CollectiveT makeCollective(dist::CollectiveOp collective,
   return made;
 }
 
-/// Returns whether CPUs can execute `collective`, but GPUs cannot. One reason
-/// is rows that are selected at run time: the host would have to read the masks
-/// that select them. The other is a reduction of 16-bit integers, which NCCL
-/// lacks.
+/// Returns whether CPUs can execute `collective`, but GPUs cannot. This is so
+/// in two cases. Rows are selected at run time: the host would have to read the
+/// masks that select them. Or the collective reduces 16-bit integers, which
+/// NCCL cannot do.
 static bool isOnlyForHosts(dist::CollectiveOp collective) {
   return !collective.getRows().empty() ||
          (dist::reduces(collective.getKind()) &&
@@ -166,7 +168,7 @@ static bool isOnlyForHosts(dist::CollectiveOp collective) {
 
 /// Appends the instruction of a collective. Appends nothing for an early
 /// reduction (of a gradient, during the backward pass): ProgramWriter starts
-/// and finishes it in the function that computes the gradient.
+/// and finishes the reduction in the function that computes the gradient.
 static bool buildCollective(Operation *op, InstructionWriter &writer) {
   auto collective = cast<dist::CollectiveOp>(op);
   if (dist::targetOf(writer.facts.module) == "cuda" &&
@@ -180,9 +182,9 @@ static bool buildCollective(Operation *op, InstructionWriter &writer) {
   return true;
 }
 
-/// An all_reduce is executed as a reduce-scatter followed by an all-gather. The
+/// Executes an all_reduce as a reduce-scatter followed by an all-gather. The
 /// start instruction begins the reduce-scatter, and the finish instruction
-/// completes the all-gather. Requests scratch memory for the parts of all
+/// completes the all-gather. Requests scratch memory for the shards of all
 /// members of a group.
 program::CollectiveT emit::startReduction(const EarlyReduction &early,
                                           InstructionWriter &writer) {

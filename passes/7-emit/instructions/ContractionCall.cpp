@@ -16,8 +16,9 @@ ContractionCall ContractionCall::alone(Operation *contraction) {
   return call;
 }
 
-/// Returns std::nullopt unless the contraction, its operand views, its epilogue
-/// and its column sums together account for all ops of the body.
+/// The body of the call may contain only the contraction, its operand views,
+/// its epilogue and its column sums. If the body contains another op, returns
+/// std::nullopt.
 std::optional<ContractionCall> ContractionCall::read(rank::LibraryCallOp op) {
   Block &body = op.getBody().front();
   auto found = llvm::find_if(
@@ -55,8 +56,8 @@ void ContractionCall::leaveBody(rank::LibraryCallOp call) {
     sums.result = call->getResult(1);
 }
 
-/// Appends the instruction of a library call, by the BuildCall of the
-/// contraction in its body.
+/// Appends the instruction of a library call. The kind of contraction in the
+/// body of the call selects the function that appends it.
 static bool buildLibraryCall(Operation *op, InstructionWriter &writer) {
   static const llvm::StringMap<BuildCall> builders = {
       {graph::MatmulOp::getOperationName(), buildMatmul},

@@ -9,31 +9,33 @@
 
 namespace pcc::emit {
 
-/// A contraction (matmul or convolution) and the steps that its library
-/// computes in the same call: operands that are read through strides, and an
-/// epilogue of bias, activation and residual (GEMM epilogue fusion). All
-/// members are SSA values of the stage function, even where the steps are in
+/// Contraction (matmul or convolution) and the steps that the library computes
+/// in the call of the contraction: operands that are read through strides, and
+/// an epilogue of bias, activation and residual (GEMM epilogue fusion). The
+/// members refer to SSA values of the stage function, even if the steps are in
 /// the body of a rank.library_call.
 struct ContractionCall {
-  /// Returns the call for `contraction`, an op of the stage function, without
-  /// steps.
+  /// Returns the call for `contraction`, an op of the stage function. The call
+  /// has no further steps (strided operands, epilogue).
   static ContractionCall alone(mlir::Operation *contraction);
-  /// Returns the contraction in the body of `call` and its steps. Returns
-  /// std::nullopt if the body has an op that is part of neither.
+  /// Returns the contraction in the body of `call`, with its steps (strided
+  /// operands, epilogue). Returns std::nullopt if the body contains any other
+  /// op.
   static std::optional<ContractionCall> read(rank::LibraryCallOp call);
 
-  /// The op of the stage function: the contraction or the rank.library_call
-  /// around it. Error messages name the instruction by this op's ONNX node.
+  /// Op of the stage function: the contraction, or the rank.library_call around
+  /// it. Error messages identify the instruction by the ONNX node of `op`.
   mlir::Operation *op = nullptr;
-  /// The matmul or convolution. Equal to `op`, or in the body of `op`.
+  /// The matmul or convolution: `op` itself, or an op in the body of `op`.
   mlir::Operation *contraction = nullptr;
   /// Strided views through which the library reads the two operands.
   OperandView lhs, rhs;
-  /// Steps after the contraction, and the result of the last step, which the
-  /// library stores.
+  /// Steps after the contraction, such as bias and activation. The library
+  /// stores the result of the last step.
   Epilogue epilogue;
   /// Column sums of one operand of a matmul, which the library computes in the
-  /// same call. `sums.result` is null if the call computes none.
+  /// call of the matmul. `sums.result` is null if the call computes no column
+  /// sums.
   BiasGradientEpilogue sums;
 
   /// Stores the bias, residual and activation of the epilogue in `made`, an
@@ -48,23 +50,23 @@ struct ContractionCall {
   }
 
 private:
-  /// Replaces each member that is an argument of the body of `call` by the
-  /// operand of `call` that it stands for, and each result in the body by the
-  /// result of `call`.
+  /// Replaces values inside the body of `call` by values outside. An argument
+  /// of the body becomes the operand of `call` at its index. A result in the
+  /// body becomes the result of `call`.
   void leaveBody(rank::LibraryCallOp call);
 };
 
 /// Function that appends the instruction of a contraction, alone or in a
-/// library call. Returns false if the device cannot run this form of the
-/// contraction.
+/// library call. Returns false if the device cannot run the contraction with
+/// these types or attributes.
 using BuildCall = bool (*)(const ContractionCall &call,
                            InstructionWriter &writer);
 bool buildMatmul(const ContractionCall &call, InstructionWriter &writer);
 bool buildConv(const ContractionCall &call, InstructionWriter &writer);
 bool buildConvTranspose(const ContractionCall &call, InstructionWriter &writer);
 
-/// Turns a BuildCall into a builder for InstructionTable: appends the
-/// instruction of `op`, a contraction without further steps.
+/// Turns a BuildCall into a function for InstructionTable, which appends the
+/// instruction of `op`: a contraction without further steps (epilogue).
 template <BuildCall build>
 bool buildAlone(mlir::Operation *op, InstructionWriter &writer) {
   return build(ContractionCall::alone(op), writer);

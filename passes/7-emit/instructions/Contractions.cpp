@@ -8,11 +8,11 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns the strides, in elements, with which a batched product reads or
-/// writes the tensor `view`: one per dim of `batch`, then one per row and one
-/// per column of the matrix. `batch` holds the batch sizes of the result. The
-/// stride is 0 in batch dims that the tensor lacks or has size 1 in, which
-/// broadcasts it. `isTransposed` swaps rows and columns.
+/// Returns the strides, in elements, with which a batched matrix product reads
+/// or writes the tensor `view`: one per dim of `batch`, then the stride of rows
+/// and the stride of columns. `batch` holds the batch sizes of the result. If
+/// the tensor lacks a batch dim, or has size 1 in it, the stride is 0, which
+/// broadcasts the tensor. `isTransposed` swaps rows and columns.
 static std::vector<int64_t> matrixStrides(const StridedView &view,
                                           ArrayRef<int64_t> batch,
                                           bool isTransposed) {
@@ -28,7 +28,7 @@ static std::vector<int64_t> matrixStrides(const StridedView &view,
 
 /// Appends the instruction of a matmul. Transposes and broadcasts of operands
 /// become strides, slices become offsets. Returns false for a matmul of
-/// integers, or of operands with different types.
+/// integers, or of operands with different element types.
 bool emit::buildMatmul(const ContractionCall &call, InstructionWriter &writer) {
   auto matmul = cast<graph::MatmulOp>(call.contraction);
   RankedTensorType lhs = graph::tensorType(matmul.getLhs());
@@ -67,7 +67,7 @@ bool emit::buildMatmul(const ContractionCall &call, InstructionWriter &writer) {
 
 namespace {
 /// Lowers an einsum of two operands to one batched matrix product. Each letter
-/// of the equation gets a role, which depends on the tensors that have the
+/// of the equation has a role, which depends on the tensors that have the
 /// letter:
 ///
 ///   lhs   rhs   result   role
@@ -81,14 +81,14 @@ namespace {
 /// operand without the letter has stride 0. All summed letters together become
 /// the one dim k, so they must be contiguous in both operands.
 ///
-/// Libraries store results by rows. So the operand with the last letter of the
-/// result has to be the rhs. If it is the first operand of the equation, the
-/// constructor swaps the operands.
+/// Libraries store results by rows. So the rhs must be the operand that has the
+/// last letter of the result. If this operand is the first operand of the
+/// equation, the constructor swaps the operands.
 class EinsumProduct {
 public:
   /// Splits the equation into the letters of the operands and of the result.
-  /// Swaps the operands if the last letter of the result is in the first one
-  /// only.
+  /// Swaps the operands if only the first operand has the last letter of the
+  /// result.
   EinsumProduct(graph::EinsumOp einsum) : einsum(einsum) {
     StringRef inputs;
     std::tie(inputs, letters[2]) = einsum.getEquation().split("->");
@@ -103,8 +103,8 @@ public:
     }
   }
 
-  /// Appends the instruction of the product. Returns false if the einsum is no
-  /// batched matrix product of two operands.
+  /// Appends the instruction of the product. Returns false if the einsum is not
+  /// a batched matrix product of two operands.
   bool build(InstructionWriter &writer) {
     if (!operands[0] || !collect())
       return false;
@@ -135,8 +135,8 @@ private:
                                          : operands[tensor]);
   }
 
-  /// Assigns every letter its role. Returns false if the einsum is no batched
-  /// matrix product of floats.
+  /// Assigns a role (batch, row, column or summed) to every letter. Returns
+  /// false if the einsum is not a batched matrix product of floats.
   bool collect() {
     for (int tensor = 0; tensor < 3; ++tensor) {
       std::string plain;
@@ -161,15 +161,15 @@ private:
   }
 
   /// Returns whether the dims of the letters `outer` and `inner` are contiguous
-  /// in tensor number `tensor` (0: lhs, 1: rhs, 2: result), so that one stride
-  /// covers both.
+  /// in tensor number `tensor` (0: lhs, 1: rhs, 2: result). One stride then
+  /// covers both dims.
   bool runsOn(int tensor, char outer, char inner) {
     return strideOf(tensor, outer) == strideOf(tensor, inner) * sizes[inner];
   }
 
-  /// Adds `letter` to the list of its role. Leaves out a summed letter of size
-  /// 1. Returns false if a letter of larger size is in one operand only: the
-  /// product could not sum over it.
+  /// Adds `letter` to the list of its role (batch, row, column or summed).
+  /// Leaves out a summed letter of size 1. Returns false if a larger summed
+  /// letter is in one operand only, since a matrix product cannot sum over it.
   bool assign(char letter) {
     const bool inA = has(0, letter), inB = has(1, letter), inC = has(2, letter);
     if (!inC) {
@@ -208,9 +208,10 @@ private:
                : denseStrides(typeOf(tensor).getShape())[at];
   }
 
-  /// Returns the strides, in elements, of tensor number `tensor` in the dims of
-  /// the product: the batch letters, then `row`, then `column`. A row or column
-  /// of '\0' stands for a dim of size 1, with stride 0.
+  /// Returns the strides, in elements, of tensor number `tensor` (0: lhs, 1:
+  /// rhs, 2: result) in the dims of the product: the batch letters, then `row`,
+  /// then `column`. If `row` or `column` is '\0', the dim has size 1, and the
+  /// stride is 0.
   std::vector<int64_t> stridesOf(int tensor, char row, char column) {
     std::vector<int64_t> strides;
     for (char letter : batch)

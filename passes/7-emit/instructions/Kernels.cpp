@@ -8,12 +8,13 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns a scalar that every rank computes from its coordinates: the index at
-/// which the rank's part of one factor of a dim begins. `offset` names the
-/// factor. The scalar is the index of the rank along the factor's axes, first
-/// axis major, times the size of a part.
+/// Returns a scalar that every rank computes from its mesh coordinates.
+/// `offset` identifies one factor of a dim, which is split into shards. The
+/// scalar is the index at which the rank's shard of the factor begins: the
+/// index of the rank along the factor's axes (first axis major) times the size
+/// of a shard.
 ///
-///   24 elements over axes a = 2 and b = 3:   parts of 4, index 12 · a + 4 · b
+///   24 elements over axes a = 2 and b = 3:   shards of 4, index 12 · a + 4 · b
 static std::unique_ptr<program::ScalarT> makeScalar(rank::OffsetAttr offset,
                                                     const RankMesh &mesh) {
   auto scalar = std::make_unique<program::ScalarT>();
@@ -31,9 +32,10 @@ static std::unique_ptr<program::ScalarT> makeScalar(rank::OffsetAttr offset,
   return scalar;
 }
 
-/// Appends the instruction of a kernel launch. For a GPU the instruction also
-/// has a grid (blocks and threads) and, if the kernel is attention, a
-/// description by which the device can call cuDNN instead.
+/// Appends the instruction of a kernel launch. In a program for GPUs, the
+/// instruction has a grid (blocks and threads). If the kernel computes
+/// attention, the instruction also has a description by which the device can
+/// call cuDNN instead.
 static bool buildLaunch(Operation *op, InstructionWriter &writer) {
   auto launch = cast<rank::LaunchOp>(op);
   rank::KernelOp kernel = writer.kernel(launch.getKernel());
@@ -60,9 +62,9 @@ static bool buildLaunch(Operation *op, InstructionWriter &writer) {
 }
 
 /// Appends the instruction of one launch of a kernel over many tensors
-/// (multi-tensor apply, NVIDIA Apex). Each block computes one tile of one
-/// tensor. The tensors of a part (the operands and results of one former
-/// launch) all have the same number of elements.
+/// (multi-tensor apply, NVIDIA Apex). This launch replaces several launches of
+/// single kernels, called parts. All tensors of a part have one number of
+/// elements. Each block computes one tile of one part.
 static bool buildLaunchParts(Operation *op, InstructionWriter &writer) {
   auto launch = cast<rank::LaunchPartsOp>(op);
   rank::KernelOp kernel = writer.kernel(launch.getKernel());

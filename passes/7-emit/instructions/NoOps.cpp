@@ -8,12 +8,12 @@ using namespace pcc;
 using namespace pcc::emit;
 
 /// Builder of ops that need no instruction: appends nothing. The buffer of the
-/// op's result already holds the right elements, as for a parameter, a
-/// constant, a received value or the operand of a reshape.
+/// op's result already holds the right elements. Examples are parameters,
+/// constants, received values and results of reshapes.
 static bool isThere(Operation *, InstructionWriter &) { return true; }
 
-/// Appends a copy of the new value to the buffer of the parameter. Appends
-/// nothing if the op that computes the new value writes it to that buffer.
+/// Appends a copy of the new value to the buffer of the parameter. If the op
+/// that computes the new value writes directly to this buffer, appends nothing.
 static bool setParameter(Operation *op, InstructionWriter &writer) {
   auto set = cast<graph::SetParameterOp>(op);
   program::CopyT copy;

@@ -11,9 +11,9 @@ static std::vector<int64_t> toVector(ArrayRef<int64_t> list) {
 }
 
 /// Stores strides, dilations and padding of `op`, a convolution or pool, in the
-/// instruction `made`. The attribute `pads` of `op` lists the padding before
-/// the first element of each spatial dim, then the padding after the last
-/// element of each.
+/// instruction `made`. The attribute `pads` of `op` has two numbers per spatial
+/// dim: first the padding in front of every dim, then the padding at the end of
+/// every dim.
 template <typename Made, typename Op> static void setWindow(Made &made, Op op) {
   ArrayRef<int64_t> pads = op.getPads();
   made.strides = toVector(op.getStrides());
@@ -45,8 +45,8 @@ bool emit::buildConv(const ContractionCall &call, InstructionWriter &writer) {
 
 /// Appends the instruction of a transposed convolution. The instruction's
 /// `pads_end` is the number of elements to cut off at the end of each dim of
-/// the result. The op's `output_pads` is the number of these elements to keep,
-/// so it is subtracted.
+/// the result. The op's `output_pads` is the number of these elements that must
+/// stay. So `output_pads` is subtracted from `pads_end`.
 bool emit::buildConvTranspose(const ContractionCall &call,
                               InstructionWriter &writer) {
   auto conv = cast<graph::ConvTransposeOp>(call.contraction);
@@ -58,9 +58,9 @@ bool emit::buildConvTranspose(const ContractionCall &call,
   return true;
 }
 
-/// Appends the instruction of a pool. Returns false for an average that counts
-/// padding and has windows that reach beyond the padding, which the device
-/// cannot compute.
+/// Appends the instruction of a pool. Returns false if the device cannot
+/// compute the pool: an average that counts padding, with windows that reach
+/// beyond the padding.
 static bool buildPool(Operation *op, InstructionWriter &writer) {
   auto pool = cast<graph::PoolOp>(op);
   const bool overhangs =

@@ -82,14 +82,15 @@ Value pcc::emit::inverseTotalOf(KernelWriter &w, Value total) {
 namespace {
 /// Numbers per query that `graph.attention_query_gradient` returns and the
 /// gradients need: the largest score, the reciprocal of the sum of the weights,
-/// and the mean Σ P dP of the gradient dP of the softmax weights P.
+/// and the mean Σ P · dP over the keys. P is the softmax weight of a key, dP
+/// its gradient.
 struct RowStatistics {
   Value top, share, mean;
 };
 
-/// Emits sums over the keys of one query, or over the queries of one key, for
-/// the element-by-element code of attention. `group` is the number of query
-/// heads that share a key head.
+/// Emits sums for the code that computes attention element by element: over the
+/// keys of one query, or over the queries of one key. `group` is the number of
+/// query heads that share a key head.
 class AttentionElement {
 public:
   AttentionElement(KernelWriter &w, Operation *op)
@@ -102,8 +103,9 @@ public:
   int64_t numKeys() const { return key.getDimSize(2); }
   int64_t numQueries() const { return query.getDimSize(2); }
 
-  /// Emits the dot product of a row of `a` and a row of `b`. Both are 4-d
-  /// tensors; `rowOfA` and `rowOfB` are indices of their first three dims.
+  /// Emits the dot product of a row of `a` and a row of `b`. A row lies along
+  /// the last dim of a 4-d tensor. `rowOfA` and `rowOfB` are the indices of the
+  /// two rows along the first three dims.
   Value dot(Value a, const MultiIndex &rowOfA, Value b,
             const MultiIndex &rowOfB) {
     const int64_t size = graph::tensorType(a).getDimSize(3);
@@ -117,9 +119,9 @@ public:
     })[0];
   }
 
-  /// Returns the multi-index [batch, key head, t] of key number `t` for a
-  /// query. `row` is the multi-index [batch, head, query] of the query; several
-  /// heads share a key head.
+  /// Returns the multi-index [batch, key head, t] of key number `t` for the
+  /// query at multi-index `row` = [batch, head, query]. Several query heads
+  /// share a key head.
   MultiIndex keyPlace(ArrayRef<Index> row, const Index &t) {
     return {row[0], w.indices.quotient(row[1], group), t};
   }
@@ -135,9 +137,9 @@ public:
 
   /// Emits an online softmax (Milakov and Gimelshein 2018) over the keys of the
   /// query at multi-index `row`: one loop that needs no second pass. Returns m,
-  /// Σ P and Σ P · x, where m is the largest score and P = exp(score − m). `x`
-  /// emits a number for each key. Whenever a key increases m, the sums so far
-  /// are multiplied by exp(old m − new m).
+  /// Σ P and Σ P · x, where m is the largest score and P = exp(score − m). For
+  /// each key, `x` emits the number that P is multiplied by. Whenever a key
+  /// increases m, the sums so far are multiplied by exp(old m − new m).
   Values fold(ArrayRef<Index> row, llvm::function_ref<Value(const Index &)> x) {
     return w.loop(numKeys(), {s.number(type, -HUGE_VAL), zero, zero},
                   [&](const Index &t, ValueRange so) {
@@ -158,14 +160,16 @@ public:
   }
 
   /// Emits dP, the gradient of the softmax weight of the query at multi-index
-  /// `row` and key number `t`. It is the dot product of the gradient of the
-  /// query's result and the value of the key.
+  /// `row` and key number `t`. dP is the dot product of two vectors: `gradient`
+  /// at `row`, the gradient of the attention's result, and the value vector of
+  /// the key.
   Value product(Value gradient, ArrayRef<Index> row, const Index &t) {
     return dot(gradient, MultiIndex(row), op.getValue(), keyPlace(row, t));
   }
 
-  /// Emits, for the query at multi-index `row` and key number `t`, the softmax
-  /// weight P and the gradient of their dot product, slope · P · (dP − mean).
+  /// Emits two numbers for the query at multi-index `row` and key number `t`:
+  /// the softmax weight P, and the gradient of the dot product of query and
+  /// key, slope · P · (dP − mean). `numbers` are the statistics of the query.
   std::pair<Value, Value> centred(Value gradient, ArrayRef<Index> row,
                                   const Index &t,
                                   const RowStatistics &numbers) {
@@ -175,9 +179,9 @@ public:
     return {weighed, s.mul(s.mul(weighed, difference), own.slope)};
   }
 
-  /// Emits a sum over all queries that read key head number `keyHead`. These
-  /// are the queries of all query heads that share the key head. `x` takes a
-  /// query's multi-index [batch, head, query] and emits the number to add.
+  /// Emits a sum over all queries that read key head number `keyHead`, in all
+  /// query heads that share this key head. `x` emits the number to add for the
+  /// query at multi-index [batch, head, query].
   Value sumOfQueries(const Index &batch, const Index &keyHead,
                      llvm::function_ref<Value(ArrayRef<Index>)> x) {
     return w.loop(group * numQueries(), {zero},
@@ -214,8 +218,9 @@ static Value attention(KernelWriter &w, OpResult result, ArrayRef<Index> at) {
   }));
 }
 
-/// Emits an element of one of the results of attention_query_gradient: a number
-/// per query (see RowStatistics), or an element of the gradient of the queries.
+/// Emits an element of one of the results of attention_query_gradient. The
+/// result holds a number per query (see RowStatistics), or the gradient of the
+/// queries.
 static Value queryGradient(KernelWriter &w, OpResult result,
                            ArrayRef<Index> at) {
   auto op = cast<graph::AttentionQueryGradientOp>(result.getOwner());
@@ -241,8 +246,8 @@ static Value queryGradient(KernelWriter &w, OpResult result,
                 })[0];
 }
 
-/// Emits an element of one of the results of attention_key_gradient: the
-/// gradient of the keys, or the gradient of the values.
+/// Emits an element of `result`, one of the results of attention_key_gradient:
+/// the gradient of the keys, or the gradient of the values.
 static Value keyGradient(KernelWriter &w, OpResult result, ArrayRef<Index> at) {
   auto op = cast<graph::AttentionKeyGradientOp>(result.getOwner());
   AttentionElement element(w, op);

@@ -26,16 +26,16 @@ struct Score {
 
 /// Emits the score of one query and one key from `product`, their dot product,
 /// with the scale, softcap and masks of `op`. `row` is the multi-index [batch,
-/// head, query], and `key` the index of the key. `isThere` is an i1 that is
-/// false if the query or the key is padding of a tile; the score is then −∞.
-/// Null stands for true.
+/// head, query], and `key` the index of the key. `isThere` is an i1. If it is
+/// false, the query or the key is padding of a tile, and the score is −∞. A
+/// null `isThere` means true.
 Score scoreOf(KernelWriter &w, graph::AttentionOpInterface op,
               mlir::Value product, llvm::ArrayRef<Index> row, const Index &key,
               mlir::Value isThere = {});
 
 /// Emits the weight exp(score − top) of a key. `top` is the largest score among
-/// the keys of the row, or among those visited so far. If `top` is −∞ (all keys
-/// are masked), emits 0 rather than NaN.
+/// the keys of the row, or among the keys visited so far. If `top` is −∞ (all
+/// keys are masked), emits 0 rather than NaN.
 mlir::Value weightOf(KernelWriter &w, mlir::Value score, mlir::Value top);
 
 /// Emits 1 / total, the factor by which weights are normalized. `total` is the

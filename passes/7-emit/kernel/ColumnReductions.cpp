@@ -8,30 +8,32 @@ using namespace pcc;
 using namespace pcc::emit;
 
 namespace {
-/// One reduction of the kernel, whose value for each column is built up in a
-/// stack buffer.
+/// One reduction of the kernel. Its values, one per column, are accumulated in
+/// a stack buffer.
 struct ColumnStatistic {
   graph::ReduceOp op;
-  /// Number, from 0, of the pass over the elements in which the reduction is
-  /// computed. A reduction that depends on another one has a larger number.
+  /// Number, from 0, of the pass (loop over all elements of the columns) that
+  /// computes the reduction. A reduction that depends on another reduction has
+  /// a larger number.
   int pass;
   Type type;
-  /// Pointer to the stack buffer with the values so far: one per column that
-  /// the outer iteration reduces.
+  /// Pointer to the stack buffer with the values of the reduction so far: one
+  /// value for each of the `plan.width` columns.
   Value buffer;
 };
 
-/// Result of the kernel, the pointer to its tensor, and the number of the first
-/// pass in which its elements can be computed.
+/// Result of the kernel, with the pointer to its tensor. `pass` is the number
+/// of the first pass (loop over all elements of the columns) in which elements
+/// of the result can be computed.
 struct Output {
   Value result, pointer;
   int pass;
 };
 
-/// Emits one outer iteration of a kernel that reduces columns: all passes over
-/// `plan.width` neighbouring columns. A pass is a loop nest over all elements
-/// of these columns: its outer loop runs along the columns, its inner loop from
-/// column to column.
+/// Emits one outer iteration (unit of work) of a kernel that reduces columns:
+/// all passes over `plan.width` neighbouring columns. A pass is a loop nest
+/// over all elements of these columns. Its outer loop runs along the columns,
+/// its inner loop from column to column.
 class ColumnWriter {
 public:
   ColumnWriter(KernelWriter &w, rank::KernelOp kernel, const KernelPlan &plan,
@@ -47,8 +49,8 @@ public:
           .push_back({result, pointer, passOf(result)});
   }
 
-  /// Emits all passes, then the stores of those results that have one element
-  /// per column.
+  /// Emits all passes (loops over all elements of the columns), then the stores
+  /// of those results that have one element per column.
   void write(const Index &iteration) {
     enter(iteration);
     int numPasses = 0;
@@ -75,9 +77,9 @@ private:
     statistics.push_back(one);
   }
 
-  /// Returns the number of the first pass in which elements of `value` can be
-  /// computed. The result of a reduction is known one pass later than its
-  /// operand.
+  /// Returns the number of the first pass (loop over all elements of the
+  /// columns) in which elements of `value` can be computed. The result of a
+  /// reduction is known one pass later than its operand.
   int passOf(Value value) {
     Operation *op = value.getDefiningOp();
     if (!op)
@@ -93,9 +95,10 @@ private:
     return passes[op] = pass;
   }
 
-  /// Sets `first` and `end` to the range of columns that outer iteration number
-  /// `iteration` reduces, and `w.outer` to the indices of the first column. The
-  /// last range along the dim can have fewer columns.
+  /// Sets `first` and `end` to the range of columns that outer iteration (unit
+  /// of work) number `iteration` reduces. Sets `w.outer` to the indices of the
+  /// first column. If the number of columns is no multiple of `plan.width`, the
+  /// last range is smaller.
   void enter(const Index &iteration) {
     const int64_t size = w.rows.shape.back();
     SmallVector<int64_t> tiles = w.rows.outerShape();
@@ -111,8 +114,8 @@ private:
                                /*isUnsigned=*/false);
   }
 
-  /// Emits a loop that runs `body` for each column that the outer iteration
-  /// reduces, with `w.outer` set to the indices of that column.
+  /// Emits a loop that runs `body` for each column in the range [first, end),
+  /// with `w.outer` set to the indices of the column.
   void overColumns(llvm::function_ref<void()> body) {
     w.loop(first, end, w.rows.shape.back(), {}, [&](Index column, ValueRange) {
       w.outer.back() = column;
@@ -122,7 +125,7 @@ private:
   }
 
   /// Returns the index of the current column in the stack buffers: its distance
-  /// from the first column that the outer iteration reduces.
+  /// from the first of the columns that are reduced side by side.
   Index lane() {
     return w.indices.add(w.outer.back(), w.indices.scale(firstColumn, -1));
   }
@@ -133,8 +136,8 @@ private:
     w.store(one.buffer, one.type, lane(), value);
   }
 
-  /// Emits, for the current column, loads of the results of those reductions
-  /// that earlier passes than `pass` have computed. Stores the SSA values in
+  /// Emits, for the current column, loads of the reduction results that passes
+  /// before pass number `pass` have computed. Stores the SSA values in
   /// `w.statistics`.
   void bind(int pass) {
     for (const ColumnStatistic &one : statistics)
@@ -142,10 +145,10 @@ private:
         w.statistics[one.op] = {load(one)};
   }
 
-  /// Emits pass number `pass` (one loop over all elements of the columns).
-  /// Before the loop, emits the initial value of each reduction of this pass;
-  /// after it, the final values. Some results have an element for each element
-  /// of the columns. The loop also stores those of them that belong to this
+  /// Emits pass number `pass`: one loop over all elements of the columns.
+  /// Before the loop, emits the initial values of the reductions of this pass;
+  /// after the loop, their final values. Results with one element for each
+  /// element of the columns are stored within the loop, if they belong to this
   /// pass.
   void writePass(int pass) {
     auto ofPass = [&](llvm::function_ref<void(const ColumnStatistic &)> write) {
@@ -180,7 +183,7 @@ private:
   }
 
   /// Returns the multi-index, in `result`, of the element for the current
-  /// column. `result` has one element per column.
+  /// column. `result` must have one element per column.
   MultiIndex placeOf(Value result) {
     return w.indices.delinearise(
         w.indices.linearise(w.outer, w.rows.outerShape()),
@@ -192,11 +195,11 @@ private:
   SmallVector<ColumnStatistic> statistics;
   SmallVector<Output> perElement, perColumn;
   llvm::DenseMap<Operation *, int> passes;
-  /// Index, along the last dim, of the first column that the outer iteration
-  /// reduces.
+  /// Index, along the last dim, of the first of the columns that are reduced
+  /// side by side.
   Index firstColumn;
-  /// SSA values (i64) of the range [first, end) of columns that the outer
-  /// iteration reduces.
+  /// SSA values (i64) of the range [first, end) of columns that are reduced
+  /// side by side.
   Value first, end;
 };
 } // namespace

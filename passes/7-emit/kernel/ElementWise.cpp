@@ -15,15 +15,16 @@ static bool isFloat(Value value) { return isa<FloatType>(value.getType()); }
 static Type elementOf(Value tensor) {
   return tensorType(tensor).getElementType();
 }
-/// Returns whether elements of `tensor` are unsigned integers or booleans,
-/// which are compared as unsigned numbers.
+/// Returns whether elements of `tensor` are unsigned integers or booleans. Both
+/// are compared as unsigned numbers.
 static bool isUnsigned(Value tensor) {
   return elementOf(tensor).isUnsignedInteger() ||
          elementOf(tensor).isInteger(1);
 }
 
-/// Emits an element of an op with one operand: the result of `F(scalar builder,
-/// operand element, op)`.
+/// Emits an element of an op with one operand, by the function `F`. `F` takes
+/// the scalar builder, the operand element and the op, and returns the result
+/// element.
 template <auto F>
 static Value unary(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   ScalarBuilder s = w.scalar();
@@ -31,8 +32,8 @@ static Value unary(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
 }
 
 /// Emits an element of an op with two operands, which are broadcast to the
-/// shape of the result: the result of `F(scalar builder, lhs element, rhs
-/// element, op)`.
+/// shape of the result. The function `F` takes the scalar builder, the lhs
+/// element, the rhs element and the op, and returns the result element.
 template <auto F>
 static Value binary(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   Value lhs = w.readBroadcast(op->getOperand(0), at);
@@ -77,8 +78,8 @@ static Value relu(ScalarBuilder &s, Value x, Operation *op) {
 }
 
 /// Emits a divisor with which the integer division instruction cannot trap: 1
-/// if `b` is 0 or a signed −1 (the smallest integer divided by −1 overflows),
-/// else `b`.
+/// if `b` is 0 or a signed −1, else `b`. A division by −1 would overflow for
+/// the smallest integer.
 static Value safeDivisor(ScalarBuilder &s, Value b, bool isUnsigned) {
   Type type = b.getType();
   Value unsafe = s.compare(IntPredicate::eq, b, s.zero(type));
@@ -106,9 +107,9 @@ static Value divide(ScalarBuilder &s, Value a, Value b, Operation *op) {
                   s.select(isMinusOne, s.neg(a), quotient));
 }
 
-/// Emits the remainder of a division by `b` with the sign of `b`. `rest` is the
-/// remainder with the sign of the dividend: −1 % 3 has the rest −1 and becomes
-/// 2.
+/// Converts `rest`, a remainder of a division by `b`, from the sign of the
+/// dividend to the sign of `b`. Example: for −1 % 3, `rest` is −1, and the
+/// result is 2.
 static Value withSignOf(ScalarBuilder &s, Value rest, Value b) {
   Value zero = s.zero(rest.getType());
   auto below = [&](Value x) {
@@ -121,8 +122,9 @@ static Value withSignOf(ScalarBuilder &s, Value rest, Value b) {
   return s.select(s.both(isNotZero, differs), s.add(rest, b), rest);
 }
 
-/// Emits the remainder of a / b. It has the sign of `b`, or of `a` if the op is
-/// marked `truncated`. For integers the remainder of a division by 0 is 0.
+/// Emits the remainder of a / b. The remainder has the sign of `b`, or the sign
+/// of `a` if the op is marked `truncated`. For integers, the remainder of a
+/// division by 0 is 0.
 static Value remainderOf(ScalarBuilder &s, Value a, Value b, Operation *op) {
   bool truncated = cast<ModOp>(op).getTruncated();
   if (isFloat(a)) {
@@ -139,7 +141,7 @@ static Value remainderOf(ScalarBuilder &s, Value a, Value b, Operation *op) {
   return truncated || noSign ? rest : withSignOf(s, rest, b);
 }
 
-/// Adds the functions that emit arithmetic ops to `table`.
+/// Adds to `table` the functions that emit elements of arithmetic ops.
 static void addArithmetic(ReadTable &table) {
   using S = ScalarBuilder;
   using O = Operation;
@@ -168,7 +170,7 @@ static void addArithmetic(ReadTable &table) {
 //===----------------------------------------------------------------------===//
 
 /// Emits the comparison of `a` and `b` by the predicate of `op`. Emits a < b as
-/// b > a.
+/// b > a, and a ≤ b as b ≥ a.
 static Value compare(ScalarBuilder &s, Value a, Value b, Operation *op) {
   auto predicate = cast<CompareOp>(op).getPredicate();
   bool isEqual = predicate == Predicate::Equal;
@@ -194,7 +196,8 @@ static Value isNan(ScalarBuilder &s, Value x, Operation *) {
   return isFloat(x) ? s.compare(FloatPredicate::UNO, x, x) : s.boolean(false);
 }
 
-/// Emits whether `x` is infinite. `op` says which of −∞ and ∞ count.
+/// Emits whether `x` is infinite. Attributes of `op` select whether −∞, ∞ or
+/// both are tested.
 static Value isInfinite(ScalarBuilder &s, Value x, Operation *op) {
   auto test = cast<IsInfOp>(op);
   Value result = s.boolean(false);
@@ -221,7 +224,8 @@ static Value castElement(ScalarBuilder &s, Value x, Operation *op) {
                    elementOf(op->getResult(0)));
 }
 
-/// Adds the functions that emit tests, logic, selects and casts to `table`.
+/// Adds to `table` the functions that emit elements of tests, logic, selects
+/// and casts.
 static void addLogic(ReadTable &table) {
   using S = ScalarBuilder;
   using O = Operation;
@@ -263,7 +267,7 @@ static Value lowWord(ScalarBuilder &s, Value number) {
 
 /// Emits the first of the four result words of the random number generator
 /// Philox 4x32 with 10 rounds (Salmon et al. 2011), for a counter of four words
-/// and the key of the op. The result is equal to that of
+/// and the key of the op. The result is equal to the result of
 /// dialects/graph/reference/Philox.h. A word is an i64 below 2^32, so that the
 /// product of two words is exact.
 static Value philox(ScalarBuilder &s, std::array<Value, 4> counter,
@@ -286,8 +290,9 @@ static Value philox(ScalarBuilder &s, std::array<Value, 4> counter,
 }
 
 /// Emits an element of graph.random, a number in [0, 1): the upper 24 bits of
-/// the first word of Philox, divided by 2^24. The counter of Philox is the
-/// number of the element and the number of the training step, two words each.
+/// the first word of Philox, divided by 2^24. The counter of Philox has four
+/// words of 32 bits: two for the number of the element, two for the number of
+/// the training step.
 static Value uniform(ScalarBuilder &s, Value index, Value step, Operation *op) {
   Value word = philox(s,
                       {lowWord(s, index), highWord(s, index), lowWord(s, step),

@@ -41,9 +41,9 @@ Index IndexSpace::leaf(Value value, int64_t low, int64_t high) {
 // Sums of indices
 //===----------------------------------------------------------------------===//
 
-/// Simplifies `index`: replaces c · d · (b / d) + c · (b % d) by c · b.
-/// Replaces one such pair of terms per call. The call of add() that adds c · b
-/// simplifies the sum again, which finds the next pair.
+/// Simplifies `index`: replaces the terms c · d · (b / d) + c · (b % d) by c ·
+/// b. One call replaces one such pair of terms. It then calls add(), which
+/// simplifies the new sum, so that the next pair is found.
 void IndexSpace::mergeParts(Index &index) {
   for (const Index::AffineTerm &rest : index.terms) {
     if (!rest.leaf->isRemainder)
@@ -101,7 +101,7 @@ Index IndexSpace::scale(const Index &a, int64_t factor) {
 
 /// Returns an index whose only leaf (variable) is base / divisor, or base %
 /// divisor if `isRemainder` is true. Reuses the leaf of an earlier call with
-/// the same arguments, so that equal quotients are equal indices.
+/// equal arguments, so that equal quotients are equal indices.
 Index IndexSpace::divided(const Index &base, int64_t divisor,
                           bool isRemainder) {
   for (const IndexLeaf &leaf : leaves)
@@ -136,9 +136,9 @@ static void splitBy(const Index &a, int64_t divisor, Index &whole,
 }
 
 /// Divides `divisor` and the coefficients of `a` by their greatest common
-/// divisor, and returns it. The constant of `a` is divided, too, and rounded
-/// down. The value of a / divisor does not change: (6 i + 5) / 4 becomes (3 i +
-/// 2) / 2.
+/// divisor. Returns this common divisor. Divides the constant of `a` by it,
+/// too, and rounds the result down. The value of a / divisor does not change:
+/// (6 i + 5) / 4 becomes (3 i + 2) / 2.
 static int64_t cancel(Index &a, int64_t &divisor) {
   int64_t common = divisor;
   for (const Index::AffineTerm &term : a.terms)
@@ -208,16 +208,16 @@ MultiIndex IndexSpace::delinearise(const Index &position,
     place[dim] = dim == 0 ? rest : remainder(rest, size);
     rest = quotient(rest, size);
   }
-  // The index along a first dim of size 1 is 0, even if the known bounds of the
-  // index do not show it.
+  // The index along a first dim of size 1 is always 0. The known bounds of the
+  // index can be too wide to show this.
   if (!place.empty() && shape[0] == 1)
     place[0] = constant(0);
   return place;
 }
 
-/// Splits `position` into one index per group of dims, adds `lane` to the index
-/// of the last group only, and splits each group's index into the indices of
-/// the group's dims.
+/// Splits `position` into one index per group of dims. Adds `lane` (the number
+/// of an element among neighbouring elements) to the index of the last group.
+/// Then splits the index of each group into the indices of the group's dims.
 MultiIndex IndexSpace::delineariseLane(const Index &position, int64_t lane,
                                        ArrayRef<int64_t> shape,
                                        ArrayRef<int64_t> groups) {

@@ -49,17 +49,20 @@ using MultiIndex = llvm::SmallVector<Index, 4>;
 /// address: two leaves are equal if they are the same object. IndexSpace owns
 /// the leaves.
 struct IndexLeaf {
-  /// Number of the leaf in the order of creation. Terms are sorted by it.
+  /// Number of the leaf (variable) in the order of creation. An index sorts its
+  /// terms by this number.
   unsigned number = 0;
-  /// Smallest and largest value that the leaf can have at run time.
+  /// Smallest and largest value that the leaf (variable) can have at run time.
   int64_t low = 0, high = 0;
-  /// SSA value of type i64 that holds the leaf. Null if the leaf is a quotient
-  /// or remainder.
+  /// SSA value of type i64 that holds the leaf (variable). Null if the leaf is
+  /// a quotient or remainder.
   mlir::Value value;
-  /// Dividend, if the leaf is a quotient or remainder.
+  /// Dividend of a leaf (variable) that is a quotient or remainder. Unused for
+  /// an SSA value.
   Index base;
   int64_t divisor = 0; ///< 0 for an SSA value
-  /// True if the leaf is `base` % `divisor`, false if it is `base` / `divisor`.
+  /// True if the leaf (variable) is the remainder `base` % `divisor`. False if
+  /// the leaf is the quotient `base` / `divisor` or an SSA value.
   bool isRemainder = false;
 };
 
@@ -68,19 +71,19 @@ struct IndexRange {
   int64_t low, high;
 };
 
-/// Returns bounds of `index`, computed from the bounds of each leaf (variable
-/// of the index) as if leaves did not depend on each other. The actual range
+/// Returns bounds of `index`. Computes them from the bounds of each leaf
+/// (variable of the index), as if the leaves were independent. The actual range
 /// can be narrower.
 IndexRange rangeOf(const Index &index);
 
 /// Arithmetic on the indices of one kernel. Owns the leaves (variables) of the
-/// indices, so no index may outlive its space. A dividend must not be negative
-/// at run time, since materialise() emits unsigned divisions.
+/// indices, so no index may outlive its IndexSpace. A dividend must not be
+/// negative at run time, since materialise() emits unsigned divisions.
 class IndexSpace {
 public:
   static Index constant(int64_t value) { return {value, {}}; }
-  /// Returns an index whose only leaf is `value`, an i64 in [low, high] at run
-  /// time. Returns a constant if low == high.
+  /// Returns an index whose only leaf (variable) is `value`, an i64 in [low,
+  /// high] at run time. Returns a constant if low == high.
   Index leaf(mlir::Value value, int64_t low, int64_t high);
   /// Returns the index a + b.
   Index add(const Index &a, const Index &b);
@@ -100,18 +103,19 @@ public:
   /// Returns the multi-index of element number `position`, in row-major order,
   /// of a tensor of `shape`. Inverse of linearise(): [1, 2] for 6 in [3, 4].
   MultiIndex delinearise(const Index &position, llvm::ArrayRef<int64_t> shape);
-  /// Returns delinearise(position + lane, shape). `lane` numbers the
-  /// neighbouring elements that a thread computes together. In the result, the
-  /// indices of outer dims do not depend on `lane`, so that the code for all
-  /// lanes can share them. `groups` divides `shape` into groups of neighbouring
-  /// dims, and lists the number of dims of each. The caller guarantees that
-  /// adding `lane` to `position` changes no index outside of the last group.
+  /// Returns delinearise(position + lane, shape). `lane` is the number of an
+  /// element among the neighbouring elements that a thread computes together.
+  /// In the result, the indices of outer dims do not depend on `lane`, so that
+  /// the code for all lanes can share them. `groups` divides `shape` into
+  /// groups of neighbouring dims, and lists the number of dims of each. The
+  /// caller guarantees that adding `lane` to `position` changes only indices in
+  /// the last group.
   MultiIndex delineariseLane(const Index &position, int64_t lane,
                              llvm::ArrayRef<int64_t> shape,
                              llvm::ArrayRef<int64_t> groups);
 
-  /// Emits code, at the insertion point of `builder`, that computes the value
-  /// of `index` at run time. Returns that i64.
+  /// Emits code, at the insertion point of `builder`, that computes `index` at
+  /// run time. Returns the computed value, an i64.
   mlir::Value materialise(mlir::OpBuilder &builder, mlir::Location loc,
                           const Index &index);
 
@@ -119,8 +123,8 @@ private:
   Index divided(const Index &base, int64_t divisor, bool isRemainder);
   void mergeParts(Index &index);
 
-  /// All leaves of the space. A deque keeps their addresses valid, which
-  /// indices hold.
+  /// All leaves (variables) of the space. Indices contain pointers to leaves. A
+  /// deque keeps these pointers valid when leaves are added.
   std::deque<IndexLeaf> leaves;
 };
 

@@ -40,9 +40,9 @@ static Value slice(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
 // Parts
 //===----------------------------------------------------------------------===//
 
-/// Returns an index equal to `index` whose known range is [0, size). The caller
-/// guarantees that `index` lies in this range at run time. The known bounds of
-/// the leaves (variables) of `index` may be wider.
+/// Returns an index that is equal to `index`, but has the known range [0,
+/// size). The caller guarantees that `index` lies in this range at run time.
+/// The known range of `index` may be wider.
 static Index within(KernelWriter &w, const Index &index, int64_t size) {
   IndexRange range = rangeOf(index);
   if (range.low >= 0 && range.high < size)
@@ -57,10 +57,10 @@ static Value isBelow(KernelWriter &w, const Index &index, int64_t bound) {
                    s.integer(w.builder.getI64Type(), bound));
 }
 
-/// Emits the element at `at` of the concatenation `op`. The element is known to
-/// lie in operand number `first` or a later one. Operand number `first` begins
-/// at index `offset` along the concatenated dim. Emits a branch where the
-/// bounds of the index do not tell in which operand the element lies.
+/// Emits the element at `at` of the concatenation `op`. The caller guarantees
+/// that the element is in operand number `first` or a later operand. Operand
+/// number `first` begins at index `offset` along the concatenated dim. Emits a
+/// branch if the bounds of the index do not determine the operand.
 static Value readPart(KernelWriter &w, ConcatOp op, size_t first,
                       int64_t offset, MultiIndex at) {
   int64_t dim = op.getDim();
@@ -94,8 +94,8 @@ static Value concat(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
 /// Returns the index, along one dim, of the operand element that padding in
 /// mode `mode` (edge, wrap or reflect) repeats at `index`. `size` is the size
 /// of the operand along the dim. `index` counts from the operand's first
-/// element, so it is negative in the padding before it, and ≥ size in the
-/// padding after it.
+/// element: it is negative in the padding in front, and ≥ `size` in the padding
+/// at the end.
 static Index reflected(KernelWriter &w, PadMode mode, const Index &index,
                        int64_t size) {
   IndexRange range = rangeOf(index);
@@ -110,14 +110,14 @@ static Index reflected(KernelWriter &w, PadMode mode, const Index &index,
     int64_t period =
         mode == PadMode::Wrap ? size : std::max<int64_t>(1, 2 * size - 2);
     // The padding repeats after `period` elements. Add `away` periods to make
-    // the index non-negative, as the unsigned remainder requires.
+    // the index non-negative, because the remainder op is unsigned.
     int64_t away = (std::max<int64_t>(0, -range.low) + period - 1) / period;
     Value shifted = s.add(at, s.integer(i64, away * period));
     at = arith::RemUIOp::create(w.builder, w.loc, shifted,
                                 s.integer(i64, period));
     // In mode reflect, an index after the last element is mirrored: it counts
-    // backwards from that element. In mode wrap, the remainder is never after
-    // the last element.
+    // backwards from the last element. In mode wrap, the remainder is always
+    // below `size`, so it is not mirrored.
     Value mirrored = s.sub(s.integer(i64, period), at);
     Value inside = s.compare(arith::CmpIPredicate::sle, at, last);
     at = s.select(inside, at, mirrored);
@@ -125,9 +125,10 @@ static Index reflected(KernelWriter &w, PadMode mode, const Index &index,
   return w.indices.leaf(at, 0, size - 1);
 }
 
-/// Emits an element of a pad with a constant. `place` is its multi-index
-/// relative to the first element of the operand: an index may be negative or
-/// too large, and the element is then the constant.
+/// Emits an element of a pad that fills with a constant. `place` is the
+/// multi-index of the element, relative to the first element of the operand. An
+/// index that is negative or too large lies in the padding; the element is then
+/// the constant.
 static Value readPadded(KernelWriter &w, PadOp op, MultiIndex place) {
   ScalarBuilder s = w.scalar();
   ArrayRef<int64_t> shape = tensorType(op.getInput()).getShape();
@@ -176,9 +177,9 @@ static Value pad(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
 //===----------------------------------------------------------------------===//
 
 /// Returns the index of the element that a rotary embedding pairs with the
-/// element at `index`, and an i1: whether `index` is the first of the pair. The
-/// elements 2 i and 2 i + 1 form a pair if `interleaved` is true; otherwise i
-/// and i + size / 2 do.
+/// element at `index`, and an i1: whether `index` is the first of the pair. If
+/// `interleaved` is true, the elements 2 i and 2 i + 1 form a pair. If it is
+/// false, the elements i and i + size / 2 form a pair.
 static std::pair<Index, Value> partner(KernelWriter &w, const Index &index,
                                        int64_t size, bool interleaved) {
   ScalarBuilder s = w.scalar();

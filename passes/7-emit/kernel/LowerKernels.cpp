@@ -33,9 +33,9 @@ void pcc::emit::registerKernelDialects(DialectRegistry &registry) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Emits the loops of one kernel into its function. `outputs` are the pointers
-/// to the buffers of the results. The loops run over the outer iterations
-/// (independent parts of the kernel's work) in [begin, end).
+/// Emits the loops of one kernel into the kernel's function. `outputs` are the
+/// pointers to the buffers of the results. The loops run over the outer
+/// iterations (independent units of work) in [begin, end).
 struct BodyWriter {
   rank::KernelOp kernel;
   KernelPlan plan;
@@ -59,8 +59,9 @@ struct BodyWriter {
     });
   }
 
-  /// Emits, for each result in turn, a loop nest over its elements. This is for
-  /// kernels whose results no common loop can compute.
+  /// Emits, for each result in turn, a loop nest over its elements. Used for
+  /// kernels whose results differ in shape, so that no common loop can compute
+  /// them.
   void writeApart() {
     for (auto [result, output] :
          llvm::zip_equal(yield().getResults(), outputs)) {
@@ -73,9 +74,9 @@ struct BodyWriter {
     }
   }
 
-  /// Emits one outer iteration of a kernel without reductions. `iteration`
-  /// gives the indices of the outermost dims; the inner loops run over all
-  /// other dims.
+  /// Emits one outer iteration (unit of work) of a kernel without reductions.
+  /// `iteration` is the row-major number of the indices along the outermost
+  /// dims. The loops run over all other dims.
   void writeElements(const Index &iteration) {
     int64_t numOuter = 0;
     for (int64_t group : ArrayRef(plan.groups).take_front(plan.numParallel))
@@ -97,14 +98,14 @@ struct BodyWriter {
 };
 } // namespace
 
-/// Emits the function `name` with the loops of `kernel`, internal to the new
-/// module. Its arguments are those of signatureOf(), then `begin` and `end`,
-/// the range of outer iterations.
+/// Emits the function `name` with the loops of `kernel`. The function has
+/// internal linkage. Its arguments are those of signatureOf(), then `begin` and
+/// `end`: the range of outer iterations (independent units of work).
 ///
-/// All pointers are marked noalias. This is safe although a kernel that updates
-/// a weight in place gets one buffer as operand and as result: such a kernel is
-/// element-wise, so it loads each element before it stores the element at the
-/// same index.
+/// All pointers are marked noalias, although a kernel that updates a weight in
+/// place gets one buffer as operand and as result. noalias is safe for such a
+/// kernel. The kernel is element-wise, so it loads each element before it
+/// stores the element at the same index.
 static LLVM::LLVMFuncOp writeBody(OpBuilder &builder, rank::KernelOp kernel,
                                   const Twine &name) {
   MLIRContext *context = kernel.getContext();
@@ -136,9 +137,9 @@ static LLVM::LLVMFuncOp writeBody(OpBuilder &builder, rank::KernelOp kernel,
   return function;
 }
 
-/// Creates the function `name`, still without a body, with the parameters of
-/// the type PccKernelFunction: a list of buffers, a list of scalars, and the
-/// range [begin, end) of outer iterations.
+/// Creates the function `name` without a body. Its parameters are those of the
+/// type PccKernelFunction: a list of buffers, a list of scalars, and the range
+/// [begin, end) of outer iterations (independent units of work).
 static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, const Twine &name) {
   MLIRContext *context = builder.getContext();
   Type pointer = LLVM::LLVMPointerType::get(context),
@@ -159,9 +160,9 @@ static Value loadArgument(OpBuilder &inside, Value list, Type type,
   return LLVM::LoadOp::create(inside, loc, type, address);
 }
 
-/// Emits the function `name` that the runtime calls. It loads all pointers and
-/// scalars that `body` takes from the two lists that the runtime passes, and
-/// calls `body`.
+/// Emits the function `name` that the runtime calls. The runtime passes two
+/// lists: pointers and scalars. The function loads the arguments of `body` from
+/// the lists, and calls `body`.
 static void writeEntry(OpBuilder &builder, LLVM::LLVMFuncOp body,
                        const Twine &name) {
   Location loc = builder.getUnknownLoc();
@@ -185,14 +186,16 @@ static void writeEntry(OpBuilder &builder, LLVM::LLVMFuncOp body,
 //===----------------------------------------------------------------------===//
 
 /// Emits the CPU version of a multi-tensor kernel (attribute `in_parts`), which
-/// GPUs run over tiles of many tensors. It serves to run a program for GPUs
-/// without a GPU. A part is the group of tensors, one per argument and result,
-/// that are computed together. The two lists that the runtime passes hold:
+/// GPUs run over tiles of many tensors. The CPU version is used if a program
+/// for GPUs runs on a machine without a GPU. A part is the group of tensors,
+/// one per argument and result, that are computed together. The two lists that
+/// the runtime passes hold:
 ///
 ///   buffers   shared operands | first tensor of each part | second of each ...
 ///   scalars   number of parts | number of elements of each part
 ///
-/// One call computes all parts. `begin` and `end` are ignored.
+/// One call computes all parts. The arguments `begin` and `end` of the function
+/// are ignored.
 static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
                              const Twine &name) {
   Location loc = builder.getUnknownLoc();
@@ -243,9 +246,10 @@ static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
 // Random weights
 //===----------------------------------------------------------------------===//
 
-/// Emits the CPU version of a kernel that generates a random weight. It serves
-/// to run a program for GPUs without a GPU. `types` are the weight's element
-/// types. Each outer iteration generates one element.
+/// Emits the CPU version of a kernel that generates a random weight. The CPU
+/// version is used if a program for GPUs runs on a machine without a GPU.
+/// `types` are the weight's element types. Each outer iteration (unit of work)
+/// generates one element.
 static void writeRandomKernel(OpBuilder &builder, ArrayRef<Type> types,
                               const Twine &name) {
   Location loc = builder.getUnknownLoc();
@@ -285,8 +289,9 @@ LogicalResult pcc::emit::lowerToLlvmDialect(ModuleOp module) {
   return manager.run(module);
 }
 
-/// Expands ops for which CPUs lack instructions: math functions of f32 become
-/// polynomials, and conversions from and to bf16 become integer arithmetic.
+/// Expands ops for which CPUs have no instructions: math functions of f32
+/// become polynomials, and conversions from and to bf16 become integer
+/// arithmetic.
 static LogicalResult expandForProcessors(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   populateMathPolynomialApproximationPatterns(

@@ -17,10 +17,11 @@ void registerKernelDialects(mlir::DialectRegistry &registry);
 ///
 /// The function of kernel number n is called `pcc_k_<n>` and has the signature
 /// of PccKernelFunction (runtime/program/ProgramImage.h). The list of buffers
-/// has the operands, then the results. `begin` and `end` bound the outer
-/// iterations (independent units of work) to compute. The rank.kernel ops of
-/// `module` come first in the numbering, then the kernels of randomKernelsOf(),
-/// whose outer iterations are elements.
+/// has the operands, then the results. One call computes the outer iterations
+/// (independent units of work) from `begin` up to, but not including, `end`.
+///
+/// The rank.kernel ops of `module` have the first numbers. The kernels of
+/// randomKernelsOf() follow; one outer iteration of them generates one element.
 ///
 /// Loads dialects, so it must not run within a pass.
 mlir::OwningOpRef<mlir::ModuleOp> lowerKernels(mlir::ModuleOp module);
@@ -28,8 +29,8 @@ mlir::OwningOpRef<mlir::ModuleOp> lowerKernels(mlir::ModuleOp module);
 /// Returns a new module with the code of all kernels of `module`. This is the
 /// first step of the lowering for any target. Calls `write` for every
 /// rank.kernel op, then `writeRandom` for every entry (element types) of
-/// randomKernelsOf(). Both also get the kernel's number and a builder at the
-/// end of the new module.
+/// randomKernelsOf(). Passes to both functions the number of the kernel, and a
+/// builder that inserts at the end of the new module.
 ///
 /// Loads the dialects of `registry`, so it must not run within a pass.
 mlir::OwningOpRef<mlir::ModuleOp> writeKernels(

@@ -13,7 +13,8 @@ using namespace pcc::graph;
 using namespace pcc::emit;
 
 /// Emits the math op `Op` for an f32 `x`; LowerKernels later expands it to a
-/// polynomial. For an f64 `x`, emits a call of the function `libm` of libm.
+/// polynomial. For an f64 `x`, emits a call of the function of libm whose name
+/// is `libm`.
 template <typename Op>
 static Value polynomialOr(StringRef libm, ScalarBuilder &s, Value x) {
   if (x.getType().isF32())
@@ -48,8 +49,9 @@ static Value softplus(ScalarBuilder &s, Value x) {
   return s.add(s.larger(x, s.zero(x.getType()), /*isUnsigned=*/false), rest);
 }
 
-/// Emits the gelu of `x`, by erf or by its approximation with tanh, as `op`
-/// demands. Uses the constants of `op` if it has any, else the standard ones.
+/// Emits the gelu of `x`. An attribute of `op` selects the exact formula with
+/// erf or the approximation with tanh. Uses the constants of `op` if it has
+/// any, else the standard constants.
 static Value gelu(ScalarBuilder &s, Value x, Operation *op) {
   auto gelu = cast<GeluOp>(op);
   Type type = x.getType();
@@ -93,7 +95,8 @@ static Value polynomial(ScalarBuilder &s, Value x,
 ///   x = n · π/2 + r with |r| ≤ π/4
 ///
 /// Taylor polynomials give the sine and the cosine of r, with an error below
-/// 1e-11. The last two bits of n + quarter select one of the two and its sign.
+/// 1e-11. Let k = n + quarter. If k is odd, the result is the cosine of r, else
+/// the sine of r. If the second lowest bit of k is 1, the result is negated.
 static Value sineOfF32(ScalarBuilder &s, Value x, int64_t quarter) {
   Type f64 = s.builder.getF64Type(), i64 = s.builder.getI64Type();
   Value wide = arith::ExtFOp::create(s.builder, s.loc, f64, x);
@@ -168,10 +171,10 @@ static Value integerPower(ScalarBuilder &s, Value base, Value exponent) {
   return s.select(s.compare(P::slt, exponent, zero), fraction, power);
 }
 
-/// Emits base^exponent for a few constant exponents without a call of libm: a
-/// square root for 0.5, and a product of up to four factors, or its reciprocal,
-/// for integers from −4 to 4. Returns null, and emits nothing, for other
-/// exponents or an integer base.
+/// Emits base^exponent without a call of libm, for some constant exponents. For
+/// 0.5, emits a square root. For integers from −4 to 4, emits a product of up
+/// to four factors, or the reciprocal of a product. For other exponents or an
+/// integer base, returns null and emits nothing.
 static Value constantPower(ScalarBuilder &s, Value base, Value exponent) {
   DenseElementsAttr attr;
   if (!isa<FloatType>(base.getType()) ||
@@ -192,8 +195,8 @@ static Value constantPower(ScalarBuilder &s, Value base, Value exponent) {
 }
 
 /// Emits an element of a pow op, in the type of the base. Integer powers are
-/// computed by repeated multiplication. Float powers are calls of pow of libm,
-/// unless constantPower() has a shorter form.
+/// computed by repeated squaring. Float powers are calls of pow of libm, unless
+/// constantPower() can emit a shorter form.
 static Value power(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   ScalarBuilder s = w.scalar();
   Value base = w.readBroadcast(op->getOperand(0), at);
@@ -216,8 +219,8 @@ static Value power(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
 // Table of functions
 //===----------------------------------------------------------------------===//
 
-/// Emits an element of an op with one operand: the result of `F(scalar builder,
-/// operand element)`.
+/// Emits an element of an op with one operand, by the function `F`. `F` takes
+/// the scalar builder and the operand element, and returns the result element.
 template <auto F>
 static Value function(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   Value x = w.read(op->getOperand(0), at);
@@ -236,8 +239,8 @@ static Value geluAt(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   return gelu(s, x, op);
 }
 
-/// Adds functions that models rarely use (tan, asin, ...) to `table`. They are
-/// calls of libm.
+/// Adds to `table` functions that models rarely use (tan, asin, ...). Their
+/// code calls libm.
 static void addRareFunctions(ReadTable &table) {
   using S = ScalarBuilder;
   table.add<TanOp>(function<[](S &s, Value x) { return s.libm("tan", {x}); }>);

@@ -61,7 +61,7 @@ machineFor(StringRef cpu) {
 }
 
 /// Appends `_` and `number`, the index of the CPU, to the name of every kernel
-/// function. Sets the attributes that make LLVM optimise the functions for that
+/// function. Sets the attributes that make LLVM optimise the functions for this
 /// CPU.
 static void prepare(KernelCompilation &unit, size_t number) {
   llvm::Module &module = *unit.module;
@@ -126,8 +126,8 @@ static bool emitObject(KernelCompilation &unit) {
 }
 
 /// Translates `lowered` to LLVM IR in `unit.module`, for the CPU with index
-/// `number`. On failure emits an error. Must not run on several threads at
-/// once, since all CPUs share `lowered`.
+/// `number`. On failure emits an error. Only one thread may call this function
+/// at a time, since all CPUs share `lowered`.
 static LogicalResult translate(ModuleOp lowered, KernelCompilation &unit,
                                size_t number) {
   auto machine = machineFor(unit.object.cpu);
@@ -159,7 +159,7 @@ pcc::emit::compileKernels(ModuleOp module, ArrayRef<StringRef> cpus) {
     if (failed(translate(*lowered, *unit, units.size() - 1)))
       return failure();
   }
-  // The elements are of type char, since those of a vector of bool share bytes,
+  // The flags have type char. In a vector of bool, several flags share a byte,
   // which several threads must not write at once.
   std::vector<char> emitted(units.size(), 0);
   std::vector<std::thread> threads;

@@ -37,8 +37,8 @@ static std::optional<SmallVector<int64_t>> reducedDims(Operation *op) {
   return std::nullopt;
 }
 
-/// Returns whether `op`, to compute one result element, reads elements of its
-/// first operand at other indices than that of the result element.
+/// Returns whether an element of the result of `op` depends on elements of the
+/// first operand at other indices, as in a transpose or gather.
 static bool readsElsewhere(Operation *op) {
   return op->hasTrait<graph::IsLayout>() ||
          op->hasTrait<graph::MovesElements>() ||
@@ -119,9 +119,9 @@ std::optional<RowSpace> pcc::emit::rowSpaceOf(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 /// Returns whether dims `dim` and `dim + 1` of `shape` can be merged into one
-/// dim of a loop in which a tensor of `type` is broadcast to `shape`. The
-/// tensor must have both dims, or be broadcast along both. A dim of size 1 in
-/// `shape` can be merged with any neighbour.
+/// dim of a loop that reads a tensor of `type`, broadcast to `shape`. The
+/// tensor must have both dims, or be broadcast along both dims. If one of the
+/// two dims of `shape` has size 1, the result is always true.
 static bool treatsAlike(RankedTensorType type, ArrayRef<int64_t> shape,
                         int64_t dim) {
   auto sizeAt = [&](int64_t at) -> int64_t {
@@ -155,8 +155,8 @@ static bool canMerge(rank::KernelOp kernel, ArrayRef<int64_t> shape,
 }
 
 /// Divides `dims`, which are dims of `shape` in ascending order, into groups of
-/// neighbours that one loop can run over. Returns the number of dims of each
-/// group.
+/// neighbouring dims. One loop can run over all dims of a group. Returns the
+/// number of dims of each group.
 static SmallVector<int64_t> groupsOf(rank::KernelOp kernel,
                                      ArrayRef<int64_t> shape,
                                      ArrayRef<int64_t> dims) {
@@ -173,22 +173,24 @@ static SmallVector<int64_t> groupsOf(rank::KernelOp kernel,
 // Plans
 //===----------------------------------------------------------------------===//
 
-/// Approximate number of elements that take as long to compute as it takes to
-/// hand work to another thread. Smaller kernels run on one thread.
+/// Approximate number of elements whose computation takes as long as the
+/// dispatch of work to another thread. Kernels with fewer elements run on one
+/// thread.
 static constexpr int64_t elementsPerThread = 16384;
 /// Number of outer iterations (units of work that threads share) that is large
-/// enough to keep all threads busy. Once a kernel has as many, its remaining
-/// loops run within an outer iteration.
+/// enough to keep all threads busy. The outermost loops of a kernel become
+/// outer iterations until this number is reached. The remaining loops run
+/// within an outer iteration.
 static constexpr int64_t enoughIterations = 256;
 
-/// Number of columns that are reduced side by side. It fills several vector
-/// registers per operand, but leaves enough groups of columns to keep several
-/// threads busy.
+/// Number of columns that are reduced side by side. They fill several vector
+/// registers per operand. A larger number would leave too few groups of columns
+/// to keep several threads busy.
 static constexpr int64_t columnsTogether = 64;
 
-/// Returns whether the kernel can reduce columns side by side. Its rows (sets
-/// of elements that are reduced to one) must be columns of the tensor, and it
-/// must have no softmax, norm or arg-reduction.
+/// Returns whether the kernel can reduce columns side by side. Two conditions
+/// must hold. The rows of the kernel (sets of elements that are reduced to one)
+/// are columns of the tensor. The kernel has no softmax, norm or arg-reduction.
 static bool reducesColumns(rank::KernelOp kernel, const RowSpace &rows) {
   return rows.isByColumns() &&
          llvm::all_of(kernel.getBody().front(), [](Operation &op) {
@@ -196,9 +198,9 @@ static bool reducesColumns(rank::KernelOp kernel, const RowSpace &rows) {
          });
 }
 
-/// Completes the plan of a kernel with reductions, of which `plan.rows` is set:
-/// one outer iteration (unit of work that threads share) per row, or per group
-/// of `plan.width` columns.
+/// Completes the plan of a kernel with reductions. `plan.rows` must be set.
+/// Creates one outer iteration (unit of work that threads share) per row, or
+/// per group of `plan.width` columns.
 static void planRows(rank::KernelOp kernel, KernelPlan &plan) {
   RowSpace &rows = *plan.rows;
   rows.innerGroups = groupsOf(kernel, rows.shape, rows.innerDims);
@@ -215,8 +217,8 @@ static void planRows(rank::KernelOp kernel, KernelPlan &plan) {
 
 /// Fills the plan of a kernel without reductions. The outermost loops become
 /// outer iterations (units of work that threads share) until there are at least
-/// 256 of them. The innermost loop always stays within an outer iteration,
-/// where LLVM can vectorise it, unless it is the only loop.
+/// 256 outer iterations. If the kernel has several loops, the innermost loop
+/// always stays within an outer iteration, where LLVM can vectorise it.
 static void planMap(rank::KernelOp kernel, KernelPlan &plan) {
   auto type = cast<RankedTensorType>(kernel.getResultTypes()[0]);
   plan.shape = SmallVector<int64_t>(type.getShape());
@@ -240,7 +242,7 @@ static void planMap(rank::KernelOp kernel, KernelPlan &plan) {
       std::max<int64_t>(1, elementsPerThread / std::max<int64_t>(1, inside));
 }
 
-/// Returns whether no common loop can compute the results of `op`: true for
+/// Returns whether the results of `op` need loop nests of their own. True for
 /// attention and its gradients, whose results differ in shape.
 static bool givesResultsApart(Operation &op) {
   return isa<graph::AttentionOpInterface>(op);

@@ -25,8 +25,8 @@
 
 namespace pcc::emit {
 
-/// Which operand elements an op needs to compute one element of its result.
-/// Whether and how a kernel can hold an op depends on this kind.
+/// Relation between one result element of an op and the operand elements that
+/// it depends on. It determines whether and how a kernel can contain the op.
 enum class ReadKind : uint8_t {
   None,        ///< unknown: no kernel can hold the op
   ElementWise, ///< elements with the index of the result element, broadcast
@@ -35,21 +35,23 @@ enum class ReadKind : uint8_t {
   Row,         ///< all elements of a row: reduction, softmax, norm
 };
 
-/// Returns how `op` reads its operands. Returns `None` if no kernel can hold
+/// Returns how `op` reads its operands. Returns `None` if no kernel can contain
 /// `op`, such as a matmul or a constant whose elements are not all equal.
 ReadKind readKindOf(mlir::Operation *op);
-/// Returns whether one element of the result of `op` costs tens of
-/// instructions (exp, erf, pow, random, ...). Fusion avoids repeating such ops.
+/// Returns whether one element of the result of `op` costs tens of instructions
+/// (exp, erf, pow, random, ...). Fusion does not duplicate such ops.
 bool isExpensive(mlir::Operation *op);
 
 /// Division of the dims of `shape` into inner dims, over which a reduction
-/// runs, and outer dims. Both lists ascend, and each dim is in exactly one of
-/// them. A row is the set of elements that share their outer indices.
+/// runs, and outer dims. Both lists ascend, and each dim is in exactly one
+/// list. A row is the set of elements that have equal outer indices. Example: a
+/// reduction of [8, 16, 32] over dim 2 has inner dim 2, outer dims 0 and 1, and
+/// 128 rows of 32 elements.
 struct RowSpace {
   llvm::SmallVector<int64_t> shape, innerDims, outerDims;
-  /// For each loop over the elements of a row, outermost first: the number of
-  /// neighbouring inner dims that the loop covers. The sum is the number of
-  /// inner dims.
+  /// Number of neighbouring inner dims that each loop over the elements of a
+  /// row covers, outermost loop first. The sum of these numbers is the number
+  /// of inner dims.
   llvm::SmallVector<int64_t> innerGroups;
 
   /// Returns the sizes of the inner dims, which the reduction runs over.
@@ -60,62 +62,67 @@ struct RowSpace {
   int64_t innerSize() const;
   /// Returns the number of rows: the product of the outer dims.
   int64_t outerSize() const;
-  /// Returns whether the rows are columns of the tensor, with elements that are
-  /// strided in memory, and it is worth reducing several of them side by side.
-  /// True if the last dim is an outer dim and has at least 8 elements.
+  /// Returns whether the kernel should reduce several rows side by side. True
+  /// if the last dim is an outer dim (not reduced) and has at least 8 elements.
+  /// The rows are then columns of the tensor: the elements of one row are
+  /// strided in memory, but elements of neighbouring rows are contiguous.
   bool isByColumns() const;
 
   bool operator==(const RowSpace &) const = default;
 };
 
-/// Returns the rows that `op` reduces if it is a reduction, an arg-reduction, a
-/// softmax or a norm. Returns std::nullopt for other ops. In the result each
-/// inner dim has a loop of its own.
+/// Returns the division into inner and outer dims by which `op` reduces, if
+/// `op` is a reduction, an arg-reduction, a softmax or a norm. Returns
+/// std::nullopt for other ops. In the returned RowSpace, each inner dim has a
+/// loop of its own.
 std::optional<RowSpace> rowSpaceOf(mlir::Operation *op);
 
-/// Returns whether `result`, a value of a kernel over `rows`, has one element
-/// per element of the rows, such as a softmax. False if `result` has one
-/// element per row, such as a sum.
+/// Returns whether `result` has one element for each element of `rows`, the
+/// rows that its kernel reduces, such as the result of a softmax. False if
+/// `result` has one element per row, such as a sum.
 bool isPerElement(mlir::Value result, const RowSpace &rows);
 
-/// Loop nest of a kernel, divided into outer iterations: independent units of
-/// work, of which the runtime gives each thread a range. A plan has one of
-/// three forms:
+/// Loop nest of a kernel. The loop nest is divided into outer iterations:
+/// independent units of work that the runtime distributes over threads. There
+/// are three kinds of kernels, by the member that is set:
 ///
 ///   `hasOwnShapes`   one outer iteration computes all results one by one
 ///   `rows`           an outer iteration is a row, or `width` columns
-///   neither          outer iterations are those of the outermost loops
+///   neither          each iteration of the outermost loops is an outer iteration
 struct KernelPlan {
-  /// Rows (sets of elements that are reduced to one) of the kernel's
+  /// Rows (sets of elements that are reduced to one element) of the kernel's
   /// reductions; std::nullopt in a kernel without reductions.
   std::optional<RowSpace> rows;
-  /// Number of neighbouring columns that one outer iteration reduces side by
-  /// side. 0 if an outer iteration is one row.
+  /// Number of neighbouring columns that one outer iteration (unit of work)
+  /// reduces side by side. 0 if an outer iteration is one row.
   int64_t width = 0;
-  /// Only in a kernel without reductions: `shape` is its iteration space, and
-  /// `groups` lists, for each loop from the outermost on, how many neighbouring
-  /// dims of `shape` the loop covers.
+  /// `shape` is the iteration space of a kernel without reductions. `groups`
+  /// lists, for each loop from the outermost on, how many neighbouring dims of
+  /// `shape` the loop covers. Both are empty in other kernels.
   llvm::SmallVector<int64_t> shape, groups;
   /// Number of loops, from the outermost on, whose iterations are distributed
-  /// over threads. The other loops run within each outer iteration.
+  /// over threads. The inner loops run within each of these iterations. 0 in a
+  /// kernel with reductions.
   int64_t numParallel = 0;
-  /// Whether no common loop can compute the results, since their shapes are
-  /// unrelated: true for attention and its gradients.
+  /// Whether the kernel has a loop nest of its own for each result, since the
+  /// shapes of the results are unrelated. True for attention and its gradients.
+  /// If false, all results are computed in one loop nest.
   bool hasOwnShapes = false;
-  /// `extent` is the number of outer iterations. `grain` is the smallest number
-  /// of outer iterations that is worth giving to a thread.
+  /// `extent` is the number of outer iterations (independent units of work).
+  /// `grain` is the smallest number of outer iterations that is worth a thread.
   int64_t extent = 1, grain = 1;
 };
 
-/// Returns the plan of `kernel`. It depends on the body and the types of
-/// `kernel` only.
+/// Returns the plan of `kernel`. The plan depends only on the body and the
+/// types of `kernel`.
 KernelPlan planOf(rank::KernelOp kernel);
 
-/// Returns descriptions (`#rank.offset`) of the scalars that a kernel takes as
-/// arguments for `op`. The dim of a dist.global_index op is a product of
-/// factors. The op has one scalar for each factor that is split over ranks, in
-/// the order of the factors. Other ops have none. At run time each scalar is an
-/// i64: the index, along the factor, at which the rank's part begins.
+/// Returns descriptions (`#rank.offset`) of the scalar arguments that a kernel
+/// needs to compute `op`. Only a dist.global_index op needs scalars. It
+/// computes indices along a dim, and the dim is a product of factors. Each
+/// factor that is split over ranks has one scalar, in the order of the factors.
+/// At run time the scalar is an i64: the index, along the factor, at which the
+/// rank's shard begins.
 llvm::SmallVector<mlir::Attribute> offsetsOf(mlir::Operation *op);
 
 } // namespace pcc::emit

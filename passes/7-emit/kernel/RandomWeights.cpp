@@ -40,8 +40,8 @@ std::vector<ElementTypes> pcc::emit::randomKernelsOf(ModuleOp module) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Arguments of a random-weight kernel, SSA values of type i64: the fields of
-/// runtime::RandomScalars in their order.
+/// Arguments of a random-weight kernel: SSA values of type i64 that hold the
+/// fields of runtime::RandomScalars, in the order of the fields.
 struct Scalars {
   Value key, sourceOffset, targetOffset;
   struct ElementLoop {
@@ -58,8 +58,7 @@ struct Scalars {
 };
 } // namespace
 
-/// Emits `value` shifted to the right by `bits` bits; zeros come in from the
-/// left.
+/// Emits the logical right shift of `value` by `bits` bits.
 static Value shifted(ScalarBuilder &s, Value value, int64_t bits) {
   return arith::ShRUIOp::create(s.builder, s.loc, value,
                                 s.integer(value.getType(), bits));
@@ -76,9 +75,10 @@ static Value mixed(ScalarBuilder &s, Value value) {
   return s.exclusive(value, shifted(s, value, 31));
 }
 
-/// Emits the random value of one element of a weight, equal to that of
-/// runtime::randomValue(). `key` identifies the weight, `index` is the number
-/// of the element in the stored tensor, and `type` is its element type.
+/// Emits the random value of one element of a weight, equal to the value of
+/// runtime::randomValue(). `key` identifies the weight. `index` is the number
+/// of the element in the stored tensor, and `type` the element type of the
+/// stored tensor.
 static Value randomElement(ScalarBuilder &s, Value key, Value index,
                            Type type) {
   Type i64 = s.builder.getI64Type(), f64 = s.builder.getF64Type();

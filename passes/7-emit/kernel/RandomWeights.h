@@ -21,9 +21,9 @@
 
 namespace pcc::emit {
 
-/// Element types that a random weight has one after the other: the type in
-/// which the model stores it, then the type after each conversion that the
-/// model applies to it.
+/// Element types through which a random weight is converted: first the type in
+/// which the model stores the weight, then the type after each conversion that
+/// the model applies.
 using ElementTypes = llvm::SmallVector<mlir::Type, 2>;
 
 /// Returns the element types of `parameter` if it is filled with random
@@ -32,21 +32,23 @@ using ElementTypes = llvm::SmallVector<mlir::Type, 2>;
 std::optional<ElementTypes> randomTypesOf(graph::ParameterOp parameter);
 
 /// Returns one entry per kernel that fills random weights: the element types
-/// that the kernel generates. Weights with equal types share a kernel. The
-/// kernels are numbered after the rank.kernel ops of `module`. Empty unless the
-/// target is `cuda`, since CPUs generate weights in the runtime.
+/// that the kernel generates. Weights with equal types share a kernel. If the
+/// target is not `cuda`, returns an empty list, since CPUs generate weights in
+/// the runtime. In a module, these kernels have the numbers after the
+/// rank.kernel ops.
 std::vector<ElementTypes> randomKernelsOf(mlir::ModuleOp module);
 
 /// Number of i64 scalars that a random-weight kernel takes as arguments after
-/// the pointer to the tensor. They are the fields of runtime::RandomScalars.
+/// the pointer to the tensor. These scalars are the fields of
+/// runtime::RandomScalars.
 constexpr int32_t numRandomScalars =
     sizeof(runtime::RandomScalars) / sizeof(int64_t);
 
 /// Emits the generation of one random element and its store into the tensor at
-/// `target`. `types` are the weight's element types. `scalars` are the fields
-/// of runtime::RandomScalars, which describe nested loops over the rank's
-/// elements. `number`, an i64, is the number of the element in the order of
-/// these loops.
+/// the pointer `target`. `types` are the weight's element types. `scalars` are
+/// the fields of runtime::RandomScalars, which describe nested loops over the
+/// rank's elements. `number`, an i64, is the number of the element in the order
+/// of these loops.
 void writeRandomElement(KernelWriter &w, llvm::ArrayRef<mlir::Type> types,
                         mlir::Value target, mlir::ValueRange scalars,
                         mlir::Value number);

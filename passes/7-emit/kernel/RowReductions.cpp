@@ -19,14 +19,15 @@ static bool isUnsigned(Type element) {
   return element.isUnsignedInteger() || element.isInteger(1);
 }
 
-/// Function that emits the combination of the value of a fold so far (first)
-/// and one more value (second).
+/// Function that emits one step of a fold. Combines the value so far (second
+/// parameter) with one more value (third parameter), and returns the result.
 using Combine = function_ref<Value(ScalarBuilder &, Value, Value)>;
 
-/// Emits a fold over the elements of the current row. `elementAt` emits the
-/// element at an index of the row, `combine` one step of the fold, and `start`
-/// is the value before the first step. Several threads may share the row, so
-/// `combine` must be associative and `start` its neutral element (0 for a sum).
+/// Emits a fold (sum, maximum, ...) over the elements of the current row.
+/// `elementAt` emits the element at an index of the row. `combine` emits one
+/// step of the fold. `start` is the value before the first step. Several
+/// threads may share the row. So `combine` must be associative, and `start`
+/// must be the neutral element of `combine` (0 for a sum).
 static Value fold(KernelWriter &w, Value start,
                   function_ref<Value(ArrayRef<Index>)> elementAt,
                   Combine combine) {
@@ -42,8 +43,9 @@ static Value fold(KernelWriter &w, Value start,
       [&](ValueRange a, ValueRange b) { return join(a[0], b[0]); })[0];
 }
 
-/// Emits a fold over the elements of the current row of `tensor`. `combine`
-/// emits one step, and `start` is the value before the first step.
+/// Emits a fold (sum, maximum, ...) over the elements of the current row of
+/// `tensor`. `combine` emits one step, and `start` is the value before the
+/// first step.
 static Value fold(KernelWriter &w, Value tensor, Value start, Combine combine) {
   auto element = [&](ArrayRef<Index> inner) {
     return w.read(tensor, w.rowPlace(inner));
@@ -60,7 +62,7 @@ static Value addUp(ScalarBuilder &s, Value sum, Value x) {
 //===----------------------------------------------------------------------===//
 
 /// Emits the smallest value of the type `element` if `least` is true, else the
-/// largest. These are −∞ and ∞ for floats.
+/// largest value. For floats, the smallest value is −∞ and the largest ∞.
 static Value extreme(ScalarBuilder &s, Type element, bool least) {
   Type type = computeType(element);
   if (isa<FloatType>(type))
@@ -75,7 +77,7 @@ static Value extreme(ScalarBuilder &s, Type element, bool least) {
 }
 
 /// Emits the largest element of the current row of `tensor` if `largest` is
-/// true, else the smallest.
+/// true, else the smallest element.
 static Value foldExtreme(KernelWriter &w, Value tensor, bool largest) {
   ScalarBuilder s = w.scalar();
   Type element = elementOf(tensor);
@@ -92,9 +94,9 @@ static Value foldSum(KernelWriter &w, Value tensor) {
   return fold(w, tensor, w.scalar().zero(type), addUp);
 }
 
-/// Emits the mean of a row, given `sum`. Divides by the `divisor` of `op` if it
-/// has one, else by the number of elements of the row. A mean of integers is
-/// rounded towards zero; it is 0 if the divisor is 0.
+/// Emits the mean of a row from `sum`, the sum of its elements. Divides by the
+/// `divisor` of `op` if it has one, else by the number of elements of the row.
+/// A mean of integers is rounded towards zero; it is 0 if the divisor is 0.
 static Value meanOf(KernelWriter &w, ReduceOp op, Value sum) {
   ScalarBuilder s = w.scalar();
   int64_t divisor = op.getDivisor().value_or(w.rows.innerSize());
@@ -153,9 +155,9 @@ static void reduceRow(KernelWriter &w, Operation *op) {
   auto reduce = cast<ReduceOp>(op);
   Value input = reduce.getInput();
   // Before a sum or product, compute all elements of the row into a buffer. The
-  // loop of the sum then only reads memory. LLVM vectorises it, and orders the
-  // additions, in the same way in every kernel, so that equal sums have equal
-  // bits.
+  // loop of the sum or product then only reads memory. LLVM therefore
+  // vectorises the loop alike in every kernel, and orders the steps alike, so
+  // that equal sums have equal bits.
   const bool hasOrder = adds(reduce) || reduce.getKind() == ReduceKind::Prod;
   if (hasOrder || !input.hasOneUse())
     w.keepRow(input);
@@ -170,8 +172,9 @@ static void reduceRow(KernelWriter &w, Operation *op) {
 // arg_reduce
 //===----------------------------------------------------------------------===//
 
-/// Emits whether element `a` is better than `b` in an arg-reduction: larger, or
-/// smaller if `largest` is false. A NaN is better than every number.
+/// Emits whether element `a` is better than element `b` in an arg-reduction. If
+/// `largest` is true, the larger element is better, else the smaller element. A
+/// NaN is better than every number.
 static Value beats(ScalarBuilder &s, Value a, Value b, bool largest,
                    bool isUnsigned) {
   if (!isa<FloatType>(a.getType())) {
@@ -186,9 +189,9 @@ static Value beats(ScalarBuilder &s, Value a, Value b, bool largest,
   return s.either(isMore, s.both(aIsNan, bIsNumber));
 }
 
-/// Emits the result of an arg-reduction for the current row, the index of the
-/// best element, and stores it in `w.statistics`. The loop carries the best
-/// element so far and its index.
+/// Emits the result of an arg-reduction for the current row: the index of the
+/// best (largest or smallest) element. Stores it in `w.statistics`. The loop
+/// carries the best element so far and its index.
 static void argReduceRow(KernelWriter &w, Operation *op) {
   auto reduce = cast<ArgReduceOp>(op);
   Value input = reduce.getInput();
@@ -210,8 +213,8 @@ static void argReduceRow(KernelWriter &w, Operation *op) {
                       : beats(s, x, best[0], largest, noSign);
     return take(wins, {x, at}, best);
   };
-  // Merges the results of two threads. If their best elements are equal, takes
-  // the smaller index, or with `last` the larger index.
+  // Merges the results of two threads. If their best elements are equal,
+  // selects the larger index if `last` is true, else the smaller index.
   auto merge = [&](ValueRange best, ValueRange other) {
     ScalarBuilder s = w.scalar();
     Value isMore = beats(s, other[0], best[0], largest, noSign);
@@ -239,9 +242,9 @@ static Value shiftedExp(KernelWriter &w, Value input, Value top,
 }
 
 /// Emits the statistics of a softmax for the current row, and stores them in
-/// `w.statistics`: the maximum, the reciprocal of the sum of exponentials, and,
-/// if it fits on the stack, a buffer with the exponentials. For a log_softmax:
-/// the maximum and the logarithm of the sum.
+/// `w.statistics`: the maximum and the reciprocal of the sum of exponentials.
+/// If the row fits on the stack, a buffer with the exponentials follows. For a
+/// log_softmax, emits the maximum and the logarithm of the sum instead.
 static void softmaxRow(KernelWriter &w, Operation *op) {
   Value input = op->getOperand(0);
   w.keepRow(input);
@@ -263,8 +266,9 @@ static void softmaxRow(KernelWriter &w, Operation *op) {
     w.statistics[op].push_back(buffer);
 }
 
-/// Emits an element of a softmax. Loads its exponential from the stack buffer
-/// if this thread has stored it there, else computes it again.
+/// Emits an element of a softmax. If this thread has stored the exponential of
+/// the element in the stack buffer, loads it. Otherwise computes the
+/// exponential again.
 static Value readSoftmax(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   Values row = w.statistics[op];
   Value power;
@@ -312,7 +316,8 @@ static Value normFactor(KernelWriter &w, Value sum, double epsilon) {
 }
 
 /// Emits the statistics of a layer_norm for the current row, and stores them in
-/// `w.statistics`: the factor of normFactor(), then the mean.
+/// `w.statistics`. They are the result of normFactor(), then the mean of the
+/// row.
 static void layerNormRow(KernelWriter &w, Operation *op) {
   auto norm = cast<LayerNormOp>(op);
   w.keepRow(norm.getInput());
@@ -324,8 +329,8 @@ static void layerNormRow(KernelWriter &w, Operation *op) {
   w.statistics[op] = {factor, mean};
 }
 
-/// Emits the statistic of an rms_norm for the current row, the factor of
-/// normFactor(), and stores it in `w.statistics`.
+/// Emits the statistic of an rms_norm for the current row, and stores it in
+/// `w.statistics`. It is the result of normFactor().
 static void rmsNormRow(KernelWriter &w, Operation *op) {
   auto norm = cast<RmsNormOp>(op);
   w.keepRow(norm.getInput());
@@ -335,7 +340,8 @@ static void rmsNormRow(KernelWriter &w, Operation *op) {
 }
 
 /// Emits an element of a layer_norm or rms_norm: (x − mean) · factor · scale +
-/// bias. The mean is left out for an rms_norm, and the bias if the op has none.
+/// bias. An rms_norm subtracts no mean. If the op has no bias, no bias is
+/// added.
 static Value readNorm(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   Values row = w.statistics[op];
   Value x = w.read(op->getOperand(0), at);

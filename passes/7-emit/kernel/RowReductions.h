@@ -8,17 +8,17 @@
 
 namespace pcc::emit {
 
-/// Emits one outer iteration of a kernel with reductions: the row (elements
-/// that are reduced to one) with number `iteration`. First emits the statistics
-/// (sum, maximum, ...) of all reducing ops, then the stores of all results.
-/// `outputs` are the pointers to the results. Sets `rows`, `outer` and
-/// `statistics` of `w`.
+/// Emits one outer iteration (unit of work) of a kernel with reductions: it
+/// computes row number `iteration`. A row is a set of elements that are reduced
+/// to one. First emits the statistics (sum, maximum, ...) of all reducing ops,
+/// then the stores of all results. `outputs` are the pointers to the results.
+/// Sets `rows`, `outer` and `statistics` of `w`.
 void writeRow(KernelWriter &w, rank::KernelOp kernel, const KernelPlan &plan,
               llvm::ArrayRef<mlir::Value> outputs, const Index &iteration);
 
-/// Emits the value from which the reduction `op` starts: 0 for a sum or mean, 1
-/// for a product, the smallest value of the type for a maximum, the largest for
-/// a minimum.
+/// Emits the value with which the reduction `op` starts: 0 for a sum or mean, 1
+/// for a product, the smallest value of the type for a maximum, the largest
+/// value for a minimum.
 mlir::Value initialValueOf(KernelWriter &w, graph::ReduceOp op);
 /// Emits one step of the reduction `op`: combines `so`, the value so far, with
 /// the next element. If the kernel reduces columns of a tensor
@@ -27,8 +27,8 @@ mlir::Value initialValueOf(KernelWriter &w, graph::ReduceOp op);
 mlir::Value combine(KernelWriter &w, graph::ReduceOp op, mlir::Value so,
                     mlir::Value element);
 /// Emits the result of the reduction `op` from `value`, the value after the
-/// last step. Divides the sum of a mean by the number of elements. Returns
-/// `value` for other reductions.
+/// last step. For a mean, divides `value` by the number of elements or by the
+/// `divisor` of `op`. For other reductions, returns `value`.
 mlir::Value finish(KernelWriter &w, graph::ReduceOp op, mlir::Value value);
 
 } // namespace pcc::emit

@@ -10,14 +10,15 @@ using namespace mlir;
 using namespace pcc::emit;
 
 /// Fast-math flags of sums and products over many elements: LLVM may
-/// reassociate them. All other arithmetic is strict IEEE arithmetic. In
-/// particular, LLVM must not contract a multiplication and an addition of
-/// different ops: the bits of a result would then depend on the kernel that
-/// computes it, and a recomputed activation would differ from the original one.
+/// reassociate these sums and products. All other arithmetic is strict IEEE
+/// arithmetic. In particular, LLVM must not contract a multiplication and an
+/// addition of different ops. Otherwise the bits of a result would depend on
+/// the kernel that computes the result, and a recomputed activation would
+/// differ from the original activation.
 static constexpr auto anyOrder = arith::FastMathFlags::reassoc;
 
 static bool isFloat(Value value) { return isa<FloatType>(value.getType()); }
-/// Returns whether `element` is bf16 or f16, which are computed in f32.
+/// Returns whether `element` is bf16 or f16. Arithmetic on both is done in f32.
 static bool isNarrow(Type element) {
   return element.isBF16() || element.isF16();
 }
@@ -31,8 +32,8 @@ Type pcc::emit::computeType(Type element) {
 }
 
 Type pcc::emit::storageType(Type element) {
-  // A bf16 lies in memory as an integer of its bits, since some CPUs have no
-  // bf16 registers.
+  // In memory, a bf16 is an i16 with the bits of the bf16, since some CPUs have
+  // no bf16 registers.
   if (element.isBF16())
     return IntegerType::get(element.getContext(), 16);
   if (element.isInteger(1))
@@ -145,9 +146,9 @@ Value ScalarBuilder::fromStorage(Value stored, Type element) {
   return arith::ExtFOp::create(builder, loc, computeType(element), narrow);
 }
 
-/// If fromStorage() has created `value` from an element of type `element` in
-/// memory, returns that element. Otherwise returns null. This saves a
-/// conversion when the element is stored again.
+/// If `value` is the result of fromStorage() for an element of type `element`,
+/// returns the element as loaded from memory. Otherwise returns null. A store
+/// of the element then needs no conversion back.
 static Value storedAs(Value value, Type element) {
   auto wide = value.getDefiningOp<arith::ExtFOp>();
   if (!wide || wide.getIn().getType() != element)
@@ -176,8 +177,9 @@ Value ScalarBuilder::rounded(Value value, Type element) {
 }
 
 /// Emits the conversion of a float to the integer type `to`, rounded towards
-/// zero. Values out of the range of i64 become its smallest or largest value,
-/// and NaN becomes 0. A type narrower than i64 takes the low bits of that i64.
+/// zero. The float is first converted to an i64. A value out of the range of
+/// i64 becomes the smallest or largest i64, and NaN becomes 0. If `to` is
+/// narrower than i64, the result is the low bits of the i64.
 static Value truncateFloat(ScalarBuilder &s, Value value, Type to) {
   using P = arith::CmpFPredicate;
   constexpr double limit = 9223372036854775808.0;

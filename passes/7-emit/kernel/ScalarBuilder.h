@@ -21,13 +21,14 @@ namespace pcc::emit {
 /// Returns the compute type of `element`, in which arithmetic on elements of
 /// that type is done: f32 for bf16 and f16, signless integers for integers.
 mlir::Type computeType(mlir::Type element);
-/// Returns the storage type of `element`, which its elements have in memory:
-/// i16 for bf16, i8 for booleans, otherwise the type itself, signless.
+/// Returns the storage type of `element`: the type of its elements in memory.
+/// It is i16 for bf16, i8 for booleans, and otherwise `element` itself,
+/// signless.
 mlir::Type storageType(mlir::Type element);
 
-/// Emits scalar arithmetic at the insertion point of `builder`. Unless a method
-/// says otherwise, operands and results have compute types (f32 for bf16 and
-/// f16), and both operands of a method have the same type.
+/// Emits scalar arithmetic at the insertion point of `builder`. Operands and
+/// results have compute types (f32 for bf16 and f16), and both operands of a
+/// method have one type. The comments of methods mention exceptions.
 struct ScalarBuilder {
   mlir::OpBuilder &builder;
   mlir::Location loc;
@@ -41,8 +42,8 @@ struct ScalarBuilder {
   /// Emits a constant of type i1.
   mlir::Value boolean(bool value);
 
-  /// Emits a + b, by the float op or the integer op, as the type of `a`
-  /// demands. sub(), mul() and neg() also choose the op by the type of `a`.
+  /// Emits a + b. The type of `a` determines whether this is a float op or an
+  /// integer op. sub(), mul() and neg() choose the op by the type of `a`, too.
   mlir::Value add(mlir::Value a, mlir::Value b);
   mlir::Value sub(mlir::Value a, mlir::Value b);
   mlir::Value mul(mlir::Value a, mlir::Value b);
@@ -81,26 +82,26 @@ struct ScalarBuilder {
 
   /// Emits the conversion of `value` from element type `from` to element type
   /// `to`. Operand and result have the compute types of `from` and `to`. The
-  /// result is rounded to the precision of a narrow float type `to`. A float
-  /// becomes an integer by truncation to an i64 (NaN gives 0), of which a
-  /// narrower integer takes the low bits. Every value but 0 becomes the boolean
-  /// true.
+  /// result is rounded to the precision of a narrow float type `to`. A float is
+  /// truncated to an i64 (NaN gives 0); a narrower integer type `to` takes the
+  /// low bits of this i64. Every value but 0 becomes the boolean true.
   mlir::Value convert(mlir::Value value, mlir::Type from, mlir::Type to);
-  /// Emits the conversion of `stored`, an element of type `element` as it lies
-  /// in memory, to its compute type: bf16 bits to f32, for example.
+  /// Emits the conversion of `stored`, an element of type `element` in its form
+  /// in memory, to the compute type. Example: bf16 bits to f32.
   mlir::Value fromStorage(mlir::Value stored, mlir::Type element);
   /// Emits the conversion of `value`, an element of type `element` in its
-  /// compute type, to its form in memory: f32 to bf16 bits, for example.
+  /// compute type, to its form in memory. Example: f32 to bf16 bits.
   mlir::Value toStorage(mlir::Value value, mlir::Type element);
 
-  /// Emits the rounding of `value` to the precision of `element`, as a store
-  /// and a load would do it. The result has the compute type again.
+  /// Emits the rounding of `value` to the precision of `element`, equal to a
+  /// store and a load of an element. The result has the compute type of
+  /// `element`.
   mlir::Value rounded(mlir::Value value, mlir::Type element);
 
-  /// Emits a call of a function of libm. `name` is the name of its f64 version,
-  /// such as "exp"; for f32 operands, calls the version with an `f` appended.
-  /// All operands and the result have one type. Declares the function in the
-  /// module if necessary.
+  /// Emits a call of a function of libm. `name` is the name of the f64
+  /// function, such as "exp". For f32 operands, calls the function with an `f`
+  /// appended to the name. All operands and the result have one type. Declares
+  /// the function in the module if necessary.
   mlir::Value libm(llvm::StringRef name, llvm::ArrayRef<mlir::Value> operands);
 };
 

@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns how many operands and results `kernel` has in all.
+/// Returns the number of operands plus the number of results of `kernel`.
 static size_t numBuffersOf(rank::KernelOp kernel) {
   return kernel.getArgumentTypes().size() + kernel.getResultTypes().size();
 }

@@ -11,21 +11,23 @@ namespace pcc::emit {
 ///
 ///   a pointer per operand | a pointer per result | an i64 per offset
 ///
-/// The offsets are those that offsetsOf() lists for each op of the kernel in
-/// turn. `kernel` must not be a multi-tensor kernel (`in_parts`).
+/// The offsets are the scalars that offsetsOf() lists for each op of the kernel
+/// in turn. `kernel` must not be a multi-tensor kernel (`in_parts`).
 llvm::SmallVector<mlir::Type> signatureOf(rank::KernelOp kernel);
 
-/// Returns the operands of a multi-tensor kernel (`in_parts`) that all its
-/// tiles read, such as a learning rate. They are its leading arguments, all of
-/// rank 0.
+/// Returns the operands that all tiles of `kernel` read, such as a learning
+/// rate. `kernel` is a multi-tensor kernel (`in_parts`): one launch runs it
+/// over tiles of many tensors. The shared operands are its leading arguments
+/// and have rank 0.
 mlir::ValueRange sharedArgumentsOf(rank::KernelOp kernel);
-/// Returns how many tensors each part of a multi-tensor kernel (`in_parts`)
-/// has: one for each operand that is cut into tiles, and one for each result.
+/// Returns the number of tensors in each part of `kernel`. `kernel` is a
+/// multi-tensor kernel (`in_parts`): one launch computes many parts. A part has
+/// one tensor for each operand that is cut into tiles, and one for each result.
 int64_t numPartTensorsOf(rank::KernelOp kernel);
 
-/// Declares in `w` which of `arguments` hold the operands and the scalars of
+/// Declares to `w` which of `arguments` hold the operands and the scalars of
 /// `kernel`. `arguments` are those of the kernel's function, in the order of
-/// signatureOf(). Returns the pointers to the results.
+/// signatureOf(). Returns the remaining arguments: the pointers to the results.
 llvm::SmallVector<mlir::Value> bindArguments(KernelWriter &w,
                                              rank::KernelOp kernel,
                                              mlir::ValueRange arguments);

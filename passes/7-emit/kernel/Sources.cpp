@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Emits the one value that all elements of the constant `op` have.
+/// Emits an element of the constant `op`, whose elements are all equal.
 static Value constant(KernelWriter &w, Operation *op, ArrayRef<Index>) {
   auto value = cast<DenseElementsAttr>(cast<graph::ConstantOp>(op).getValue());
   Type type = computeType(value.getElementType());
@@ -20,8 +20,8 @@ static Value constant(KernelWriter &w, Operation *op, ArrayRef<Index>) {
                                    IntegerAttr::get(type, bits));
 }
 
-/// Converts `number`, an i64 ≥ 0, to the type in which elements of the tensor
-/// `result` are computed.
+/// Emits the conversion of `number`, an i64 ≥ 0, to the compute type of the
+/// elements of the tensor `result` (f32 for bf16 and f16).
 static Value asElement(KernelWriter &w, Value number, Value result) {
   return w.scalar().convert(number, w.builder.getI64Type(),
                             graph::tensorType(result).getElementType());
@@ -32,14 +32,15 @@ static Value iota(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
                    op->getResult(0));
 }
 
-/// Emits an element of a dist.global_index op: for the local index `at[0]`
-/// along a dim that is split over ranks, the index in the whole dim. The dim is
-/// a product of factors, each of which may be split:
+/// Emits an element of a dist.global_index op. `at[0]` is a local index along a
+/// dim that is split over ranks. The result is the global index that
+/// corresponds to this local index. The dim is a product of factors, each of
+/// which may be split:
 ///
-///   Σ over factors (offset of the rank's part + local index) · stride
+///   Σ over factors (offset of the rank's shard + local index) · stride
 ///
-/// Parts of unequal size are padded. An element that is padding gets an index
-/// of at least `size`, the size of the whole dim.
+/// Shards of unequal size are padded. The result for an element of the padding
+/// is at least the size of the whole dim.
 static Value globalIndex(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   auto index = cast<dist::GlobalIndexOp>(op);
   dist::DimSharding dim = index.getSharding().getSharding().dims[0];

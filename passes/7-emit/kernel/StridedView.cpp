@@ -45,10 +45,10 @@ std::optional<StridedView> StridedView::reshaped(ArrayRef<int64_t> to) const {
   if (llvm::is_contained(shape, 0))
     return view;
   // Leave out dims of size 1, which need no stride. Then divide the dims of
-  // this view and those of `to` into groups, from the last dim on, such that
-  // corresponding groups have the same product: [4, 6] and [2, 2, 6] have the
-  // groups 4 = 2 · 2 and 6 = 6. The dims of one group of this view must be
-  // contiguous with each other.
+  // this view and the dims of `to` into groups, from the last dim on, such that
+  // corresponding groups have equal products. Example: [4, 6] and [2, 2, 6]
+  // have the groups 4 = 2 · 2 and 6 = 6. If a group has several dims of this
+  // view, these dims must be contiguous with each other.
   SmallVector<std::pair<int64_t, int64_t>> from;
   for (auto [size, stride] : llvm::zip_equal(shape, strides))
     if (size != 1)
@@ -56,9 +56,9 @@ std::optional<StridedView> StridedView::reshaped(ArrayRef<int64_t> to) const {
   size_t next = to.size();
   while (!from.empty()) {
     auto [left, stride] = from.pop_back_val();
-    // `ownSize` is the number of elements of the group so far. `left` is that
-    // number divided by the dims of `to` that are already assigned to the
-    // group.
+    // `ownSize` is the number of elements of the dims of this view that are in
+    // the group so far. `left` is this number divided by the dims of `to` that
+    // have been assigned to the group.
     int64_t ownSize = left;
     while (left > 1) {
       const int64_t size = to[--next];

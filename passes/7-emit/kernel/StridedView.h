@@ -13,48 +13,49 @@ namespace pcc::emit {
 /// and the strides count elements. Transposes, slices and most reshapes are
 /// views of their operand:
 ///
-///   part 2 of 3 of [4, 12]   offset 4, shape [4, 4],    strides [12, 1]
+///   slice 2 of 3 of [4, 12]  offset 4, shape [4, 4],    strides [12, 1]
 ///   … cut into 2 heads       offset 4, shape [4, 2, 2], strides [12, 2, 1]
 ///   … heads first            offset 4, shape [2, 4, 2], strides [2, 12, 1]
 struct StridedView {
   int64_t offset = 0;
   llvm::SmallVector<int64_t> shape, strides;
 
-  /// Returns the view that shows all elements of a dense tensor of shape
-  /// `shape`, in row-major order.
+  /// Returns the view of all elements of a dense tensor of shape `shape`, in
+  /// row-major order: offset 0 and row-major strides.
   static StridedView dense(llvm::ArrayRef<int64_t> shape);
 
   /// Returns this view with its dims in another order: dim i of the result is
   /// dim perm[i] of this view.
   StridedView transposed(llvm::ArrayRef<int64_t> perm) const;
-  /// Returns the slice of this view whose index i along dim d is index
+  /// Returns a slice of this view. Index i of the slice along dim d is index
   /// `starts[d] + i · steps[d]` of this view, for i in [0, sizes[d]).
   StridedView sliced(llvm::ArrayRef<int64_t> starts,
                      llvm::ArrayRef<int64_t> sizes,
                      llvm::ArrayRef<int64_t> steps) const;
-  /// Returns the view of shape `to` that shows the elements of this view in the
-  /// same row-major order. Returns std::nullopt if a dim of `to` joins dims of
-  /// this view that are not contiguous, since no strides describe such a view.
+  /// Returns a view of shape `to` with the elements of this view in unchanged
+  /// row-major order. Returns std::nullopt if a dim of `to` joins dims of this
+  /// view that are not contiguous, since no strides describe such a view.
   std::optional<StridedView> reshaped(llvm::ArrayRef<int64_t> to) const;
 
   /// If this view is the operand of `op`, returns the result of `op` as a view
-  /// of the same tensor. Returns std::nullopt if `op` is not a transpose, slice
-  /// or reshape, or if it is a reshape that no strides describe.
+  /// of the tensor of this view. Returns std::nullopt if `op` is not a
+  /// transpose, slice or reshape, or if it is a reshape that no strides
+  /// describe.
   std::optional<StridedView> through(mlir::Operation *op) const;
 };
 
-/// Returns the chain of transposes and reshapes that follow `value`, in
-/// execution order. Each op of the chain is the only reader of its operand, so
-/// the chain ends at a value with several readers.
+/// Returns the transposes and reshapes that follow `value`, in execution order.
+/// Each of these ops is the only reader of its operand. A value with several
+/// readers ends the list.
 llvm::SmallVector<mlir::Operation *> layoutOpsAfter(mlir::Value value);
 
-/// Returns where the elements of `value` lie in the result of the last of
+/// Returns the place of the elements of `value` in the result of the last of
 /// `ops`: a view with the shape of `value` into that result. If the code that
-/// computes `value` stores each element at that place, none of `ops` has to
+/// computes `value` stores each element at this place, none of `ops` has to
 /// move elements.
 ///
 /// `ops` is a chain of ops that starts at `value`: transposes, reshapes, and
-/// element-wise ops, which move no elements. Returns std::nullopt if it
+/// element-wise ops, which move no elements. Returns std::nullopt if the chain
 /// contains a reshape that no strides describe.
 std::optional<StridedView> storedView(mlir::Value value,
                                       llvm::ArrayRef<mlir::Operation *> ops);

@@ -40,8 +40,8 @@ Value KernelWriter::read(Value tensor, ArrayRef<Index> at) {
                    indices.linearise(at, type.getShape()));
   } else if (!(element = readKept(tensor, at))) {
     // Round to the precision of bf16 or f16 even though the value stays in a
-    // register. The bits of a value must not depend on whether its readers are
-    // in the same kernel or load it from memory.
+    // register. The bits of a value must not depend on where its readers are:
+    // in this kernel, or in another kernel that loads the value from memory.
     element = scalar().rounded(
         ReadTable::get().read(*this, cast<OpResult>(tensor), at),
         graph::tensorType(tensor).getElementType());
@@ -77,11 +77,10 @@ static Value elementPointer(KernelWriter &w, Value pointer, Type storage,
                              LLVM::GEPNoWrapFlags::inbounds);
 }
 
-/// Returns the alignment, in bytes, that the element number `position` is known
-/// to have in a buffer that is aligned to `buffers` bytes. It is the largest
-/// power of two that divides both `buffers` and the byte offset, whatever the
-/// values of the leaves (loop counters) are. `storage` is the type of the
-/// elements.
+/// Returns the alignment, in bytes, of element number `position` in a buffer
+/// that is aligned to `buffers` bytes. This is the largest power of two that
+/// divides `buffers` and every possible byte offset of the element. `storage`
+/// is the type of the elements in memory.
 static unsigned alignmentAt(const Index &position, Type storage,
                             int64_t buffers) {
   const int64_t size = storage.getIntOrFloatBitWidth() / 8;

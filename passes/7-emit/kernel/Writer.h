@@ -27,7 +27,7 @@ namespace pcc::emit {
 /// Before the first read(), bind() must be called for each operand of the
 /// kernel. Before a read() of a reducing op, `rows`, `outer` and `statistics`
 /// must describe the current row (the elements that the op reduces to one). The
-/// writer does not own the objects that its references refer to.
+/// members that are references refer to objects that the writer does not own.
 class KernelWriter {
 public:
   KernelWriter(mlir::OpBuilder &builder, mlir::Location loc,
@@ -37,21 +37,23 @@ public:
   mlir::OpBuilder &builder;
   mlir::Location loc;
   IndexSpace &indices;
-  /// Alignment, in bytes, that all buffers have. 0 if a buffer has only the
-  /// alignment of its elements.
+  /// Alignment in bytes of all buffers. 0 if buffers are only aligned to the
+  /// size of their elements.
   int64_t alignment = 0;
-  /// For each dist.global_index op of the kernel, the kernel arguments (i64)
-  /// that say where the rank's part of the dim begins. They are in the order of
+  /// Kernel arguments (i64) of each dist.global_index op of the kernel: the
+  /// indices at which the rank's shard of the dim begins, in the order of
   /// offsetsOf().
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> scalars;
-  /// For each reducing op, the SSA values that it has computed from the current
-  /// row, such as a sum or a maximum. RowReductions.cpp defines their number
-  /// and order.
+  /// For each reducing op, the SSA values that the op has computed from the
+  /// current row (the elements that it reduces to one), such as a sum or a
+  /// maximum. RowReductions.cpp defines the number and order of these values.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> statistics;
-  /// Division of dims into those that the kernel's reductions run over (inner
-  /// dims) and the others (outer dims). Empty in a kernel without reductions.
+  /// Division of the dims of the reduced tensor into inner dims, which the
+  /// kernel's reductions run over, and outer dims. Empty in a kernel without
+  /// reductions.
   RowSpace rows;
-  /// Indices of the current row along the outer dims of `rows`.
+  /// Indices, along the outer dims of `rows`, of the current row (the elements
+  /// that a reduction reduces to one).
   MultiIndex outer;
 
   ScalarBuilder scalar() { return {builder, loc}; }
@@ -63,18 +65,20 @@ public:
   }
 
   /// Returns the element of `tensor` at `at`, in its compute type (f32 for bf16
-  /// and f16). Emits its computation, or its load, unless the same element is
-  /// known from an earlier read() that is still valid.
+  /// and f16). Emits the load or the computation of the element. Emits nothing
+  /// if an earlier read() in this block or an enclosing block has emitted the
+  /// element.
   mlir::Value read(mlir::Value tensor, llvm::ArrayRef<Index> at);
-  /// Returns the element of `tensor` that NumPy broadcasting gives to the
-  /// element `at` of a result. `at` must have at least as many dims as
-  /// `tensor`. Emits code as read() does.
+  /// Returns the element of `tensor` that NumPy broadcasting assigns to the
+  /// element `at` of a result: for a tensor of shape [1, 8], [2, 5] reads [0,
+  /// 5]. `at` must have at least as many dims as `tensor`. Emits code as read()
+  /// does.
   mlir::Value readBroadcast(mlir::Value tensor, llvm::ArrayRef<Index> at);
-  /// Returns the element of `tensor`, which must have exactly one. Emits code
-  /// as read() does.
+  /// Returns the element of `tensor`, which must have exactly one element.
+  /// Emits code as read() does.
   mlir::Value readScalar(mlir::Value tensor);
-  /// Makes read(tensor, at) return `element` without emitting code. This holds
-  /// until the end of the innermost loop or branch that is being emitted.
+  /// Makes read(tensor, at) return `element` without emitting code, up to the
+  /// end of the innermost loop or branch that is being emitted.
   void remember(mlir::Value tensor, llvm::ArrayRef<Index> at,
                 mlir::Value element);
 
@@ -85,19 +89,19 @@ public:
                    const Index &position);
   /// Emits the store of `value` as element number `position` of the buffer at
   /// `pointer`. `value` has the compute type of `element` (f32 for bf16 and
-  /// f16). The store converts it to the form that `element` has in memory.
+  /// f16). The store converts `value` to the type that `element` has in memory.
   void store(mlir::Value pointer, mlir::Type element, const Index &position,
              mlir::Value value);
   /// Emits loads of the elements at all `places` from every tensor in memory
-  /// that broadcasts to `shape`. The loads of a tensor follow each other
-  /// directly, so that LLVM can merge neighbouring ones into a wide load. Later
-  /// reads at `places` return the loaded elements.
+  /// that broadcasts to `shape`. The loads of a tensor are emitted one after
+  /// another, so that LLVM can merge loads of neighbouring elements into a wide
+  /// load. Later reads at `places` return the loaded elements.
   void readAhead(llvm::ArrayRef<MultiIndex> places,
                  llvm::ArrayRef<int64_t> shape);
-  /// Calls `body`, and emits the stores of its storeResult() calls only after
-  /// the rest of its code. The stores then follow each other directly, so that
-  /// LLVM can merge neighbouring ones into a wide store. `body` must not call
-  /// storeTogether().
+  /// Calls `body`, and delays the stores of storeResult() to the end of the
+  /// code of `body`. The stores are then emitted one after another, so that
+  /// LLVM can merge stores of neighbouring elements into a wide store. `body`
+  /// must not call storeTogether().
   void storeTogether(llvm::function_ref<void()> body);
   /// Emits the computation of the element of `result` at `at`, and its store to
   /// `output`, the pointer to a dense row-major tensor. Within storeTogether()
@@ -109,73 +113,83 @@ public:
   }
 
   /// Returns the multi-index, in the tensor that the kernel reduces, of an
-  /// element of the current row. `inner` are the indices along the inner dims,
-  /// which the reductions run over.
+  /// element of the current row (the elements that a reduction reduces to one).
+  /// `inner` are the indices of the element along the inner dims, which the
+  /// reductions run over.
   MultiIndex rowPlace(llvm::ArrayRef<Index> inner) const;
   /// Emits the allocation of `count` elements of `type` on the stack, at the
   /// entry of the function. Returns the pointer.
   mlir::Value allocate(mlir::Type type, int64_t count);
   /// Emits the allocation of a stack buffer for those elements of a row that
   /// this thread computes. `type` is the compute type of the elements. Returns
-  /// null, and emits nothing, if these are too many for the stack.
+  /// null, and emits nothing, if the elements are too many for the stack.
   mlir::Value allocateRow(mlir::Type type);
-  /// Emits the store of `element`, the element at `inner` of the current row,
-  /// to `buffer`, the result of allocateRow(). `inner` must be the index that
-  /// the enclosing overRow() or foldRow() passes to its body.
+  /// Emits the store of `element` to `buffer`, the result of allocateRow().
+  /// `inner` is the index of `element` in the current row (the elements that a
+  /// reduction reduces to one). It must be the index that the enclosing
+  /// overRow() or foldRow() passes to its body.
   void storeInRow(mlir::Value buffer, llvm::ArrayRef<Index> inner,
                   mlir::Value element);
-  /// Emits the load of the element at `inner` of the current row, which
-  /// storeInRow() has stored to `buffer`. Returns null, and emits nothing, if
-  /// another thread may have stored it.
+  /// Emits the load of the element at `inner` of the current row (the elements
+  /// that a reduction reduces to one), which storeInRow() has stored to
+  /// `buffer`. `type` is the type of the element. Returns null, and emits
+  /// nothing, if another thread may have stored the element.
   mlir::Value loadFromRow(mlir::Value buffer, mlir::Type type,
                           llvm::ArrayRef<Index> inner);
   /// Returns those indices of `at` that lie along the inner dims, which the
   /// reductions run over. `at` is a multi-index of the tensor that the kernel
   /// reduces.
   MultiIndex innerOf(llvm::ArrayRef<Index> at) const;
-  /// Emits the computation of this thread's elements of the current row of
-  /// `tensor` into a stack buffer. Later reads of these elements load them from
-  /// the buffer. Emits nothing if `tensor` is in memory already, or if the
-  /// elements are too many for the stack.
+  /// Emits the computation of the current row of `tensor` (the elements that a
+  /// reduction reduces to one), as far as this thread computes it. Stores the
+  /// elements in a stack buffer, from which later reads load them. Emits
+  /// nothing if `tensor` is in memory already, or if the elements are too many
+  /// for the stack.
   void keepRow(mlir::Value tensor);
 
   /// Function that emits the body of a loop. Takes the loop counter and the
-  /// values that the previous iteration carried over, and returns the values to
-  /// carry to the next iteration.
+  /// values that the previous iteration returned. Returns the values for the
+  /// next iteration.
   using LoopBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
       Index, mlir::ValueRange)>;
   /// Emits `for i in [low, high)`. `carried` are the values that are passed to
   /// the first iteration. Both bounds must lie in [0, extent] at run time.
-  /// Returns the values that the last iteration carries out.
+  /// Returns the values that the last iteration returns.
   llvm::SmallVector<mlir::Value> loop(mlir::Value low, mlir::Value high,
                                       int64_t extent, mlir::ValueRange carried,
                                       LoopBody body);
   /// Emits `for i in [0, extent)`. `carried` are the values that are passed to
-  /// the first iteration. Returns the values that the last iteration carries
-  /// out. If `extent` is 1, emits the body without a loop.
+  /// the first iteration. Returns the values that the last iteration returns.
+  /// If `extent` is 1, emits the body without a loop.
   llvm::SmallVector<mlir::Value> loop(int64_t extent, mlir::ValueRange carried,
                                       LoopBody body);
   /// Emits a loop nest that calls `body` for every multi-index of `shape`.
   /// `groups` lists, for each loop from the outermost on, how many neighbouring
-  /// dims it covers.
+  /// dims of `shape` the loop covers. `carried` are the values that are passed
+  /// to the first iteration. Returns the values that the last iteration
+  /// returns.
   llvm::SmallVector<mlir::Value> loops(llvm::ArrayRef<int64_t> shape,
                                        llvm::ArrayRef<int64_t> groups,
                                        mlir::ValueRange carried, NestBody body);
-  /// Emits a loop that runs `body` for each element of the current row that
-  /// this thread computes. `body` takes the element's indices along the inner
-  /// dims.
+  /// Emits a loop that runs `body` for those elements of the current row that
+  /// this thread computes. The current row is the set of elements that a
+  /// reduction reduces to one. `body` takes the element's indices along the
+  /// inner dims.
   void overRow(llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
-  /// Emits `body` such that only one of the threads that share the current row
-  /// executes it.
+  /// Emits `body` such that only one of several threads executes it: of the
+  /// threads that share the current row (the elements that a reduction reduces
+  /// to one).
   void once(llvm::function_ref<void()> body);
-  /// Emits `body`, which stores the results of the current row. Threads that
-  /// have no row of their own and repeat the row of other threads skip `body`.
+  /// Emits `body`, which stores the results of the current row (the elements
+  /// that a reduction reduces to one). A GPU kernel can have more threads than
+  /// its rows need. The surplus threads repeat the row of other threads, but
+  /// skip `body`.
   void storeRow(llvm::function_ref<void()> body);
-  /// Emits a fold (sum, maximum, ...) over all elements of the current row.
-  /// Each thread folds the elements that it computes: it starts with the values
-  /// `start`, and `body` emits one step. `merge` emits the combination of the
-  /// values of two threads. Returns the folded values, which every thread of
-  /// the row gets.
+  /// Emits a fold (sum, maximum, ...) over all elements of the current row (the
+  /// elements that the fold reduces to one). Each thread folds the elements
+  /// that it computes: it starts with the values `start`, and `body` emits one
+  /// step. `merge` emits the combination of the values of two threads. Returns
+  /// the folded values, which every thread of the row receives.
   llvm::SmallVector<mlir::Value> foldRow(mlir::ValueRange start, NestBody body,
                                          MergeBody merge);
 
@@ -186,11 +200,12 @@ public:
   /// of the side that was executed.
   mlir::Value branch(mlir::Value condition, mlir::Type type, Branch onTrue,
                      Branch onFalse);
-  /// Emits a branch on the i1 `condition` whose sides have no values.
+  /// Emits a branch on the i1 `condition`. The two sides return no values.
   void branch(mlir::Value condition, llvm::function_ref<void()> onTrue,
               llvm::function_ref<void()> onFalse);
-  /// Emits a branch on the i1 `condition` that executes `onTrue` or nothing.
-  /// Returns the values of `onTrue` if it was executed, else `otherwise`.
+  /// Emits a branch on the i1 `condition`: if it is true, the code of `onTrue`
+  /// runs. Returns the values of `onTrue` if it has run, else the values
+  /// `otherwise`.
   llvm::SmallVector<mlir::Value>
   branch(mlir::Value condition, mlir::ValueRange otherwise,
          llvm::function_ref<llvm::SmallVector<mlir::Value>()> onTrue);
@@ -205,27 +220,29 @@ private:
 
   RowThreads &threads;
 
-  /// Element of a tensor that has been emitted. Its SSA value dominates the
-  /// insertion point, so read() can reuse it.
+  /// Element of a tensor that has been emitted. The list `known` contains it
+  /// only while its SSA value dominates the insertion point, so read() can
+  /// reuse the value.
   struct Known {
     mlir::Value tensor;
     MultiIndex at;
     mlir::Value element;
   };
-  /// Emits the load of an element that keepRow() has stored in a stack buffer.
-  /// Returns null, and emits nothing, if the element is not in the current row,
-  /// or if another thread may have stored it.
+  /// Emits the load of the element of `tensor` at `at` from a stack buffer, in
+  /// which keepRow() has stored the current row (the elements that a reduction
+  /// reduces to one). Returns null, and emits nothing, if the element is not in
+  /// the current row, or if another thread may have stored it.
   mlir::Value readKept(mlir::Value tensor, llvm::ArrayRef<Index> at);
 
   /// Pointers to the tensors that bind() has declared to be in memory.
   llvm::MapVector<mlir::Value, mlir::Value> pointers;
   /// Stack buffers of the tensors whose current row keepRow() has stored.
   llvm::DenseMap<mlir::Value, mlir::Value> rowBuffers;
-  /// Elements that read() can reuse. The end of a loop or branch drops those
-  /// that were added inside of it.
+  /// Elements that read() can reuse. The end of a loop or branch removes the
+  /// elements that were added inside the loop or branch.
   std::vector<Known> known;
 
-  /// Store whose emission storeTogether() delays.
+  /// Arguments of a store whose emission storeTogether() delays.
   struct Store {
     mlir::Value pointer;
     mlir::Type element;
@@ -237,8 +254,8 @@ private:
   std::vector<Store> *waiting = nullptr;
 };
 
-/// Writer of CPU code, in which one thread computes each row, together with the
-/// objects that the writer refers to.
+/// Writer of CPU code, together with the objects that the writer refers to. One
+/// thread computes each row (elements that are reduced to one).
 struct OneThreadWriter {
   OneThreadWriter(mlir::OpBuilder &builder, mlir::Location loc)
       : w(builder, loc, indices, threads) {}
@@ -255,16 +272,16 @@ using ReadFunction = mlir::Value (*)(KernelWriter &, mlir::Operation *,
                                      llvm::ArrayRef<Index>);
 
 /// Function that emits the element, at a multi-index, of one of several results
-/// of an op.
+/// of an op. Returns the element in its compute type (f32 for bf16 and f16).
 using ReadResultFunction = mlir::Value (*)(KernelWriter &, mlir::OpResult,
                                            llvm::ArrayRef<Index>);
 
 /// Table of functions that emit elements. It has one entry for every kind of op
-/// that a kernel can hold.
+/// that a kernel can contain.
 class ReadTable {
 public:
   /// Returns the table with the entries of all ops. The table is created at the
-  /// first call and never changes.
+  /// first call and is constant from then on.
   static const ReadTable &get();
 
   template <typename Op> void add(ReadFunction function) {
@@ -274,8 +291,9 @@ public:
     resultFunctions[mlir::TypeID::get<Op>()] = function;
   }
 
-  /// Emits the element of `result` at `at`, by the function in the entry of the
-  /// defining op, which must exist.
+  /// Emits the element of `result` at `at`. Calls the function in the table
+  /// entry of the op that computes `result`. The table must have an entry for
+  /// this op.
   mlir::Value read(KernelWriter &w, mlir::OpResult result,
                    llvm::ArrayRef<Index> at) const {
     mlir::Operation *op = result.getOwner();
@@ -290,24 +308,29 @@ private:
   llvm::DenseMap<mlir::TypeID, ReadResultFunction> resultFunctions;
 };
 
-// Each of the following functions adds the entries of one family of ops to
-// `table`.
+// Each of the following functions adds to `table` the functions that emit
+// elements of one family of ops.
 
-/// Adds arithmetic, comparisons, logic, casts and random numbers, which
-/// ElementWise.cpp emits.
+/// Adds to `table` the functions that emit elements of arithmetic, comparisons,
+/// logic, casts and random numbers.
 void addElementWiseReads(ReadTable &table);
-/// Adds transcendental functions, rounding functions and powers, which
-/// MathFunctions.cpp emits.
+/// Adds to `table` the functions that emit elements of transcendental
+/// functions, rounding functions and powers.
 void addFloatFunctionReads(ReadTable &table);
-/// Adds transposes, reshapes, slices, pads, ..., which Layout.cpp emits.
+/// Adds to `table` the functions that emit elements of transposes, reshapes,
+/// slices, pads, ....
 void addLayoutReads(ReadTable &table);
-/// Adds gathers and one-hot encodings, which Indexing.cpp emits.
+/// Adds to `table` the functions that emit elements of gathers and one-hot
+/// encodings.
 void addIndexingReads(ReadTable &table);
-/// Adds constants, iotas and global indices, which Sources.cpp emits.
+/// Adds to `table` the functions that emit elements of constants, iotas and
+/// global indices.
 void addSourceReads(ReadTable &table);
-/// Adds reductions, softmaxes and norms, which RowReductions.cpp emits.
+/// Adds to `table` the functions that emit elements of reductions, softmaxes
+/// and norms.
 void addRowReads(ReadTable &table);
-/// Adds attention and its gradients, which AttentionScores.cpp emits.
+/// Adds to `table` the functions that emit elements of attention and its
+/// gradients.
 void addAttentionReads(ReadTable &table);
 
 } // namespace pcc::emit

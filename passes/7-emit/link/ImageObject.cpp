@@ -17,8 +17,9 @@ using namespace pcc::emit;
 static constexpr llvm::StringLiteral loader = "/lib64/ld-linux-x86-64.so.2";
 
 namespace {
-/// Creates an LLVM module that contains data, but no code: the content of a
-/// rank executable apart from the runtime and the kernels.
+/// Creates an LLVM module that contains data, but no code. The data is the
+/// content of a rank executable without the runtime and without the CPU
+/// kernels.
 class ImageModule {
 public:
   explicit ImageModule(const llvm::TargetMachine &machine)
@@ -67,7 +68,7 @@ private:
     return constant(value, alignment);
   }
 
-  /// Adds a private constant with value `value`. `alignment` is in bytes.
+  /// Adds a private constant that holds `value`. `alignment` is in bytes.
   llvm::GlobalVariable *constant(llvm::Constant *value, int64_t alignment) {
     auto *global =
         new llvm::GlobalVariable(module, value->getType(), /*isConstant=*/true,
@@ -89,7 +90,8 @@ private:
   /// Adds an array of pointers to the functions of `kernels`, compiled for the
   /// instruction set with index `cpu`. Entry i is for kernels[i]. Returns a
   /// null pointer if there are no kernels. The functions have hidden
-  /// visibility, since they are linked into the same file.
+  /// visibility, since they are linked into the executable that contains the
+  /// array.
   llvm::Constant *kernelTable(llvm::ArrayRef<int> kernels, size_t cpu) {
     std::vector<llvm::Constant *> functions;
     auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),
@@ -122,7 +124,8 @@ private:
   llvm::Module module;
   llvm::PointerType *pointer;
   llvm::IntegerType *word;
-  /// Number of private constants so far. It makes their names unique.
+  /// Number of private constants created so far. It makes the constants' names
+  /// unique.
   int count = 0;
 };
 } // namespace

@@ -27,14 +27,14 @@ struct GpuCode {
 /// Content of a rank executable (the program that one process runs), apart from
 /// the runtime and the machine code of CPU kernels.
 struct Image {
-  /// Bytes of the program of the rank's pipeline position, as sealProgram()
-  /// returns them. Not owned.
+  /// Bytes of the program that the rank's pipeline position executes, in the
+  /// format of sealProgram(). Not owned.
   std::span<const std::byte> program;
   /// Instruction sets that the CPU kernels are compiled for, the most capable
   /// one last.
   std::vector<std::string> cpus;
-  /// Kernels that the program calls. The program's kernel i is kernel number
-  /// kernels[i] of the module.
+  /// Module-wide numbers of the kernels that the program calls. The program's
+  /// kernel i is kernel number kernels[i] of the module.
   std::vector<int> kernels;
   /// Code of the GPU kernels, not owned. Null if the program is not for GPUs.
   const GpuCode *gpu = nullptr;
@@ -44,8 +44,8 @@ struct Image {
 /// runtime/program/ProgramImage.h): the bytes of the program, one table of
 /// kernels per instruction set, and the code of the GPU kernels. The table for
 /// the instruction set with index c refers to the symbols `pcc_k_<n>_<c>` that
-/// compileKernels() defines. The object also names the dynamic loader, which
-/// linkers do not add to shared objects.
+/// compileKernels() defines. The object also has a section with the path of the
+/// dynamic loader, because linkers do not add this section to shared objects.
 ///
 /// Stores the bytes of the object in `object`. Returns exit code 1 if LLVM
 /// cannot write ELF objects.

@@ -23,7 +23,8 @@ struct RequiredLibrary {
   const char *soname;
   /// Name of the Debian package that installs the library, for messages.
   const char *package;
-  /// True if only executables for the target `cpu` need the library.
+  /// True if only executables for the target `cpu` need the library. False if
+  /// executables for all targets need it.
   bool isOfCpu = false;
 };
 } // namespace
@@ -37,7 +38,7 @@ static constexpr std::array<RequiredLibrary, 7> libraries = {
      {"libc.so.6", "libc6"},
      {"ld-linux-x86-64.so.2", "libc6"}}};
 
-/// Folders in which to look for shared libraries, the first one first.
+/// Folders in which findLibrary() searches for shared libraries, in this order.
 static constexpr std::array<const char *, 6> folders = {
     "/lib/x86_64-linux-gnu",
     "/usr/lib/x86_64-linux-gnu",
@@ -113,9 +114,10 @@ static Status addLibraries(const std::string &target,
   return Status::success();
 }
 
-/// Returns the error for `line`, the first line of the linker's messages.
-/// Messages that it failed to open or write `output` are errors of the file
-/// system (exit code 7); all others are defects of pcc.
+/// Returns the error for `line`, the first line of the linker's messages. A
+/// message that the linker failed to open or write `output` is an error of the
+/// file system (exit code 7). Any other message is a defect of pcc (exit code
+/// 1).
 static Status errorOf(llvm::StringRef line, const std::string &output) {
   if (line.contains("failed to ") && line.contains(output))
     return Status::error(

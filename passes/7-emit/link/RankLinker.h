@@ -10,12 +10,12 @@
 
 namespace pcc::emit {
 
-/// Sets `folder` to the path of the support folder, which holds the files that
-/// pcc links rank executables with and copies into bundles (the directories
-/// that pcc writes). The support folder is `../lib/pcc`, relative to the folder
-/// of the file that contains this code: the pcc library, or a tool that is
-/// linked with pcc statically. Returns exit code 1 if the support folder lacks
-/// the object files of the runtime.
+/// Sets `folder` to the path of the support folder. It holds the files with
+/// which pcc links rank executables, and files that pcc copies into bundles
+/// (the directories that pcc writes). The support folder is `../lib/pcc`,
+/// relative to the folder of the file that contains this code: the pcc library,
+/// or a tool that is linked with pcc statically. Returns exit code 1 if the
+/// support folder lacks the object files of the runtime.
 Status findSupportFolder(std::string &folder);
 
 /// Returns the path of the object file with the runtime and main() of rank
@@ -23,14 +23,15 @@ Status findSupportFolder(std::string &folder);
 std::string rankMain(const std::string &folder, const std::string &target);
 
 /// Links `objects` with the runtime for `target` by lld, in this process, and
-/// writes the executable `output`. It can also be loaded as a library: it is a
-/// shared object with an interpreter and an entry point. `folder` is the path
-/// of the support folder.
+/// writes the executable `output`. The executable can also be loaded as a
+/// library, because it is a shared object with an interpreter (dynamic loader)
+/// and an entry point. `folder` is the path of the support folder.
 ///
 /// The machine needs the shared libraries that the runtime uses, but neither a
 /// compiler nor development files. Returns exit code 13 if a library is not
 /// installed; the message names the library and its package. Returns exit code
-/// 1 if lld fails. Equal inputs give equal bytes, whatever path `output` is.
+/// 7 if `output` cannot be written, and 1 for any other error of lld. Equal
+/// inputs give equal bytes, whatever path `output` is.
 Status linkRank(const std::string &folder, const std::string &target,
                 const std::vector<std::string> &objects,
                 const std::string &output);

@@ -8,7 +8,8 @@ using namespace pcc::graph;
 
 namespace {
 /// Replaces one attention op by simpler ops, which it inserts directly before
-/// the attention op. `width` is the size of the last dim of the values.
+/// the attention op. The members are sizes of its operands; `width` is the size
+/// of the last dim of the values.
 struct AttentionLowering {
   AttentionOp op;
   OpBuilder builder;
@@ -38,7 +39,7 @@ struct AttentionLowering {
     return ConstantOp::create(builder, loc, type, attr);
   }
 
-  /// Returns `value`, reshaped to `shape` if it has another one.
+  /// Returns `value`, reshaped to `shape` if its shape differs.
   Value reshape(Value value, ArrayRef<int64_t> shape) {
     auto type =
         RankedTensorType::get(shape, tensorType(value).getElementType());
@@ -47,10 +48,10 @@ struct AttentionLowering {
                : ReshapeOp::create(builder, loc, type, value).getResult();
   }
 
-  /// Returns the product of the matrices `rows` and `right`, which is
-  /// transposed if `transpose` is true, for each batch index and query head.
-  /// Stacks the rows of the H / K query heads that share one of the K key
-  /// heads, so that `right` is not copied:
+  /// Returns the matrix product of `rows` and `right` for each batch index and
+  /// query head. Transposes `right` if `transpose` is true. Stacks the rows of
+  /// the H / K query heads that share one of the K key heads, so that `right`
+  /// is not copied:
   ///
   ///   rows [B, H, S, d], right [B, K, ...]   gives [B, H, S, keys or width]
   Value product(Value rows, Value right, bool transpose) {
@@ -63,8 +64,8 @@ struct AttentionLowering {
     return reshape(result, {batch, heads, queries, columns});
   }
 
-  /// Returns `scores` with -infinity where the causal mask hides a key: query s
-  /// sees keys t ≤ s + keys − queries.
+  /// Returns `scores` with -infinity where the causal mask hides a key. Query s
+  /// may attend to keys t ≤ s + keys − queries.
   Value causal(Value scores) {
     auto type = RankedTensorType::get({queries, keys}, builder.getI64Type());
     Value row = IotaOp::create(builder, loc, type, uint64_t(0));
@@ -79,9 +80,9 @@ struct AttentionLowering {
     return SelectOp::create(builder, loc, visible, scores, number(-HUGE_VAL));
   }
 
-  /// Returns `scores` with the mask operand applied: -infinity where a boolean
-  /// mask is false, or the sum with a float mask. Returns `scores` itself if
-  /// there is no mask operand.
+  /// Returns `scores` with the mask operand of the attention applied. A boolean
+  /// mask sets scores to -infinity where it is false; a float mask is added to
+  /// the scores. Returns `scores` itself if there is no mask operand.
   Value masked(Value scores) {
     Value mask = op.getMask();
     if (!mask)
@@ -92,7 +93,7 @@ struct AttentionLowering {
   }
 
   /// Returns the softmax of each row of `scores`. A row in which all scores are
-  /// -infinity becomes zeros, since its softmax would be NaN.
+  /// -infinity becomes zeros instead of NaN.
   Value weights(Value scores) {
     bool mayBeHidden = op.getMask() || (op.getCausal() && keys < queries);
     if (!mayBeHidden)

@@ -11,8 +11,8 @@ namespace pcc::emit {
 /// `op`. Applies a softcap and a causal mask if `op` has them.
 ///
 /// With grouped-query attention (Ainslie et al. 2023), several query heads
-/// share one key head. Their rows are stacked in one matmul, so that no key is
-/// copied. With H query heads and K key heads:
+/// share one key head. The rows of these query heads are stacked in one matmul,
+/// so that no key is copied. With H query heads and K key heads:
 ///
 ///   query [B, H, S, D]   becomes   [B, K, H / K · S, D]
 void lowerAttention(graph::AttentionOp op);

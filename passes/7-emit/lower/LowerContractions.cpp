@@ -38,9 +38,9 @@ public:
     for (auto [value, letters] :
          llvm::zip_equal(op.getInputs(), equation.operands))
       terms.push_back({value, letters.str()});
-    // Multiply the operands pairwise, from left to right. A letter is summed in
-    // the first product after which neither the result nor any remaining
-    // operand has the letter.
+    // Multiply the operands pairwise, from left to right. Sum over a letter in
+    // the first product after which neither the result nor a remaining operand
+    // contains the letter.
     EinsumOperand product = terms.front();
     for (size_t i = 1; i < terms.size(); ++i) {
       std::string needed = equation.result.str();
@@ -62,8 +62,8 @@ private:
     return tensorType(term.value).getDimSize(term.letters.find(letter));
   }
 
-  /// Returns `term` summed over its letters that are not in `needed`. Returns
-  /// `term` itself if there are none.
+  /// Returns `term` summed over its letters that `needed` does not contain.
+  /// Returns `term` itself if `needed` contains all of them.
   EinsumOperand summed(const EinsumOperand &term, StringRef needed) {
     SmallVector<int64_t> dims;
     std::string rest;
@@ -96,10 +96,10 @@ private:
     return ReshapeOp::create(builder, loc, type, value);
   }
 
-  /// Returns `term` with all dims of the letters `merged` joined to one dim
-  /// with letter `name`: "abcd" with [2, 3, 4, 5], merging "bc", becomes [2,
-  /// 12, 5]. If the dims are not neighbours in the order of `merged`, first
-  /// transposes them to the end.
+  /// Returns `term` with the dims of the letters in `merged` joined to one dim,
+  /// which gets the letter `name`. Example: "abcd" with [2, 3, 4, 5], merging
+  /// "bc", becomes [2, 12, 5]. If the dims are not adjacent in this order,
+  /// first transposes them to the end.
   EinsumOperand merge(EinsumOperand term, const std::string &merged,
                       char name) {
     if (term.letters.find(merged) == std::string::npos) {
@@ -120,8 +120,9 @@ private:
   }
 
   /// Returns the product of `a` and `b`, summed over the letters that are not
-  /// in `needed`. The dims of the result are in the order of `letters`, or, if
-  /// `letters` is empty, in the order in which they occur in `a` and `b`.
+  /// in `needed`. The dims of the result are in the order of `letters`. If
+  /// `letters` is empty, they are in the order of their first occurrence in
+  /// `a`, then `b`.
   EinsumOperand multiply(EinsumOperand a, EinsumOperand b,
                          const std::string &needed, std::string letters) {
     a = summed(a, needed + b.letters);
@@ -151,10 +152,10 @@ private:
         letters};
   }
 
-  /// Returns the product of `a` and `b`, summed over `inner`, as one matmul.
-  /// Returns null if their dims do not have the order of a matmul: batch
-  /// letters in the same order in both operands and in the result, followed by
-  /// the two letters of a matrix. `letters` are those of the result.
+  /// Returns the product of `a` and `b`, summed over the letter `inner`, as one
+  /// matmul. `letters` are the letters of the result. Returns null if the
+  /// operands do not have the dims of a matmul: the batch letters in the order
+  /// of the result, followed by the two letters of a matrix.
   Value matrixProduct(EinsumOperand a, EinsumOperand b,
                       const std::string &letters, char inner) {
     if (letters.size() < 2)
@@ -179,7 +180,8 @@ private:
   }
 
   /// Returns the element-wise product of `a` and `b`, with one dim per letter
-  /// of `letters`. An operand is broadcast along letters that it lacks.
+  /// of `letters`. Broadcasts an operand along each letter that it does not
+  /// have.
   EinsumOperand elementWise(const EinsumOperand &a, const EinsumOperand &b,
                             const std::string &letters) {
     auto spread = [&](const EinsumOperand &term) {

@@ -18,10 +18,10 @@ struct ResizeLowering {
   explicit ResizeLowering(ResizeOp op)
       : op(op), builder(op), loc(op.getLoc()) {}
 
-  /// Returns the element type in which elements are weighted and summed: the
-  /// input's type, but f32 for 16-bit floats and f64 for integers, so that only
-  /// the result is rounded. Nearest mode sums nothing and keeps the input's
-  /// type.
+  /// Returns the element type in which elements are weighted and summed. It is
+  /// the input's type, except for 16-bit floats (f32) and integers (f64), so
+  /// that only the final result is rounded. Nearest mode computes no sum and
+  /// keeps the input's type.
   Type computedType() {
     Type element = tensorType(op.getInput()).getElementType();
     if (op.getMode() == ResizeMode::Nearest || element.isF32() ||
@@ -31,7 +31,7 @@ struct ResizeLowering {
                                    : Type(builder.getF64Type());
   }
 
-  /// Returns `value`, cast to element type `element` if it has another one.
+  /// Returns `value`, cast to element type `element` if its type differs.
   Value cast(Value value, Type element) {
     RankedTensorType type = tensorType(value);
     return type.getElementType() == element
@@ -40,9 +40,9 @@ struct ResizeLowering {
                      .getResult();
   }
 
-  /// Returns a gather of `value` along `dim`. Each result element is a sum of
-  /// weighted input elements, its taps; element i of the gather is the input
-  /// element at tap `number` of `taps[i]`.
+  /// Returns a gather of `value` along `dim`. The taps of a result element are
+  /// the input elements that contribute to it. Element i of the gather is the
+  /// input element of tap `number` of `taps[i]`.
   Value gatherTap(Value value, int64_t dim, ArrayRef<Taps> taps,
                   size_t number) {
     SmallVector<int64_t> indices;
@@ -57,8 +57,9 @@ struct ResizeLowering {
   }
 
   /// Returns a constant whose element i is the weight of tap `number` of
-  /// `taps[i]`, an input element that contributes to element i of the result.
-  /// Its shape broadcasts along the dims of `value` other than `dim`.
+  /// `taps[i]`: the factor of an input element that contributes to element i of
+  /// the result. The constant broadcasts along all dims of `value` except
+  /// `dim`.
   Value weights(Value value, int64_t dim, ArrayRef<Taps> taps, size_t number) {
     RankedTensorType type = tensorType(value);
     SmallVector<Attribute> elements;

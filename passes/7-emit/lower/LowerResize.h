@@ -7,16 +7,16 @@
 
 namespace pcc::emit {
 
-/// Replaces `op`, a resize (image scaling), by ops that kernels can hold, and
-/// erases `op`. Each resized dim becomes a sum of gathers along the dim, one
-/// per tap (input element that contributes to a result element), with constant
-/// indices and constant weights:
+/// Replaces `op`, a resize (image scaling), by ops that fused kernels can
+/// compute, and erases `op`. A tap is an input element that contributes to a
+/// result element. Each resized dim becomes a sum of gathers along the dim, one
+/// per tap, with constant indices and constant weights:
 ///
 ///   nearest   gather
 ///   linear    w0 · gather + w1 · gather
 ///   cubic     w0 · gather + ... + w3 · gather
 ///
-/// Keeps an `op` whose result has no elements.
+/// Does not replace an `op` whose result has no elements.
 void lowerResize(graph::ResizeOp op);
 
 } // namespace pcc::emit

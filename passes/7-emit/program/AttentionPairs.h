@@ -25,16 +25,17 @@
 namespace pcc::emit {
 
 /// Prepares the instructions of one function for devices with cuDNN. Two
-/// kernels compute the gradients of one attention: the first kernel computes
-/// dq, the gradient of the queries, and the second computes the gradients of
-/// keys and values. cuDNN computes all three in one call. Before this function
-/// runs, each second kernel has a description (program::AttentionT) for cuDNN,
-/// and no first kernel has one.
+/// kernels compute the gradients of one attention. The first kernel computes
+/// dq, the gradient of the queries. The second kernel computes the gradients of
+/// keys and values. cuDNN computes all three gradients in one call. Before this
+/// function runs, each second kernel has a description (program::AttentionT)
+/// for cuDNN, and each first kernel has none.
 ///
-/// cuDNN can replace both kernels if the first kernel is the last instruction
-/// before the second kernel that reads or writes dq. The first kernel then gets
-/// a copy of the description. Otherwise the second kernel loses its
-/// description, so that devices run both kernels.
+/// cuDNN can replace the two kernels if the first kernel is the last
+/// instruction before the second kernel that reads or writes dq. In that case
+/// this function copies the description to the first kernel. Otherwise it
+/// removes the description from the second kernel, so that the device runs both
+/// kernels.
 void pairAttentionGradients(
     std::vector<std::unique_ptr<program::InstructionT>> &instructions);
 

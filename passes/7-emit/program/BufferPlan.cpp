@@ -46,8 +46,8 @@ int BufferPlan::newStorage(Value value) {
   return static_cast<int>(storages.size()) - 1;
 }
 
-/// The functions of a pipeline position share one storage per parameter, which
-/// all of them read and write.
+/// All functions of a pipeline position read and write a parameter in one
+/// storage (range of bytes).
 int BufferPlan::storageOfParameter(int32_t parameter, Value value) {
   auto [entry, isNew] = parameterStorages.try_emplace(parameter, -1);
   if (!isNew)
@@ -58,8 +58,8 @@ int BufferPlan::storageOfParameter(int32_t parameter, Value value) {
   return entry->second;
 }
 
-/// Constants with equal bytes share one range of bytes, so they get the same
-/// offset.
+/// Constants with equal bytes share one range of bytes. The storages (ranges of
+/// bytes) of these constants have equal offsets.
 int BufferPlan::constantStorage(graph::ConstantOp constant) {
   const std::string bytes = constantBytesOf(constant.getValue());
   auto [entry, isNew] = constantOffsets.insert(
@@ -75,8 +75,8 @@ int BufferPlan::constantStorage(graph::ConstantOp constant) {
   return storage;
 }
 
-/// Returns true under two conditions: an op of the current function computes
-/// the value, and the collective is its only reader, directly or through
+/// Returns true if two conditions hold. An op of the current function computes
+/// `value`. The collective is the only reader of `value`, directly or through
 /// reshapes. Weights, constants and function arguments must keep their bytes.
 bool BufferPlan::mayReuse(Value value) const {
   for (;;) {
@@ -112,8 +112,8 @@ int BufferPlan::storageFor(Value value, func::FuncOp function) {
 }
 
 /// Returns whether each element of the kernel's results depends only on operand
-/// elements at the same index. If so, the kernel may write a result over an
-/// operand.
+/// elements with the index of the result element. A kernel of this kind may
+/// write a result over an operand.
 static bool isElementWise(rank::KernelOp kernel) {
   return llvm::all_of(
       kernel.getBody().front().without_terminator(), [](Operation &op) {
@@ -122,7 +122,7 @@ static bool isElementWise(rank::KernelOp kernel) {
       });
 }
 
-/// Returns the symbol of the kernel that `op` launches; null if `op` is no
+/// Returns the symbol of the kernel that `op` launches; null if `op` is not a
 /// launch.
 static FlatSymbolRefAttr launchedBy(Operation *op) {
   if (auto launch = dyn_cast<rank::LaunchOp>(op))
@@ -142,10 +142,11 @@ static bool readsLast(Operation *launch, Value weight) {
   });
 }
 
-/// The kernel of an optimizer may write the new weight over the old one if
+/// The kernel of an optimizer may write the new weight over the old weight if
 /// three conditions hold. The kernel is element-wise. No op reads the old
 /// weight after the kernel. Only launches and the graph.set_parameter op read
-/// the new weight; one that is sent or returned needs a storage in the arena.
+/// the new weight. If another op sends or returns the new weight, it needs
+/// bytes in the arena (memory of intermediate values).
 int BufferPlan::storageOfUpdated(Value value) {
   Operation *launch = value.getDefiningOp();
   FlatSymbolRefAttr symbol = launchedBy(launch);
@@ -174,14 +175,16 @@ int BufferPlan::storageOfUpdated(Value value) {
 }
 
 /// An all_reduce works in place, in the storage (range of bytes) of its input,
-/// if the input has no other reader. An early all_reduce starts in a backward
-/// function and finishes there, although its op may be in the optimizer update.
-/// In the latter case it always works in place, since it is the only reader of
-/// the gradient.
+/// if two conditions hold. The all_reduce is the only reader of the input. The
+/// input is not a weight, constant or function argument.
 ///
-/// Any other collective gets a new storage. If an early reduce_scatter is an op
-/// of the update, its new storage is live from the backward function that
-/// computes the gradient up to `function`.
+/// An early all_reduce (of a gradient) starts and finishes in a backward
+/// function, although its op may be in the optimizer update. In the update it
+/// is the only reader of the gradient, so it always works in place.
+///
+/// Any other collective gets a new storage. An early reduce_scatter of the
+/// update starts in the backward function that computes the gradient. Its new
+/// storage is live from this backward function to `function`, the update.
 int BufferPlan::storageForMoved(dist::CollectiveOp collective,
                                 func::FuncOp function) {
   Value input = collective.getInput();
@@ -200,8 +203,8 @@ int BufferPlan::storageForMoved(dist::CollectiveOp collective,
   return storage;
 }
 
-/// Stages of one pipeline position exchange no messages: the receiving stage
-/// reads the storage of the sending stage.
+/// If both stages belong to one pipeline position, they exchange no message:
+/// the receiving stage reads the storage (range of bytes) of the sent value.
 int BufferPlan::storageForReceived(pipe::ReceiveOp receive,
                                    func::FuncOp function) {
   const auto from = static_cast<int>(receive.getFrom());
@@ -222,7 +225,7 @@ MicrobatchLiveness &BufferPlan::held(int storage, bool isShared) {
       .first->second;
 }
 
-/// Ignores results of functions that run once per step: such results belong to
+/// Ignores results of functions that run once per step. These results belong to
 /// no microbatch, so they are neither activations nor gradients.
 void BufferPlan::noteHeld(int storage, func::FuncOp maker, func::FuncOp taker) {
   Holdings &own = holdings[stageOf(taker)];
@@ -241,15 +244,15 @@ void BufferPlan::setSlots() {
       storage.slots = std::max(storage.slots, slots.count());
 }
 
-/// Returns whether each microbatch has its own part of `port`, an input or
-/// output of the model. False if all microbatches share the whole of it.
+/// Returns whether each microbatch has its own slice of `port`, an input or
+/// output of the model. False if all microbatches share the whole tensor.
 static bool isCutByMicrobatch(const Port &port) {
   return runtime::isCutByMicrobatch(port.sharding);
 }
 
 /// The sum over microbatches is set to 0 at the beginning of the step, and the
-/// optimizer update reads it at the end. So its storage is live during the
-/// whole step.
+/// optimizer update reads the sum at the end. So the storage (range of bytes)
+/// of the sum is live during the whole step.
 int BufferPlan::accumulatorFor(BlockArgument argument) {
   const int storage = newStorage(argument);
   storages[storage].isWhole = true;
@@ -259,9 +262,9 @@ int BufferPlan::accumulatorFor(BlockArgument argument) {
   return accumulators[pipe::heldBy(argument)] = storage;
 }
 
-/// The stages of a position (virtual pipeline rank) share the storage of an
-/// input of the model. The input is filled for all microbatches before the step
-/// begins, so the storage has one slot (copy) per microbatch.
+/// The stages of a position (virtual pipeline rank) share the storage (range of
+/// bytes) of an input of the model. The input is filled for all microbatches
+/// before the step begins, so the storage has one slot (copy) per microbatch.
 int BufferPlan::storageForArgument(BlockArgument argument) {
   auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
   if (pipe::isAccumulator(argument))
@@ -322,9 +325,9 @@ void BufferPlan::addOutputs(func::FuncOp function) {
       continue;
     outputs[output] = storageOf.at(operand.get());
     outputTypes[output] = tensorOf(operand.get());
-    // If an output is not divided into one part per microbatch, every
-    // microbatch writes all of it. So its storage is live during the whole
-    // step.
+    // If an output is not divided into one slice per microbatch, every
+    // microbatch writes the whole output. So the storage (range of bytes) of
+    // the output is live during the whole step.
     if (facts.microbatches > 1 && !isCutByMicrobatch(facts.outputs[output])) {
       storages[outputs[output]].isWhole = true;
       continue;
@@ -486,8 +489,10 @@ int32_t BufferPlan::receivedBuffer(int transfer) {
 // The arena
 //===----------------------------------------------------------------------===//
 
-/// A storage gets no bytes if no instruction uses it, unless it is live for
-/// longer than one action (one run of a stage function).
+/// A storage (range of bytes) outside the arena (memory of intermediate values)
+/// needs no bytes in the arena. A storage in the arena needs bytes in three
+/// cases: an instruction uses it, it is live during the whole step, or it stays
+/// live after the action (run of a stage function) that writes it.
 plan::ArenaBuffer BufferPlan::wantedBy(int index) const {
   const ValueStorage &storage = storages[index];
   const auto outlives = outliving.find(index);

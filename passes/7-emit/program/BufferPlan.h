@@ -49,215 +49,242 @@
 
 namespace pcc::emit {
 
-/// Plans the memory of the program of one position (virtual pipeline rank).
-/// Calls come in this order: addStages(), then beginFunction() for each
-/// function and beginInstruction() for each of its instructions, and place() at
-/// the end.
+/// Plans the memory of the program of one position (virtual pipeline rank). The
+/// caller first calls addStages(). For each function it then calls
+/// beginFunction(), and beginInstruction() for every instruction. It calls
+/// place() at the end.
 ///
-/// The queries between two instructions return buffers: indices into the list
-/// of buffers of the program. Two requests with the same storage (range of
-/// bytes) and the same tensor type return the same buffer. The offsets of
-/// buffers are unknown before place().
+/// A *buffer* is a range of bytes together with a tensor type. The methods
+/// bufferOf(), inputBuffer(), ... return the index of a buffer in the program's
+/// list. Two requests with the same bytes and the same tensor type return the
+/// same index. place() computes the offsets of all buffers.
 class BufferPlan {
 public:
-  /// Writes the buffers, parameters, weight files, accumulators (sums over
-  /// microbatches) and arena sizes of `program`, the program of the pipeline
-  /// position with index `position`. `facts` and `program` must outlive this
-  /// object.
+  /// Prepares the plan for the pipeline position with index `position`. The
+  /// methods of the plan fill in the lists of `program`, the program of this
+  /// position: its buffers, parameters, weight files and accumulators (sums
+  /// over microbatches). `facts` and `program` must outlive this object.
   BufferPlan(const ModelFacts &facts, int position, program::ProgramT &program);
 
-  /// Assigns a storage (range of bytes) to every SSA value of the pipeline
-  /// position's stages. Must be called once, before all calls below.
+  /// Assigns a storage (range of bytes) to every SSA value of the stages that
+  /// the pipeline position runs. Must be called once, before any other method.
   void addStages();
-  /// Returns the functions of the pipeline position's stages in an order in
-  /// which each function follows the functions whose results it takes. The
-  /// forward functions come first, then the backward functions, then those of
-  /// the optimizer update.
+  /// Returns the functions of all stages that the pipeline position runs. A
+  /// function comes after every function whose results it reads: first the
+  /// forward functions, then the backward functions, then the functions of the
+  /// optimizer update.
   std::vector<mlir::func::FuncOp> functions() const;
 
-  /// Starts a new function, one of functions(), and its first instruction.
-  /// Following calls of beginInstruction() start its other instructions.
+  /// Makes `function` the current function, and starts an instruction of
+  /// `function`. `function` must be one of functions(). Each later call of
+  /// beginInstruction() starts another instruction of `function`.
   void beginFunction(mlir::func::FuncOp function) {
     currentFunction = function;
     beginInstruction();
   }
   /// Starts a new instruction of the current function. The instruction uses all
-  /// buffers that are requested before the next call of this method, so these
-  /// buffers are live while it runs.
+  /// buffers that are requested before the next call of beginInstruction(). The
+  /// live ranges of these buffers therefore include the instruction.
   void beginInstruction() { line.functions[currentFunction].add(++line.now); }
 
-  /// Returns the buffer of `value`. Call it for each value that the current
-  /// instruction reads or writes.
+  /// Returns the index of the buffer of `value`, and extends the live range of
+  /// the buffer to the current instruction. Must be called for each value that
+  /// the current instruction reads or writes.
   int32_t bufferOf(mlir::Value value);
   /// Extends the live ranges of the operand, result and scratch buffers of
-  /// `collective` to the current instruction. A collective can be split into
-  /// two instructions, a start and a finish. This method must be called for the
-  /// finish.
+  /// `collective` to the current instruction. Must be called for the finish of
+  /// a collective that is split into two instructions, a start and a finish:
+  /// the buffers are in use until the finish.
   void useAgain(const program::CollectiveT &collective);
-  /// Returns a new buffer of `bytes` bytes for temporary data of the current
-  /// instruction. It is live at that instruction only, unless useAgain()
-  /// extends its live range. Returns -1 if `bytes` is 0.
+  /// Returns the index of a new buffer of `bytes` bytes for temporary data of
+  /// the current instruction. The buffer is live at this instruction only,
+  /// unless useAgain() extends its live range. Returns -1 if `bytes` is 0.
   int32_t scratch(int64_t bytes);
-  /// Makes the storage of `value` `copies` times as large. Returns a buffer of
-  /// shape [copies, elements] whose row 0 is `value`. Example with two copies:
-  /// one rank copies a new value to row 0. All other ranks copy it to row 1,
-  /// which nobody reads, so that their `value` stays unchanged.
+  /// Enlarges the storage (range of bytes) of `value` to `copies` times the
+  /// size of `value`. Returns the index of a buffer of shape [copies, elements]
+  /// whose row 0 is `value`. Example with two copies: all ranks execute one
+  /// copy instruction. One rank writes to row 0 and so replaces `value`. All
+  /// other ranks write to row 1, which no instruction reads, so that their
+  /// `value` stays unchanged.
   int32_t widenedBuffer(mlir::Value value, int64_t copies);
 
-  /// Returns the buffer of the model's input with index `input`; -1 if the
-  /// pipeline position does not read this input.
+  /// Returns the index of the buffer of the model's input with index `input`;
+  /// -1 if the pipeline position does not read this input.
   int32_t inputBuffer(int input);
-  /// Returns the buffer of the model's output with index `output`; -1 if the
-  /// pipeline position does not compute this output.
+  /// Returns the index of the buffer of the model's output with index `output`;
+  /// -1 if the pipeline position does not compute this output.
   int32_t outputBuffer(int output);
-  /// Returns the buffer from which the transfer (value that one stage sends to
-  /// another) with index `transfer` is sent; -1 if another pipeline position
-  /// sends it.
+  /// Returns the index of the buffer from which the transfer with index
+  /// `transfer` is sent. A transfer is a value that one stage sends to another.
+  /// Returns -1 if another pipeline position sends it.
   int32_t sentBuffer(int transfer);
-  /// Returns the buffer into which the transfer (value that one stage sends to
-  /// another) with index `transfer` is received; -1 if another pipeline
-  /// position receives it.
+  /// Returns the index of the buffer into which the transfer with index
+  /// `transfer` is received. A transfer is a value that one stage sends to
+  /// another. Returns -1 if another pipeline position receives it.
   int32_t receivedBuffer(int transfer);
 
-  /// Returns the buffer of the weight that `set` writes. It holds the rank's
-  /// part of the weight. Returns -1 if ParameterList has no parameter for the
-  /// weight.
+  /// Returns the index of the buffer of the weight that `set` writes. The
+  /// buffer holds the rank's shard of the weight. Returns -1 if
+  /// ParameterList::add() finds no parameter for `set`.
   int32_t parameterBuffer(graph::SetParameterOp set);
-  /// Returns how many bytes of the arena hold gradients until the update, or
-  /// sums of gradients over microbatches. Valid after the last instruction.
+  /// Returns the number of bytes in the arena (memory of intermediate values)
+  /// that hold gradients until the optimizer update, or sums of gradients over
+  /// microbatches. Must be called after the last instruction.
   int64_t gradientBytes() const;
   /// Returns the bytes of weights, gradients and activations that each rank
-  /// holds for `stage` for longer than one action. An action is one run of a
-  /// stage function, such as the forward pass of one microbatch. The bytes of
-  /// activations are those of one microbatch. All are 0 for a stage that holds
-  /// nothing. Valid after the last instruction.
+  /// keeps for `stage` for longer than one action. An action is one run of a
+  /// stage function, such as the forward pass of one microbatch. Counts the
+  /// activations of one microbatch only. All numbers are 0 for a stage that
+  /// keeps no values. Must be called after the last instruction.
   runtime::StageBytes bytesOfStage(int stage) const;
 
-  /// Assigns an offset in the arena to every storage that needs one. Then
-  /// writes the offsets of all buffers, the accumulators (sums over
-  /// microbatches), the size of the arena and a lower bound of that size to the
-  /// program. Must be called after the last instruction. Checks the finished
-  /// arena. Returns an empty string, or the error message of that check.
+  /// Assigns an offset in the arena (memory of intermediate values) to every
+  /// storage (range of bytes) that needs one. Writes to the program: the
+  /// offsets of all buffers, the accumulators (sums over microbatches), the
+  /// size of the arena, and a lower bound of this size. Then checks that
+  /// storages that are live at the same time do not overlap. Returns the error
+  /// message of this check, or an empty string. Must be called after the last
+  /// instruction.
   std::string place();
 
-  /// Returns the bytes of all constants, into which buffers in constant memory
-  /// point.
+  /// Returns the bytes of all constants of the program. The offset of a buffer
+  /// in constant memory is an offset into these bytes.
   const std::vector<std::byte> &constants() const { return constantBytes; }
-  /// Returns the parameters (weights and optimizer state) of the pipeline
-  /// position.
+  /// Returns the list of parameters (weights and optimizer state) of the
+  /// pipeline position.
   ParameterList &parameters() { return parameterList; }
 
 private:
-  /// Range of bytes that holds one value, or several values that can share it.
-  /// It has one slot per microbatch that is live at the same time.
+  /// Storage: a range of bytes that holds one value, or several values that can
+  /// share the bytes. The range consists of slots (copies for different
+  /// microbatches). There are as many slots as microbatches whose values are
+  /// live at the same time.
   struct ValueStorage {
-    /// Where the bytes lie: in the arena, in a parameter or in the constants.
+    /// Kind of memory that contains the bytes: the arena (memory of
+    /// intermediate values), a parameter, or the constants.
     program::Memory memory = program::Memory::Arena;
-    /// Index of the parameter in the program. Only used in parameter memory.
+    /// Index, in the program, of the parameter that contains the bytes. Only
+    /// used if `memory` is Parameter.
     int32_t parameter = 0;
-    /// Byte offset from the start of the constants or, after place(), from the
-    /// start of the arena.
+    /// Byte offset from the start of the constants or of the arena (memory of
+    /// intermediate values). place() computes the offsets in the arena.
     int64_t offset = 0;
-    /// Size in bytes, without padding, of one slot, which holds the value of
+    /// Size in bytes, without padding, of one slot. A slot holds the value for
     /// one microbatch.
     int64_t bytes = 0;
-    /// Number of microbatches whose values are live at the same time, each of
-    /// which needs a slot. Microbatch m uses slot m % slots.
+    /// Number of slots: the number of microbatches whose values are live at the
+    /// same time. The value for microbatch m is in slot m % slots.
     int32_t slots = 1;
-    /// Range from the first to the last instruction that uses the storage. An
-    /// instant is the number of an instruction or message (InstantLine).
+    /// Range from the first to the last instruction that uses the storage
+    /// (range of bytes). An instant is the number of an instruction or message
+    /// (InstantLine).
     Instants touched;
-    /// Whether the storage is live from the beginning to the end of the step.
+    /// Whether the storage (range of bytes) is live from the beginning to the
+    /// end of the step. If false, its uses determine when it is live.
     bool isWhole = false;
     /// Name of the ONNX node that computes the value, for error messages.
     std::string name;
-    /// Returns the distance in bytes from one slot to the next: `bytes`,
-    /// rounded up to the alignment.
+    /// Returns the distance in bytes from one slot (value for one microbatch)
+    /// to the next: `bytes`, rounded up to the alignment.
     int64_t stride() const;
   };
 
-  /// Parameters and storages that a stage holds for longer than one action (one
-  /// run of a stage function).
+  /// Parameters and storages (ranges of bytes) whose values a stage keeps for
+  /// longer than one action (one run of a stage function).
   struct Holdings {
     /// Indices, in the program, of the parameters that the stage reads or
     /// writes.
     std::set<int> parameters;
-    /// Indices of the storages that hold gradients, or their sums, until the
-    /// update.
+    /// Indices of the storages (ranges of bytes) that hold gradients, or sums
+    /// of gradients over microbatches, until the optimizer update.
     std::set<int> gradients;
-    /// Activations: values that the forward function leaves to backward
-    /// functions. The key is the index of the activation's storage. The value
-    /// is false if only the action I (input gradient) reads the activation. It
-    /// is true if another action, such as W (weight gradient), reads it.
+    /// Activations: values that the forward function computes and backward
+    /// functions read. The key is the index of the activation's storage (range
+    /// of bytes). The mapped value is false if only the action I (input
+    /// gradient) reads the activation. It is true if another action, such as W
+    /// (weight gradient), reads the activation.
     std::map<int, bool> activations;
   };
 
-  /// Appends a new storage in the arena, of the size of `value`. Returns its
-  /// index.
+  /// Appends a new storage (range of bytes) of the size of `value`, in the
+  /// arena (memory of intermediate values). Returns the index of the storage.
   int newStorage(mlir::Value value);
-  /// Returns the index of the storage for `value`, the result of an op of
-  /// `function`. This is the storage of another value, such as the op's
-  /// operand, if both can share it, else a new one.
+  /// Returns the index of the storage (range of bytes) for `value`, the result
+  /// of an op of `function`. If `value` can share the storage of another value,
+  /// such as the operand of a reshape, returns that storage. Otherwise creates
+  /// a new storage.
   int storageFor(mlir::Value value, mlir::func::FuncOp function);
-  /// Returns the index of the storage for the result of `collective`: that of
-  /// its input if the collective can work in place, else a new one.
+  /// Returns the index of the storage (range of bytes) for the result of
+  /// `collective`. If the collective can work in place, this is the storage of
+  /// its input. Otherwise it is a new storage.
   int storageForMoved(dist::CollectiveOp collective,
                       mlir::func::FuncOp function);
-  /// Returns the index of the storage for a received value: that of the sent
-  /// value if both stages belong to this pipeline position, else a new one.
+  /// Returns the index of the storage (range of bytes) for the value that
+  /// `receive` receives. If the sending stage belongs to this pipeline
+  /// position, this is the storage of the sent value. Otherwise it is a new
+  /// storage.
   int storageForReceived(pipe::ReceiveOp receive, mlir::func::FuncOp function);
-  /// If `value` is the new value of a weight and may overwrite the old one,
-  /// returns the index of the weight's storage. Otherwise returns -1.
+  /// If `value` is the new value of a weight and may overwrite the old value,
+  /// returns the index of the weight's storage (range of bytes). Otherwise
+  /// returns -1.
   int storageOfUpdated(mlir::Value value);
-  /// Returns the index of the storage of the program's parameter with index
-  /// `parameter`. `value` has the type of the part that one rank holds of it.
+  /// Returns the index of the storage (range of bytes) of the program's
+  /// parameter with index `parameter`. The storage has the size of `value`, a
+  /// value with the type of the rank's shard of the parameter.
   int storageOfParameter(int32_t parameter, mlir::Value value);
-  /// Appends the elements of `constant` to the constants. Returns the index of
-  /// a new storage that points to them.
+  /// Appends the elements of `constant` to the constants, unless equal bytes
+  /// are there already. Returns the index of a new storage (range of bytes) for
+  /// these bytes.
   int constantStorage(graph::ConstantOp constant);
-  /// Returns the index of a new storage for the sum over microbatches that the
-  /// function argument `argument` carries from one microbatch to the next.
+  /// Creates the storage (range of bytes) of a sum over microbatches, and
+  /// returns its index. `argument` is the function argument that passes the sum
+  /// from one microbatch to the next.
   int accumulatorFor(mlir::BlockArgument argument);
-  /// Assigns a storage to each argument of `function` and to each result of its
-  /// ops.
+  /// Assigns a storage (range of bytes) to each argument of `function` and to
+  /// each result of its ops.
   void addFunction(mlir::func::FuncOp function);
-  /// Returns the index of the storage for a function argument. An argument can
-  /// stand for a sum over microbatches, for a result of another function, or
-  /// for an input of the model. It then gets the storage of that value. Any
-  /// other argument gets a new storage.
+  /// Returns the index of the storage (range of bytes) for a function argument.
+  /// The argument can stand for a sum over microbatches, for a result of
+  /// another function, or for an input of the model. The storage is then the
+  /// storage of that sum, result or input. For any other argument it is a new
+  /// storage.
   int storageForArgument(mlir::BlockArgument argument);
-  /// Records the storages of the values that `function` sends to other stages.
-  /// Each storage stays live until the program has waited for the end of the
-  /// send.
+  /// Records the storages (ranges of bytes) of the values that `function` sends
+  /// to other stages. Each storage stays live until the program has waited for
+  /// the end of the send.
   void addSends(mlir::func::FuncOp function);
-  /// Records the storages of the outputs of the model that `function` returns.
-  /// They stay live until the end of the step.
+  /// Records the storages (ranges of bytes) of the model's outputs that
+  /// `function` returns. The storages stay live until the end of the step.
   void addOutputs(mlir::func::FuncOp function);
   /// Returns whether a collective that reads `value` may write its result over
   /// `value`.
   bool mayReuse(mlir::Value value) const;
-  /// Returns the buffer that stands for the storage with index `storage`, seen
-  /// as a tensor of `type`. Adds it to the program when it is requested for the
-  /// first time.
+  /// Returns the index of the buffer for the storage (range of bytes) with
+  /// index `storage` as a tensor of `type`. Adds the buffer to the program when
+  /// it is requested for the first time.
   int bufferIn(int storage, mlir::RankedTensorType type);
-  /// Extends the live range of `storage` to the current instruction.
+  /// Extends the live range of `storage` (a range of bytes) to the current
+  /// instruction.
   void touch(ValueStorage &storage);
-  /// Returns the live ranges of the storage with index `storage`, which stays
-  /// live after the action (run of a stage function) that writes it. Creates
-  /// the ranges at the first call. `isShared` is true if all microbatches share
-  /// one value.
+  /// Returns the live ranges of the storage (range of bytes) with index
+  /// `storage`. The storage stays live after the action (run of a stage
+  /// function) that writes it. Creates the live ranges at the first call.
+  /// `isShared` is true if all microbatches share one value, false if each
+  /// microbatch has its own value.
   MicrobatchLiveness &held(int storage, bool isShared = false);
-  /// Records in `holdings` that the function `taker` reads the value in the
-  /// storage with index `storage`. Another function of the same stage, `maker`,
-  /// has computed the value.
+  /// Records in `holdings` that a stage keeps a value for longer than one
+  /// action (run of a stage function). The value is in the storage (range of
+  /// bytes) with index `storage`. The stage's function `maker` computes the
+  /// value, and the stage's function `taker` reads it later.
   void noteHeld(int storage, mlir::func::FuncOp maker,
                 mlir::func::FuncOp taker);
-  /// Computes, for each storage that stays live after its action, how many
-  /// slots (one per microbatch that is live at the same time) it needs.
+  /// Computes the number of slots of each storage (range of bytes) that stays
+  /// live after its action (run of a stage function). A storage needs one slot
+  /// for each microbatch whose value is live at the same time.
   void setSlots();
-  /// Returns the size and the live ranges of the storage with index `storage`,
-  /// as the arena planner takes them. The size is 0 if the storage needs no
-  /// bytes in the arena.
+  /// Returns the size and the live ranges of the storage (range of bytes) with
+  /// index `storage`, as input of the arena planner (plan::planArena). The size
+  /// is 0 if the storage needs no bytes in the arena.
   plan::ArenaBuffer wantedBy(int storage) const;
 
   const ModelFacts &facts;
@@ -265,40 +292,45 @@ private:
   program::ProgramT &program;
   ParameterList parameterList;
   std::vector<std::byte> constantBytes;
-  /// Maps the bytes of each constant to their offset in `constantBytes`.
+  /// Maps the bytes of each constant to the byte offset of the constant in
+  /// `constantBytes`.
   llvm::StringMap<int64_t> constantOffsets;
   std::vector<ValueStorage> storages;
-  /// Live ranges of the storages that stay live after the action (run of a
-  /// stage function) that writes them. The key is the index of the storage.
+  /// Live ranges of the storages (ranges of bytes) that stay live after the
+  /// action (run of a stage function) that writes them. The key is the index of
+  /// the storage.
   std::map<int, MicrobatchLiveness> outliving;
-  /// Index of the storage of each sum over microbatches. The key is the SSA
-  /// value that is the new sum.
+  /// Index of the storage (range of bytes) of each sum over microbatches. The
+  /// key is the SSA value of the sum after the current microbatch is added.
   llvm::DenseMap<mlir::Value, int> accumulators;
   /// Holdings by stage.
   std::map<int, Holdings> holdings;
-  /// Index of the storage of every SSA value of the pipeline position's
-  /// functions.
+  /// Index of the storage (range of bytes) of every SSA value in the functions
+  /// of the pipeline position.
   llvm::DenseMap<mlir::Value, int> storageOf;
-  /// Maps the index of a parameter in the program to the index of its storage.
+  /// Maps the index of a parameter in the program to the index of the
+  /// parameter's storage (range of bytes).
   llvm::DenseMap<int32_t, int> parameterStorages;
-  /// Maps the index of a storage and a tensor type to the index of the buffer.
+  /// Maps the index of a storage (range of bytes) and a tensor type to the
+  /// index of the buffer that has both.
   llvm::DenseMap<std::pair<int, mlir::Type>, int32_t> buffers;
-  /// For each buffer of the program, the index of its storage.
+  /// Index of the storage (range of bytes) of each buffer of the program.
   std::vector<int> storageOfBuffer;
-  /// Indices of the storages of the model's inputs and outputs, and of sent and
-  /// received transfers (values that stages send to each other), in the order
-  /// of the lists in `facts`. -1 for an entry that the pipeline position
-  /// neither reads nor computes.
+  /// Indices of the storages (ranges of bytes) of the model's inputs and
+  /// outputs, and of sent and received transfers (values that stages send to
+  /// each other). The lists in `facts` determine the order. An entry is -1 if
+  /// the pipeline position neither reads nor computes the value.
   std::vector<int> inputs, outputs, sent, received;
-  /// Types of the parts that one rank holds of the model's inputs and outputs.
-  /// Null for an input or output that the pipeline position neither reads nor
-  /// computes.
+  /// Types of the rank's shards of the model's inputs and outputs. An entry is
+  /// null if the pipeline position neither reads nor computes the input or
+  /// output.
   std::vector<mlir::RankedTensorType> inputTypes, outputTypes;
   /// Function that contains the current instruction. Null before
   /// beginFunction().
   mlir::Operation *currentFunction = nullptr;
-  /// Instants (instructions and messages) of the pipeline position so far.
-  /// `line.now` is the current one.
+  /// Instants (numbers of instructions and messages) of the pipeline position
+  /// that have been assigned so far. `line.now` is the instant of the current
+  /// instruction.
   InstantLine line;
 };
 

@@ -7,9 +7,10 @@
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Compares those parts of two programs that determine which communicators a
-/// rank creates, and in which order. Returns an empty string if they are equal,
-/// else what differs: "axes", "groups" or "transfers between stages".
+/// Compares the parts of two programs that determine which communicators a rank
+/// creates, and in which order. Returns an empty string if the parts are equal.
+/// Otherwise returns the name of the first part that differs: "axes", "groups"
+/// or "transfers between stages".
 static std::string findOtherCommunicators(const program::ProgramT &left,
                                           const program::ProgramT &right) {
   auto areAlike = [](const auto &ofLeft, const auto &ofRight, auto get) {
@@ -35,8 +36,8 @@ static std::string findOtherCommunicators(const program::ProgramT &left,
 }
 
 /// Returns an error message if a group of `program` has ranks of several
-/// positions (virtual pipeline ranks). Returns an empty string if there is
-/// none.
+/// positions (virtual pipeline ranks). Returns an empty string if every group
+/// lies within one position.
 static std::string findWideGroup(const program::ProgramT &program) {
   const dist::Mesh mesh = runtime::meshOf(program);
   for (auto [i, group] : llvm::enumerate(program.groups))
@@ -48,9 +49,10 @@ static std::string findWideGroup(const program::ProgramT &program) {
   return {};
 }
 
-/// Returns whether the messages of an action of a program are equal to those of
-/// the corresponding step of the simulated pipeline: the same transfers of the
-/// same microbatches, in the same order.
+/// Returns whether two lists of messages are equal. `written` are the messages
+/// of an action (step) of a program. `replayed` are the messages of a step of
+/// the simulated pipeline. Two messages are equal if they send one value for
+/// one microbatch.
 static bool areAlike(const std::vector<program::Message> &written,
                      const std::vector<plan::Message> &replayed) {
   return llvm::equal(written, replayed,
@@ -71,9 +73,10 @@ static plan::ProgramStep::Kind kindOf(program::ActionKind kind) {
   }
 }
 
-/// Returns whether an action of a program corresponds to a step of the
-/// simulated pipeline: both have the same kind, and the same stage or the same
-/// messages.
+/// Returns whether `written`, an action (step) of a program, corresponds to
+/// `replayed`, a step of the simulated pipeline. Both must have one kind. If
+/// both run a function, the stages must be equal. If both post (start) or wait
+/// for messages, the messages must be equal.
 static bool areAlike(const program::ActionT &written,
                      const plan::ProgramStep &replayed) {
   if (kindOf(written.kind) != replayed.kind)
@@ -84,9 +87,9 @@ static bool areAlike(const program::ActionT &written,
          areAlike(written.receives, replayed.receives);
 }
 
-/// Compares the actions of `program` with `replayed`, the steps of its pipeline
-/// position in the simulated pipeline. Returns an error message for the first
-/// action that differs, or an empty string.
+/// Compares the actions (steps) of `program` with `replayed`, the steps of its
+/// pipeline position in the simulation. Returns an error message for the first
+/// action that differs, or an empty string if all actions are equal.
 static std::string findOtherActions(const program::ProgramT &program,
                                     const plan::PositionProgram &replayed) {
   for (size_t i = 0; i < program.actions.size() || i < replayed.size(); ++i)
@@ -99,15 +102,15 @@ static std::string findOtherActions(const program::ProgramT &program,
 }
 
 namespace {
-/// Checks, for each collective, that any two ranks of a group agree on the size
-/// of the data that one sends to the other. Checks equal collectives, such as
-/// those of repeated layers, only once, also across programs.
+/// Checks, for each collective, that any two ranks of a group expect the same
+/// size for the data that one sends to the other. Checks equal collectives,
+/// such as those of repeated layers or of several programs, only once.
 class CollectiveChecker {
 public:
-  /// Returns an error message for the first collective of `program` in which
-  /// the sizes of sent and received data differ. The message begins with the
-  /// name of the ONNX node. Returns an empty string if there is no such
-  /// collective.
+  /// Returns an error message for the first collective of `program` in which a
+  /// rank sends data of another size than the receiving rank expects. The
+  /// message begins with the name of the ONNX node. Returns an empty string if
+  /// there is no such collective.
   std::string findFault(const program::ProgramT &program) {
     const dist::Mesh mesh = runtime::meshOf(program);
     for (const auto &function : program.functions)

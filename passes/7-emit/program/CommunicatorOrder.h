@@ -11,9 +11,9 @@ namespace pcc::emit {
 
 /// Checks that the ranks of a bundle (the directory that pcc writes) cannot
 /// deadlock in calls of communicators. `programs` has the program of each
-/// position (virtual pipeline rank), in order. Returns an empty string if the
-/// following conditions hold, else an error message about the first one that
-/// does not:
+/// position (virtual pipeline rank), in order. Returns an empty string if all
+/// of the following conditions hold. Otherwise returns an error message about
+/// the first condition that does not hold:
 ///
 ///   - All ranks create the same communicators in the same order. For this, all
 ///     programs must list equal groups of ranks, and equal pairs of positions
@@ -24,14 +24,14 @@ namespace pcc::emit {
 ///     same size.
 ///   - Every program has the posts (starts of sends and receives) and the waits
 ///     of `facts.pipeline`. A simulation (replay) of the posts and waits
-///     terminates even if nothing is buffered and every wait blocks.
+///     terminates even if messages are not buffered and every wait blocks.
 ///
-/// These conditions suffice. Consider the instructions that some rank has yet
-/// to execute. Order them by their actions, in the order of the simulation,
-/// then by their place in the program. Take the first one. All members of its
-/// group have executed all instructions before it. Both ends of each message
-/// that it waits for are posted. So this instruction can be executed, and some
-/// rank always advances.
+/// These conditions suffice. Sort all instructions that some rank has not
+/// executed yet: first by action in the order of the simulation, then by place
+/// in the program. Let X be the first instruction in this order. All members of
+/// the group of X have executed all instructions before X. Both ends of each
+/// message that X waits for are posted. So X can be executed, and some rank
+/// always advances.
 ///
 /// The proof assumes one communicator per pair of positions and direction. It
 /// also assumes that no communicator waits for GPU resources that a waiting

@@ -43,8 +43,8 @@ public:
   }
 
 private:
-  /// Returns whether a collective reduces whole tensors. A reduction of
-  /// selected rows cannot be split into a start and a finish.
+  /// Returns whether a collective reduces whole tensors. False for a reduction
+  /// of selected rows, which cannot be split into a start and a finish.
   static bool reduces(dist::CollectiveOp collective) {
     const dist::CollectiveKind kind = collective.getKind();
     return (kind == dist::CollectiveKind::AllReduce ||
@@ -77,8 +77,9 @@ private:
   }
 
   /// Appends an early reduction of `gradient` by `collective` to `found`.
-  /// `readers` are the ops that read the reduced value. `isOfAll` is true if
-  /// the reduction runs for every microbatch, false if only for the last one.
+  /// `readers` are the ops that read the reduced value. If `isOfAll` is true,
+  /// the reduction runs for every microbatch. If it is false, the reduction
+  /// runs only for the last microbatch.
   void add(dist::CollectiveOp collective, Value gradient,
            const std::vector<Operation *> &readers, bool isOfAll) {
     func::FuncOp maker = functionAround(gradient);
@@ -88,7 +89,7 @@ private:
   }
 
   /// Returns whether `value` is the result of a collective, possibly reshaped.
-  /// The value is then known only when that collective finishes, which may be
+  /// The value is then unknown until this collective finishes, which may be
   /// late. So a reduction of the value cannot start early.
   static bool communicates(Value value) {
     while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
@@ -96,19 +97,20 @@ private:
     return isa_and_nonnull<dist::CollectiveOp>(value.getDefiningOp());
   }
 
-  /// Returns the SSA value that `collective` reduces. If its operand is an
-  /// argument that stands for a result of another function, returns the value
-  /// in that function. Returns null if the operand is an input of the model.
+  /// Returns the SSA value that `collective` reduces. If the operand of
+  /// `collective` is an argument that stands for a result of another function,
+  /// returns the value that the other function returns. Returns null if the
+  /// operand is an input of the model.
   static Value gradientOf(dist::CollectiveOp collective) {
     auto argument = dyn_cast<BlockArgument>(collective.getInput());
     return argument ? pipe::heldBy(argument) : collective.getInput();
   }
 
-  /// Returns whether `collective`, an op of the update, can start early, in the
-  /// backward function that computes `gradient`. For that, the collective must
-  /// be the only reader of the gradient, and the gradient must be complete
-  /// after the last microbatch. `function` is the function that contains
-  /// `collective`.
+  /// Returns whether `collective`, an op of the optimizer update, can start
+  /// early, in the backward function that computes `gradient`. Two conditions
+  /// must hold: the collective is the only reader of the gradient, and the
+  /// gradient is complete after the last microbatch. `function` is the function
+  /// that contains `collective`.
   bool isOfUpdate(dist::CollectiveOp collective, Value gradient,
                   func::FuncOp function) {
     auto argument = dyn_cast<BlockArgument>(collective.getInput());
@@ -120,16 +122,18 @@ private:
   }
 
   /// Returns whether an all_reduce may overwrite the bytes of `value`: `value`
-  /// must have only one reader. If `value` is a reshape, its operand has the
-  /// same bytes, so that operand must have only one reader, too.
+  /// must have only one reader. The operand of a reshape has the bytes of the
+  /// result. So if `value` is a reshape, the operand must have only one reader,
+  /// too.
   static bool isReadOnce(Value value) {
     auto reshape = value.getDefiningOp<graph::ReshapeOp>();
     return value.hasOneUse() &&
            (!reshape || isReadOnce(reshape->getOperand(0)));
   }
 
-  /// Returns the result of the last of the reshapes that follow `value`. Stops
-  /// at a value with several readers.
+  /// Returns the result of the last reshape in the chain of reshapes that
+  /// starts at `value`. The chain ends at a value with several readers. Returns
+  /// `value` if no reshape follows.
   static Value lastReshape(Value value) {
     while (value.hasOneUse() && isa<graph::ReshapeOp>(*value.user_begin()))
       value = (*value.user_begin())->getResult(0);
@@ -137,9 +141,10 @@ private:
   }
 
   /// Returns whether the function needs `value` only to compute values that it
-  /// returns. It may return `value` directly. It may also return results of ops
-  /// that read `value`, such as slices that separate several gradients which
-  /// were reduced together. Appends these ops to `readers`.
+  /// returns. The function may return `value` itself. It may also return
+  /// results of ops that read `value`, such as slices that separate several
+  /// gradients which were reduced together. Appends the ops that read `value`
+  /// to `readers`.
   static bool isForUpdate(Value value, std::vector<Operation *> &readers) {
     return llvm::all_of(value.getUsers(), [&](Operation *user) {
       if (isa<graph::ReshapeOp>(user))
@@ -164,8 +169,9 @@ private:
     });
   }
 
-  /// Returns whether the only reader of `value` is an op that adds it to a sum
-  /// over microbatches. If so, appends that op to `readers`.
+  /// Returns whether the only reader of `value`, possibly reshaped, is an op
+  /// that adds it to a sum over microbatches. If so, appends this op to
+  /// `readers`.
   static bool isForSum(Value value, std::vector<Operation *> &readers) {
     value = lastReshape(value);
     if (!value.hasOneUse() || !isLastSum(*value.user_begin()))
@@ -174,8 +180,8 @@ private:
     return true;
   }
 
-  /// Returns whether `op` reads a sum over microbatches, and its result is only
-  /// returned, as the new sum.
+  /// Returns whether `op` computes the new sum over microbatches: it reads the
+  /// sum so far, and its result is only returned.
   static bool isLastSum(Operation *op) {
     return llvm::any_of(op->getOperands(),
                         [](Value operand) {
@@ -185,12 +191,12 @@ private:
            llvm::all_of(op->getUsers(), llvm::IsaPred<func::ReturnOp>);
   }
 
-  /// Returns whether `gradient`, a result of the function `maker`, can be
-  /// reduced after the last microbatch. `reader` is the argument through which
-  /// the reduction takes it. Two conditions must hold. With several
-  /// microbatches, `gradient` must be a sum over microbatches. Except for
-  /// `reader`, only the argument of `maker` that carries this sum to the next
-  /// microbatch may take `gradient`.
+  /// Returns whether `gradient`, a result of the function `maker`, is complete
+  /// after the last microbatch and can then be reduced. `reader` is the
+  /// argument of the update through which the reduction reads `gradient`. Two
+  /// conditions must hold. With several microbatches, `gradient` must be a sum
+  /// over microbatches. Apart from `reader`, `gradient` may be passed only to
+  /// the argument of `maker` that carries this sum to the next microbatch.
   bool isWhole(Value gradient, BlockArgument reader, func::FuncOp maker) {
     bool isSum = facts.microbatches == 1;
     for (BlockArgument taker : takers[gradient])
@@ -215,9 +221,9 @@ private:
   }
 
   ModelFacts &facts;
-  /// For each result of a function, the arguments that take it: arguments of
-  /// other functions, or an argument of the same function that sums over
-  /// microbatches.
+  /// For each result of a function, the arguments to which it is passed:
+  /// arguments of other functions, or the argument of the function itself that
+  /// carries a sum to the next microbatch.
   llvm::DenseMap<Value, llvm::SmallVector<BlockArgument, 2>> takers;
   OverlapGroups groups;
   std::vector<EarlyReduction> found;

@@ -33,9 +33,9 @@ namespace pcc::emit {
 
 struct ModelFacts;
 
-/// A reduction of a gradient over ranks that becomes two instructions: one
-/// starts it, the other finishes it while further gradients are computed. Both
-/// are in the function that computes the gradient.
+/// Reduction of a gradient over ranks that becomes two instructions, a start
+/// and a finish. Between them the ranks compute further gradients. Both
+/// instructions are in the function that computes the gradient.
 struct EarlyReduction {
   /// The all_reduce or reduce_scatter op. It is an op of `maker` (the function
   /// that computes the gradient) or of a function of the optimizer update.
@@ -49,22 +49,25 @@ struct EarlyReduction {
   /// Backward function that computes `gradient`.
   mlir::func::FuncOp maker;
   /// Ops of the backward function `maker` that read the reduced value, and so
-  /// must run after the reduction has finished. `maker` uses the results of
-  /// these ops only to return them. Empty if `maker` only returns the reduced
-  /// value, or if the collective is an op of the optimizer update.
+  /// must run after the reduction has finished. `maker` only returns the
+  /// results of these ops. The list is empty in two cases: `maker` returns the
+  /// reduced value itself, or the collective is an op of the optimizer update.
   std::vector<mlir::Operation *> readers;
-  /// Index of the only microbatch for which the reduction runs: the last
-  /// microbatch for which the position (virtual pipeline rank) runs `maker`. -1
-  /// if the reduction runs for every microbatch.
+  /// Index of the only microbatch for which the reduction runs. This is the
+  /// last microbatch for which the position (virtual pipeline rank) runs
+  /// `maker`, the function that computes the gradient. -1 if the reduction runs
+  /// for every microbatch.
   int microbatch;
-  /// Index in ModelFacts::groups of a group of ranks that is used by early
-  /// reductions only. It has the same ranks as the group of the collective.
+  /// Index in ModelFacts::groups of the group of ranks within which the
+  /// reduction communicates. Only early reductions use this group. It has the
+  /// ranks of the group of the collective, but a communicator of its own.
   int group;
 };
 
 /// Returns all reductions of gradients that can start early, in program order.
-/// Adds groups of ranks for them to `facts`. readFacts() calls this function
-/// after it has read stages, pipeline and groups, which must be complete.
+/// Adds the groups of ranks within which these reductions communicate to
+/// `facts`. readFacts() calls this function after it has completed the stages,
+/// pipeline and groups of `facts`.
 std::vector<EarlyReduction> findEarlyReductions(ModelFacts &facts);
 
 } // namespace pcc::emit

@@ -23,8 +23,8 @@ FlopCounter::FlopCounter(ModuleOp module) {
 }
 
 /// Returns the number of tiles over which `launch`, a multi-tensor launch, runs
-/// its kernel. The last tile of a tensor may have fewer elements; it then
-/// counts as a fraction.
+/// its kernel. The last tile of a tensor may have fewer elements than the other
+/// tiles; it then counts as a fraction.
 static double numTiles(rank::LaunchPartsOp launch) {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<rank::KernelOp>(
       launch, launch.getKernelAttr());

@@ -9,20 +9,23 @@
 namespace pcc::emit {
 
 /// Returns the element type, such as `f32` or `bf16`, under which a cluster
-/// file lists the speed of `op`. It is the type of the first result or, without
-/// results, of the first operand. It is `f32` for an op with neither.
+/// file lists the speed of `op`. This is the type of the first result. If `op`
+/// has no result, it is the type of the first operand. If `op` has no operand
+/// either, it is `f32`.
 std::string typeNameOf(mlir::Operation &op);
 
 /// Counts the floating-point operations that one rank executes for ops of a
-/// module after phase 7-emit. Counts the elements of the rank's part of a
-/// tensor, padding included.
+/// module after phase 7-emit. Tensors in such a module are shards of one rank.
+/// Elements that pad a shard count, too.
 class FlopCounter {
 public:
-  /// Counts the operations of one launch of each kernel of `module` in advance.
+  /// Counts the operations of one launch of each kernel of `module`. The
+  /// methods look up these numbers.
   explicit FlopCounter(mlir::ModuleOp module);
 
-  /// Returns the number of operations of `op`. For a launch or library call,
-  /// these are the operations of the kernel or of the call's body.
+  /// Returns the number of operations of `op`. For a launch, counts the
+  /// operations of the kernel. For a library call, counts the operations of the
+  /// call's body.
   double of(mlir::Operation &op) const;
   /// Returns the number of operations of all ops of `block`.
   double of(mlir::Block &block) const;
@@ -30,8 +33,8 @@ public:
   /// step, over all microbatches.
   double ofStep(const ModelFacts &facts, int stage) const;
   /// Returns the element type with the most operations in the module, as a
-  /// cluster file spells it (`f32`, `bf16`). Each function counts once, however
-  /// many microbatches it runs for. Returns `f32` if the module has no
+  /// cluster file spells it (`f32`, `bf16`). Counts each function once, even if
+  /// it runs for several microbatches. Returns `f32` if the module has no
   /// operations.
   std::string busiestType(const ModelFacts &facts) const;
 

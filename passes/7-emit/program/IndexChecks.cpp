@@ -27,8 +27,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns the element of a constant whose elements are all equal. Returns
-/// std::nullopt if `value` is no such constant.
+/// If `value` is a constant whose elements are all equal, returns this element.
+/// Otherwise returns std::nullopt.
 static std::optional<int64_t> splatInteger(Value value) {
   DenseIntElementsAttr elements;
   if (!matchPattern(value, m_Constant(&elements)) || !elements.isSplat())
@@ -37,36 +37,38 @@ static std::optional<int64_t> splatInteger(Value value) {
 }
 
 namespace {
-/// Facts about the read of a table, collected on the way from the indices back
-/// to the input of the model.
+/// Facts about the read of a table. They are collected on the way from the
+/// indices back to the input of the model.
 struct Passed {
-  /// Number of rows of the whole table. Known only if an op adds it to negative
-  /// indices.
+  /// Number of rows of the whole table. std::nullopt unless an op on the way
+  /// adds this number to negative indices.
   std::optional<int64_t> size;
   /// Value of input elements that the model skips, so that they do not read the
-  /// table.
+  /// table. std::nullopt if the model skips no value.
   std::optional<int64_t> ignored;
-  /// False once an op was found that skips elements of the input.
+  /// Whether every element of the input is used as an index. False if an op on
+  /// the way skips elements.
   bool allUsed = true;
 };
 
-/// An SSA value of a stage function, or of the kernel that the op `caller`
-/// launches. `caller` is null for a value of a stage function.
+/// SSA value of a stage function, or of a kernel. If the value is in a kernel,
+/// `caller` is the op that launches the kernel. If it is in a stage function,
+/// `caller` is null.
 struct TracedValue {
   Value value;
   rank::LaunchOp caller;
 };
 
-/// Follows the indices of a gather back to the input of the model from which
-/// they come.
+/// Follows the indices of a gather back to the input of the model that contains
+/// the indices.
 class IndexTrace {
 public:
   explicit IndexTrace(const SymbolTable &symbols) : symbols(symbols) {}
 
   /// Follows the indices in `place` (an SSA value) back to a function argument,
   /// through casts, layout ops, slices, masks, collectives and index
-  /// arithmetic. Returns that argument. Returns null if another kind of op
-  /// computes the indices. Adds facts about the ops in between to `passed`.
+  /// arithmetic. Returns this argument. Returns null if another kind of op
+  /// computes the indices. Adds facts about the ops on the way to `passed`.
   BlockArgument find(TracedValue place, Passed &passed) const {
     auto [value, caller] = makerOf(place);
     if (auto argument = dyn_cast_or_null<BlockArgument>(value))
@@ -81,7 +83,7 @@ public:
       return find({op->getOperand(0), caller}, passed);
     if (auto add = dyn_cast_or_null<graph::AddOp>(op)) {
       // Index arithmetic adds the number of rows of the table to negative
-      // indices: `input + size`. So a constant addend is that number.
+      // indices: `input + size`. So a constant addend is the number of rows.
       passed.size = splatAt({add.getRhs(), caller});
       return passed.size ? find({add.getLhs(), caller}, passed)
                          : BlockArgument();
@@ -108,12 +110,15 @@ private:
            collective.getRows().empty();
   }
 
-  /// Follows `place` back across function boundaries: from an argument of a
-  /// kernel to the operand of its launch, from the result of a launch into the
-  /// kernel, and from an argument of a function to the result of another
-  /// function. Returns the value at the end: the result of an op, or an
-  /// argument that no other function provides. Returns null for an argument of
-  /// a kernel whose launch is unknown.
+  /// Follows `place`, an SSA value, back across function boundaries:
+  ///
+  ///   argument of a kernel    → operand of the kernel's launch
+  ///   result of a launch      → value that the kernel yields
+  ///   argument of a function  → result of another function
+  ///
+  /// Returns the value at the end: the result of an op, or an argument that no
+  /// other function provides. Returns null for an argument of a kernel whose
+  /// launch is unknown.
   TracedValue makerOf(TracedValue place) const {
     while (true) {
       auto argument = dyn_cast<BlockArgument>(place.value);
@@ -131,15 +136,15 @@ private:
     }
   }
 
-  /// If `place` is a constant whose elements are all equal, returns that
-  /// element. Otherwise returns std::nullopt.
+  /// If the SSA value `place` is a constant whose elements are all equal,
+  /// returns this element. Otherwise returns std::nullopt.
   std::optional<int64_t> splatAt(TracedValue place) const {
     Value value = makerOf(place).value;
     return value ? splatInteger(value) : std::nullopt;
   }
 
-  /// Returns the value in the body of the kernel that a launch returns as
-  /// `result`.
+  /// Returns the value in the body of a kernel that becomes `result`, a result
+  /// of the kernel's launch.
   Value yielded(OpResult result) const {
     auto launch = cast<rank::LaunchOp>(result.getOwner());
     return symbols.lookup<rank::KernelOp>(launch.getKernel())
@@ -147,8 +152,9 @@ private:
         .getOperand(result.getResultNumber());
   }
 
-  /// Returns whether `place` is the global index of the first row of the rank's
-  /// part of a table: it comes from a dist.global_index op.
+  /// Returns whether the SSA value `place` is the global index of the first row
+  /// of the rank's shard of a table. This is the case if a dist.global_index op
+  /// computes `place`.
   bool isFirstRow(TracedValue place) const {
     auto [value, caller] = makerOf(place);
     Operation *op = value ? value.getDefiningOp() : nullptr;
@@ -157,8 +163,9 @@ private:
     return isa_and_present<dist::GlobalIndexOp>(op);
   }
 
-  /// Returns whether `place` holds indices relative to the first row of the
-  /// rank's part of a table, which phase 5-localize has computed.
+  /// Returns whether the SSA value `place` contains indices relative to the
+  /// first row of the rank's shard of a table. Phase 5-localize computes such
+  /// indices.
   bool isOffset(TracedValue place) const {
     auto [value, caller] = makerOf(place);
     auto sub = value ? value.getDefiningOp<graph::SubOp>() : graph::SubOp();
@@ -176,8 +183,8 @@ private:
     return splatAt({compare.getRhs(), caller});
   }
 
-  /// Returns the function argument from which the elements of `select` come, or
-  /// null. Recognizes three forms of select on indices:
+  /// Returns the function argument from which the elements of `select` come;
+  /// null if `select` has none of these three forms:
   ///
   ///   select(condition, x, 0)                  mask of 5-localize or the model
   ///   select(input == ignored, 0, input)       ignored value
@@ -228,8 +235,9 @@ public:
 
 private:
   /// If `op` is a gather whose indices come from an input, appends it to
-  /// `uses`. `user` is the op of the stage function: `op` itself, or the launch
-  /// of the kernel that contains it, which is then `caller`, too.
+  /// `uses`. If `op` is an op of the stage function, `user` is `op` itself, and
+  /// `caller` is null. If `op` is in a kernel, both `user` and `caller` are the
+  /// launch of the kernel.
   void visit(Operation *op, Operation *user, rank::LaunchOp caller) {
     if (auto gather = dyn_cast<graph::GatherOp>(op))
       add(gather.getData(), gather.getIndices(), gather.getDim(), op, user,
@@ -252,8 +260,9 @@ private:
                       passed.allUsed})
              .second)
       return;
-    // Prefer the node name of the gather. A launch has the name of the last op
-    // of its kernel, which may belong to another node.
+    // Prefer the node name of the gather. A launch has the node name of the
+    // last op of the kernel, which may belong to another ONNX node than the
+    // gather.
     std::string node = graph::nodeName(op->getLoc()).str();
     if (node.empty())
       node = graph::nodeName(user->getLoc()).str();
@@ -261,9 +270,9 @@ private:
                     tableName(data, caller, node), node});
   }
 
-  /// Returns the name of the table `data` for error messages: the quoted name
-  /// of the weight if `data` is a weight, else a phrase with `node`, the name
-  /// of the ONNX node.
+  /// Returns the name of the table `data` for error messages. If `data` is a
+  /// weight, this is the quoted name of the weight. Otherwise it is a phrase
+  /// with `node`, the name of the ONNX node that reads the table.
   static std::string tableName(Value data, rank::LaunchOp caller,
                                const std::string &node) {
     if (auto argument = dyn_cast<BlockArgument>(data); argument && caller)

@@ -51,8 +51,8 @@ InstructionWriter::scratchElements(const void *key,
   return entry->second;
 }
 
-/// Returns the table of builders for CPUs or for GPUs. Pools, convolutions and
-/// ops that the host implements have builders for CPUs only.
+/// Returns the table of instruction builders for CPUs or for GPUs. Only CPUs
+/// have builders for pools, convolutions and ops that the host implements.
 static InstructionTable makeTable(bool isForProcessors) {
   InstructionTable made;
   addNoOpInstructions(made);

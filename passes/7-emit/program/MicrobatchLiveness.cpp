@@ -32,8 +32,9 @@ MicrobatchLiveness::MicrobatchLiveness(const ModelFacts &facts, int position,
     : facts(&facts), steps(&facts.pipeline.positions[position]),
       spans(isShared ? 1 : facts.microbatches) {}
 
-/// If `function` runs once per step (such as an update), it uses the shared
-/// value or, without a shared value, the value of the last microbatch.
+/// Counts a run of a function that runs once per step (such as an update) as a
+/// use of the shared value. Without a shared value, counts it as a use of the
+/// value of the last microbatch.
 void MicrobatchLiveness::addRuns(mlir::func::FuncOp function) {
   const bool runsOnce = pipe::runsOnce(function);
   for (auto [index, step] : llvm::enumerate(*steps))
@@ -74,9 +75,9 @@ bool MicrobatchLiveness::collides(int32_t slots) const {
   return false;
 }
 
-/// Tries 1, 2, 3, ... slots until no two microbatches that are live at the same
-/// time share a slot. The search ends at the latest with one slot per
-/// microbatch.
+/// Tries 1, 2, 3, ... slots (copies of the value) until no two microbatches
+/// that are live at the same time share a slot. The search ends at the latest
+/// with one slot per microbatch.
 int32_t MicrobatchLiveness::count() const {
   int32_t slots = 1;
   while (collides(slots))
@@ -84,9 +85,9 @@ int32_t MicrobatchLiveness::count() const {
   return slots;
 }
 
-/// A step that posts or waits for messages has one instant (number on the time
-/// axis of live ranges). A step that runs a function has one instant for each
-/// instruction of that function.
+/// A step that posts (starts) or waits for messages has one instant (number on
+/// the time axis of live ranges). A step that runs a function has one instant
+/// for each instruction of the function.
 Instants MicrobatchLiveness::heldAt(size_t step, const Span &span,
                                     const InstantLine &line,
                                     const Instants &touched) const {
@@ -134,8 +135,9 @@ MicrobatchLiveness::pieces(const InstantLine &line, const Instants &touched,
   for (int32_t slot = 0; slot < slots; ++slot) {
     const uint64_t begin = slot * stride, end = begin + stride;
     std::vector<Instants> held = heldIn(slot, slots, line, touched);
-    // If this slot and the preceding slot have equal live ranges, extend the
-    // pieces of the preceding slot to cover both slots.
+    // If slot number `slot` (copy of the value) and the preceding slot have
+    // equal live ranges, extend the pieces (byte ranges) of the preceding slot
+    // to cover both slots.
     if (slot > 0 && held == before) {
       for (size_t i = 0; i < held.size(); ++i)
         result.rbegin()[i].end = end;

@@ -21,13 +21,13 @@
 
 namespace pcc::emit {
 
-/// Range [first, last] of instants of a position (virtual pipeline rank), both
-/// included. Instants number the instructions and messages of a position (see
-/// InstantLine). A new range is empty: `first` is larger than `last`.
+/// Range [first, last] of instants, both included. An instant is the number of
+/// an instruction or message of one position (virtual pipeline rank); see
+/// InstantLine. A new range is empty: `first` is larger than `last`.
 struct Instants {
   size_t first = SIZE_MAX, last = 0;
-  /// Extends the range so that it contains `instant`. Instants in between
-  /// become part of the range, too.
+  /// Extends the range to the smallest range that contains `instant` (number of
+  /// an instruction or message): [2, 4] becomes [2, 7] for instant 7.
   void add(size_t instant);
   /// Returns whether `instant` lies in the range.
   bool contains(size_t instant) const {
@@ -42,106 +42,120 @@ struct Instants {
 /// order of the position's program. The last instants are the instructions of
 /// the functions of the position's stages, function by function.
 struct InstantLine {
-  /// Creates the instants of the posts and waits of `steps`, the program of the
-  /// pipeline position. The instants of functions are added later, while their
-  /// instructions are written.
+  /// Creates the instants of the posts (starts) and waits of `steps`, the
+  /// program of the pipeline position. BufferPlan adds the instants of
+  /// functions later, one per instruction.
   explicit InstantLine(const plan::PositionProgram &steps);
 
-  /// Range of instants of each function that has been added so far.
+  /// For each function that has been added so far, the range of its instants
+  /// (instruction numbers).
   llvm::DenseMap<mlir::Operation *, Instants> functions;
-  /// Instant of each step of the pipeline position's program that posts or
-  /// waits for messages, by index of the step. 0, without meaning, for other
-  /// steps.
+  /// Instant of each step of the pipeline position's program that posts
+  /// (starts) or waits for messages, by index of the step. Entries of steps
+  /// that run functions are 0 and have no meaning.
   std::vector<size_t> exchanges;
-  /// The last instant that has been added so far.
+  /// Last instant (instruction or message number) that has been added so far.
   size_t now = 0;
 };
 
-/// Live ranges of one value that several actions (runs of stage functions) use,
-/// such as an activation that the forward function leaves to the backward
-/// function. Other such values are inputs and outputs of the model, values that
-/// stages send to each other, and values that all microbatches share.
+/// Live ranges of one value that several actions (runs of stage functions) use.
+/// For example, the forward function leaves an activation to the backward
+/// function. Further examples are inputs and outputs of the model, values that
+/// one stage sends to another, and values that all microbatches share.
 ///
 /// There is one range per microbatch. A range is measured in steps of the
-/// pipeline position's program (actions, posts and waits), and includes its
-/// first and last step. The methods addRuns() to addEnd() record the steps that
-/// use the value. They must be called before the queries.
+/// pipeline position's program: actions, posts (starts of messages) and waits.
+/// It includes its first and last step. The methods addRuns() to addEnd()
+/// record the steps that use the value. They must be called before count() and
+/// pieces().
 class MicrobatchLiveness {
 public:
-  /// `isShared` is true if one value serves all microbatches, which then have
-  /// one range in common. `facts` must outlive this object.
+  /// Creates empty live ranges of a value of the pipeline position with index
+  /// `position`. If `isShared` is true, all microbatches share the value and
+  /// have one range in common. If it is false, each microbatch has a range of
+  /// its own. `facts` must outlive this object.
   MicrobatchLiveness(const ModelFacts &facts, int position, bool isShared);
 
-  /// Records that `function` reads or writes the value, in each step that runs
-  /// it.
+  /// Records that `function` reads or writes the value in each step that runs
+  /// `function`.
   void addRuns(mlir::func::FuncOp function);
-  /// Records that the transfer with index `transfer` (a value that one stage
-  /// sends to another) receives the value. The value is live from the post
-  /// (start) of the receive to the wait for its end.
+  /// Records that the pipeline position receives the value by the transfer with
+  /// index `transfer` (a value that one stage sends to another). The value is
+  /// live from the post (start) of the receive to the wait for the end of the
+  /// receive.
   void addReceives(int transfer);
-  /// Records that the transfer with index `transfer` (a value that one stage
-  /// sends to another) sends the value. The value is live from the post (start)
-  /// of the send to the wait for its end.
+  /// Records that the pipeline position sends the value by the transfer with
+  /// index `transfer` (a value that one stage sends to another). The value is
+  /// live from the post (start) of the send to the wait for the end of the
+  /// send.
   void addSends(int transfer);
   /// Records that the value is read after the end of the step, as outputs of
-  /// the model are. The value of every microbatch stays live until then.
+  /// the model are. The value of every microbatch stays live until the end of
+  /// the step.
   void addEnd();
 
-  /// Returns the smallest number of slots (copies of the value in memory) with
-  /// which no two microbatches that are live at the same time share a slot.
-  /// Microbatch m uses slot m % count().
+  /// Returns the smallest number of slots (copies of the value in memory) that
+  /// is enough: microbatches that are live at the same time must not share a
+  /// slot. Microbatch m uses slot m % count().
   int32_t count() const;
 
-  /// Returns when each slot is live, as pieces for the arena planner: each
-  /// piece is a range of bytes with a range of instants. The buffer has `slots`
+  /// Returns when each slot (copy of the value in memory) is live, as pieces
+  /// for the arena planner. A piece is a range of bytes with a range of
+  /// instants (numbers of instructions and messages). The buffer has `slots`
   /// slots of `stride` bytes. `touched` is the range of instants of all
   /// instructions that use the value.
   ///
-  /// A microbatch's slot is live from the first to the last step of its live
-  /// range. In the first step it is live only from the first instruction on
-  /// that uses the value. In the last step it is live only up to the last such
-  /// instruction. In all steps between them it is live at all instants.
+  /// The slot of a microbatch is live from the first to the last step of the
+  /// microbatch's live range. In the first step it is live only from the first
+  /// instruction that uses the value. In the last step it is live only up to
+  /// the last such instruction. In all steps between them it is live at all
+  /// instants.
   std::vector<plan::ArenaPiece> pieces(const InstantLine &line,
                                        const Instants &touched, int32_t slots,
                                        uint64_t stride) const;
 
 private:
   /// Range [first, last] of steps of the pipeline position's program, both
-  /// included. A new range is empty.
+  /// included. A step is an action (run of a stage function), a post (start) of
+  /// messages or a wait. A new range is empty: `first` is larger than `last`.
   struct Span {
     size_t first = SIZE_MAX, last = 0;
-    /// Extends the range so that it contains `step`. Steps in between become
-    /// part of the range, too.
+    /// Extends the range to the smallest range that contains `step`: [2, 4]
+    /// becomes [2, 7] for step 7.
     void add(size_t step);
     /// Returns whether this range and `other` have a step in common.
     bool overlaps(const Span &other) const;
   };
-  /// Returns the range of `microbatch`, or the one range if all microbatches
-  /// share a value.
+  /// Returns the live range of `microbatch`. If all microbatches share one
+  /// value, returns the one range that they have in common.
   Span &spanOf(int microbatch) { return spans[microbatch % spans.size()]; }
-  /// Records the steps of the pipeline position's program that post or wait for
-  /// a message of the transfer with index `transfer`. `side` is the member of a
-  /// step that lists its sends or its receives.
+  /// Records the steps of the pipeline position's program that post (start) or
+  /// wait for a message of the transfer with index `transfer` (a value that one
+  /// stage sends to another). `side` selects the list of a step to search: its
+  /// sends or its receives.
   void addMessages(std::vector<plan::Message> plan::ProgramStep::*side,
                    int transfer);
-  /// Returns whether, with `slots` slots, two microbatches that are live at the
-  /// same time would share a slot.
+  /// Returns whether two microbatches that are live at the same time share a
+  /// slot (copy of the value in memory) if there are `slots` slots.
   bool collides(int32_t slots) const;
-  /// Returns the ranges of instants at which slot number `slot` of `slots` is
-  /// live, in ascending order, without overlaps. `touched` is the range of
-  /// instants of all instructions that use the value.
+  /// Returns the ranges of instants (numbers of instructions and messages) at
+  /// which slot number `slot` of `slots` slots (copies of the value) is live.
+  /// The ranges are in ascending order and do not overlap. `touched` is the
+  /// range of instants of all instructions that use the value.
   std::vector<Instants> heldIn(int32_t slot, int32_t slots,
                                const InstantLine &line,
                                const Instants &touched) const;
-  /// Returns the instants of step number `step` at which the value is live.
-  /// `span` is the live range that contains the step, and `touched` the range
-  /// of instants of all instructions that use the value.
+  /// Returns the instants (instruction and message numbers) of step number
+  /// `step` at which the value is live. `span` is the live range that contains
+  /// the step. `touched` is the range of instants of all instructions that use
+  /// the value.
   Instants heldAt(size_t step, const Span &span, const InstantLine &line,
                   const Instants &touched) const;
 
-  /// Facts that all programs of the module share. Not owned.
+  /// Facts that all programs of the module share. Not owned by this object.
   const ModelFacts *facts;
-  /// Steps (actions, posts and waits) of the pipeline position. Not owned.
+  /// Steps of the pipeline position: actions (runs of stage functions), posts
+  /// (starts of messages) and waits. Not owned by this object.
   const plan::PositionProgram *steps;
   /// Live range of each microbatch, or one range if all microbatches share a
   /// value.

@@ -61,10 +61,10 @@ int ModelFacts::findInput(BlockArgument argument) const {
 //===----------------------------------------------------------------------===//
 
 /// Returns the sub-axes along which the members of a collective's group differ.
-/// For a reduction, these are the sub-axes over which its operand is partial,
-/// but its result is not. For a collective that only moves elements, the
-/// reshard planner computes them. Returns none for a collective that exchanges
-/// nothing between ranks.
+/// For a reduction, these are the sub-axes over which the operand is partial,
+/// but the result is not. For a collective that only moves elements, the
+/// reshard planner computes the sub-axes. Returns no sub-axes for a collective
+/// that exchanges no data between ranks.
 static dist::SubAxes groupAxes(dist::CollectiveOp collective,
                                const dist::Mesh &mesh) {
   dist::CollectiveKind kind = collective.getKind();
@@ -82,9 +82,9 @@ static dist::SubAxes groupAxes(dist::CollectiveOp collective,
                            mesh);
 }
 
-/// Returns the address of an attribute made of kind, shardings and shape. Equal
-/// attributes have equal addresses, because the MLIR context stores each
-/// attribute once.
+/// Returns the address of an attribute that consists of kind, shardings and
+/// shape. Equal attributes have equal addresses, because the MLIR context
+/// stores each attribute once.
 const void *emit::keyOf(dist::CollectiveOp collective) {
   return ArrayAttr::get(collective.getContext(),
                         {collective.getKindAttr(), collective.getFrom(),
@@ -117,8 +117,8 @@ int ModelFacts::groupOf(dist::CollectiveOp collective) const {
 
 namespace {
 /// Reads the facts from the module, one list after another. Each method uses
-/// the results of the methods before it. It returns an empty string, or a
-/// message about what is missing in the module.
+/// the results of the methods before it. Each method returns an empty string,
+/// or a message about the fact that the module lacks.
 class FactReader {
 public:
   explicit FactReader(ModuleOp module)
@@ -178,9 +178,9 @@ private:
   }
 
   /// Appends the inputs or outputs that the module attribute `list` describes
-  /// to `ports`. Returns false if the attribute is missing or malformed. A port
-  /// without a sharding is whole on every rank. Sets `facts.samples` to the
-  /// size of the batch dim of the ports.
+  /// to `ports`. Returns false if the attribute is missing or malformed. Each
+  /// rank holds the whole tensor of a port without a sharding. Sets
+  /// `facts.samples` to the size of the batch dim of the ports.
   bool readPorts(StringRef list, std::vector<Port> &ports) {
     auto attribute = facts.module->getAttrOfType<ArrayAttr>(list);
     if (!attribute)
@@ -234,8 +234,8 @@ private:
     return {};
   }
 
-  /// Reads the actions of each pipeline position, and which position runs each
-  /// stage.
+  /// Reads the actions (runs of stage functions) of each pipeline position, and
+  /// the index of the position that runs each stage.
   std::string readActions() {
     for (auto op : facts.module.getOps<pipe::ActionsOp>()) {
       const auto position = static_cast<int>(facts.actionsOfPosition.size());
@@ -252,8 +252,9 @@ private:
     return facts.actionsOfPosition.empty() ? "there are no actions" : "";
   }
 
-  /// Lists the sends of all functions as transfers. Returns an error if a
-  /// receive has no matching send.
+  /// Appends an entry to the list of transfers (values that one stage sends to
+  /// another) for each send op of a function. Returns an error if a receive has
+  /// no matching send.
   std::string readTransfers() {
     for (const auto &functions : facts.functions)
       for (func::FuncOp function : functions)
@@ -273,8 +274,8 @@ private:
   }
 
   /// Inserts the posts (starts of sends and receives) and the waits for
-  /// messages between the actions of each pipeline position, in the same way as
-  /// phase 6-schedule did when it checked for deadlocks.
+  /// messages between the actions of each pipeline position. Phase 6-schedule
+  /// has inserted equal posts and waits when it checked for deadlocks.
   std::string orderExchanges() {
     plan::ActionTable table;
     table.numStages = facts.numStages();
@@ -301,7 +302,7 @@ private:
   }
 
   /// Assigns a group of ranks to every collective. Collectives with equal keys
-  /// (see keyOf) have the same group.
+  /// (see keyOf) get one group.
   std::string readGroups() {
     for (auto function : facts.module.getOps<func::FuncOp>())
       for (auto collective : function.getOps<dist::CollectiveOp>()) {
@@ -337,8 +338,8 @@ private:
     return {};
   }
 
-  /// Sets the index bound of each input that indexes tables to the number of
-  /// rows of the smallest of them.
+  /// Sets the index bound of each input that indexes tables: the number of rows
+  /// of the smallest of these tables.
   std::string readIndexBounds() {
     for (auto function : facts.module.getOps<func::FuncOp>())
       for (const IndexUse &use : findIndexUses(function)) {

@@ -14,33 +14,34 @@
 
 namespace pcc::emit {
 
-/// An input or output of the model.
+/// Input or output of the model.
 struct Port {
   std::string name;
   /// Global type.
   mlir::RankedTensorType type;
   dist::Sharding sharding;
-  /// For an input whose elements index tables: the number of rows of the
-  /// smallest table. 0 for other inputs. When a run fills inputs with random
-  /// numbers, they stay below this bound.
+  /// Number of rows of the smallest table that elements of the input index. 0
+  /// if they index no table, and for outputs. Random numbers that a run fills
+  /// into the input stay below this bound.
   int64_t indexBound = 0;
-  /// For an input: the index of its batch dim; -1 if it has none.
+  /// Index of the batch dim of the input or output; -1 if it has no batch dim.
   int batchDim = -1;
-  /// For an input: whether it holds the labels that the loss compares an output
-  /// with.
+  /// Whether this is an input that holds labels, with which the loss compares
+  /// an output of the model.
   bool isLabels = false;
 };
 
-/// A value that one stage sends to another. The sending and the receiving stage
-/// identify it by its name and by the two stages.
+/// Value that one stage sends to another. The two stages identify the value by
+/// its name, by the sending stage and by the receiving stage.
 struct StageTransfer {
-  /// Name of the value, as send and receive ops have it.
+  /// Name of the value, which its send and receive ops contain.
   std::string value;
   int fromStage = 0, toStage = 0;
-  /// Type of the part of the value that one rank holds.
+  /// Type of the rank's shard of the value.
   mlir::RankedTensorType type;
-  /// Kind of the action that sends the value: forward, backward or update. For
-  /// an update, which consists of several parts, also the number of the part.
+  /// Kind of the action that sends the value: forward, backward or update. An
+  /// update consists of several parts; if an update sends the value, `kind`
+  /// also contains the number of the part.
   plan::SendPart kind = {};
   /// Returns whether the value is sent once per step. Otherwise it is sent once
   /// per microbatch.
@@ -48,10 +49,11 @@ struct StageTransfer {
 };
 
 /// Facts about a module that the programs of all pipeline positions must agree
-/// on, read once. All programs list groups, transfers, inputs and outputs in
-/// the order of this struct, so that an index means the same on all ranks.
+/// on. They are read once. All programs list groups, transfers, inputs and
+/// outputs in the order of this struct, so that an index means the same object
+/// on all ranks.
 struct ModelFacts {
-  /// Stores its arguments. readFacts() reads all other members.
+  /// Stores `module` and `mesh`. readFacts() sets all other members.
   ModelFacts(mlir::ModuleOp module, RankMesh mesh)
       : module(module), mesh(std::move(mesh)) {}
 
@@ -70,32 +72,37 @@ struct ModelFacts {
   /// Seed of the random numbers that fill weights without a file.
   uint64_t randomSeed = 0;
   /// Functions of each stage, in the order in which a step first runs them: the
-  /// part that all microbatches share, forward, backward, update.
+  /// function whose results all microbatches share, then forward, backward and
+  /// update.
   std::vector<std::vector<mlir::func::FuncOp>> functions;
   /// For each stage, the position (virtual pipeline rank) that runs it.
   std::vector<int> positionOfStage;
-  /// Actions of each pipeline position in one step, in order, as text: `0F3` is
-  /// the forward pass of stage 0 for microbatch 3.
+  /// Actions (runs of stage functions) of each pipeline position in one step,
+  /// in order, as text: `0F3` is the forward pass of stage 0 for microbatch 3.
   std::vector<std::vector<std::string>> actionsOfPosition;
   /// Inputs and outputs of the model, in the model's order.
   std::vector<Port> inputs, outputs;
   /// Values that stages send to each other, ordered by the sending stage.
   std::vector<StageTransfer> transfers;
-  /// Steps of all pipeline positions: their actions, and the posts and waits of
-  /// messages in between.
+  /// Steps of each pipeline position: its actions (runs of stage functions)
+  /// and, between them, the posts (starts of sends and receives) and waits for
+  /// messages.
   plan::PipelineProgram pipeline;
-  /// Groups of ranks within which collectives communicate. Each entry names the
-  /// mesh axes along which the members of a group differ. Entries differ from
-  /// each other, except those of collectives that are split into start and
-  /// finish (OverlapGroups).
+  /// Groups of ranks within which collectives communicate. Each entry lists the
+  /// mesh axes along which the members of a group differ. Entries have
+  /// different axes, with one exception: for collectives that are split into a
+  /// start and a finish, there are second entries with equal axes
+  /// (OverlapGroups).
   std::vector<dist::SubAxes> groups;
-  /// Maps the keyOf() of each collective to the index of its entry in `groups`;
-  /// to -1 if the collective exchanges nothing between ranks.
+  /// Maps the key of each collective (see keyOf) to the index, in `groups`, of
+  /// the group within which the collective communicates; to -1 if the
+  /// collective exchanges no data between ranks.
   std::map<const void *, int> groupOfKind;
   /// Reductions of gradients that start during the backward pass, in program
   /// order.
   std::vector<EarlyReduction> earlyReductions;
-  /// Maps the op of a collective to its index in `earlyReductions`.
+  /// Maps the op of a reduction that starts early to the index of the reduction
+  /// in `earlyReductions`.
   llvm::DenseMap<mlir::Operation *, size_t> earlyOfCollective;
   /// All-gathers of weights that start before the weight is used, in program
   /// order.
@@ -114,35 +121,39 @@ struct ModelFacts {
   /// stage has no function for actions of that kind.
   mlir::func::FuncOp functionOf(const plan::Action &action) const;
   /// Returns the index in `transfers` of the value named `value` that stage
-  /// `from` sends to stage `to`; -1 if there is none.
+  /// `from` sends to stage `to`; -1 if there is no such value.
   int findTransfer(llvm::StringRef value, int from, int to) const;
   /// Returns the index in `groups` of the groups of ranks within which
-  /// `collective` communicates; -1 if it exchanges nothing between ranks.
+  /// `collective` communicates; -1 if `collective` exchanges no data between
+  /// ranks.
   int groupOf(dist::CollectiveOp collective) const;
   /// Returns the early reduction (of a gradient during the backward pass) whose
   /// op is `collective`; null if `collective` does not start early.
   const EarlyReduction *findEarly(dist::CollectiveOp collective) const;
   /// Returns the index in `ports` (inputs or outputs of the model) of the port
-  /// that `attributes` refer to; -1 if there is none. `attributes` are those of
-  /// an argument or result of a stage function.
+  /// whose name `attributes` contain; -1 if there is no such port. `attributes`
+  /// are the attributes of an argument or result of a stage function.
   static int findPort(const std::vector<Port> &ports,
                       mlir::DictionaryAttr attributes);
   /// Returns the index in `inputs` of the model's input that `argument`, an
-  /// argument of a stage function, stands for; -1 if it stands for none.
+  /// argument of a stage function, stands for; -1 if `argument` is not an input
+  /// of the model.
   int findInput(mlir::BlockArgument argument) const;
 };
 
-/// Groups of ranks for collectives of one kind, such as prefetches, that are
-/// split into two instructions: start and finish. Between the two, ranks may
-/// call other collectives. So a split collective needs a communicator of its
-/// own, which is created for a second group of the same ranks.
+/// Second groups of ranks for collectives of one kind, such as prefetches, that
+/// are split into two instructions: a start and a finish. Between start and
+/// finish, ranks may call other collectives. So a split collective needs a
+/// communicator of its own. A second group with the ranks of the first group
+/// has such a communicator.
 class OverlapGroups {
 public:
-  /// `facts`, to which the new groups are added, must outlive this object.
+  /// Prepares an empty set of second groups. `facts`, to which of() adds the
+  /// groups, must outlive this object.
   explicit OverlapGroups(ModelFacts &facts) : facts(facts) {}
 
-  /// Returns the index of the second group that has the same ranks as the group
-  /// with index `group`. Adds the second group at the first call.
+  /// Returns the index of the second group with the ranks of the group with
+  /// index `group`. Adds the second group at the first call for `group`.
   int of(int group);
 
 private:
@@ -151,12 +162,12 @@ private:
   std::map<int, int> known;
 };
 
-/// Returns a key for `collective`: a pointer that is the same for all
-/// collectives with equal kind, shardings and global shape.
+/// Returns a key for `collective`: a pointer that is equal for all collectives
+/// with equal kind, shardings and global shape.
 const void *keyOf(dist::CollectiveOp collective);
 
 /// Reads the facts of a module that phase 6-schedule has processed. If the
-/// module lacks a fact, returns an error that says what is missing.
+/// module lacks a fact, returns an error that names the missing fact.
 StatusOr<ModelFacts> readFacts(mlir::ModuleOp module);
 
 } // namespace pcc::emit

@@ -29,8 +29,9 @@ static std::vector<int64_t> toVector(ArrayRef<int64_t> list) {
   return {list.begin(), list.end()};
 }
 
-/// Returns one step by which the program turns a weight as its file stores it
-/// into the tensor that it uses: a transpose, a slice, a reshape or a cast.
+/// Returns the description of one step that converts a weight from the form in
+/// its file to the tensor that the program uses: a transpose, a slice, a
+/// reshape or a cast.
 static std::unique_ptr<program::TransformStepT> makeStep(Attribute transform) {
   auto step = std::make_unique<program::TransformStepT>();
   TypeSwitch<Attribute>(transform)
@@ -88,10 +89,10 @@ int32_t ParameterList::add(graph::SetParameterOp set) {
   return isRead(facts.module, name) ? -1 : add(name, written);
 }
 
-/// Describes a new parameter by three things: where its elements come from (a
-/// part of a file, a seed or a fill value), the steps that turn the stored
-/// tensor into the tensor that the program uses, and the layout of the used
-/// tensor over ranks.
+/// Describes a new parameter by three things. The first is the source of its
+/// elements: a section of a file, a seed or a fill value. The second are the
+/// steps that convert the stored tensor to the tensor that the program uses.
+/// The third is the layout, over ranks, of the tensor that the program uses.
 int32_t ParameterList::add(StringRef name, dist::ShardingAttr placement) {
   graph::ParameterOp declaration = declarations.lookup(name);
   auto global = cast<RankedTensorType>(declaration.getType());

@@ -10,50 +10,51 @@
 
 namespace pcc::emit {
 
-/// Fills the list of parameters of a pipeline position's program, by which each
-/// rank knows which part of which weight file to load. The list has one
-/// parameter for each weight and each sharding with which the position reads
-/// the weight. So a weight that the position reads with two shardings occupies
-/// memory twice. A weight that the module writes, but never reads, also has a
-/// parameter.
+/// Fills the list of parameters of a pipeline position's program. Each rank
+/// loads weights by this list: an entry describes which shard of a weight to
+/// load from which file. The list has one parameter for each weight and each
+/// sharding with which the position reads the weight. So a weight that the
+/// position reads with two shardings occupies memory twice. A weight that the
+/// module writes, but never reads, also has a parameter.
 class ParameterList {
 public:
-  /// `facts` and `program` must outlive this object.
+  /// Prepares an empty list. The methods add parameters to `program`. `facts`
+  /// and `program` must outlive this object.
   ParameterList(const ModelFacts &facts, program::ProgramT &program);
 
   /// Returns the index, in the program's list, of the parameter that `get`
-  /// reads. Adds the parameter at the first call.
+  /// reads. Adds the parameter if the list does not contain it.
   int32_t add(graph::GetParameterOp get);
   /// Returns the index, in the program's list, of the parameter that `set`
-  /// writes. If no pipeline position reads the weight, adds the parameter.
-  /// Returns -1 if some position reads the weight, but add() has not been
-  /// called for an op that reads it with the sharding of `set`.
+  /// writes: the parameter for the weight and the sharding of `set`. If the
+  /// list has no such parameter, there are two cases. If no pipeline position
+  /// reads the weight, adds the parameter. Otherwise returns -1.
   int32_t add(graph::SetParameterOp set);
 
   /// Returns the declaration of the weight named `parameter`; null if the
-  /// module has none.
+  /// module declares no such weight.
   graph::ParameterOp declarationOf(llvm::StringRef parameter) const {
     return declarations.lookup(parameter);
   }
 
 private:
   /// Returns the index of the parameter for the weight `name` and the sharding
-  /// `placement`, and adds it at the first call. A null `placement` means that
-  /// each rank holds the whole weight.
+  /// `placement`. Adds the parameter at the first call. A null `placement`
+  /// means that each rank holds the whole weight.
   int32_t add(llvm::StringRef name, dist::ShardingAttr placement);
-  /// Returns the index of the weight file with path `file` in the program's
-  /// list of files. Adds it at the first call.
+  /// Returns the index, in the program's list of files, of the weight file with
+  /// path `file`. Adds the file at the first call.
   int32_t fileIndex(llvm::StringRef file);
 
   const ModelFacts &facts;
   program::ProgramT &program;
   /// Declarations of all weights of the module, by name.
   llvm::StringMap<graph::ParameterOp> declarations;
-  /// Maps the name of a weight and the placementKey() of its sharding to the
-  /// index of the parameter.
+  /// Maps the name of a weight and a key of its sharding (dist::placementKey)
+  /// to the index of the parameter.
   std::map<std::pair<std::string, std::string>, int32_t> known;
-  /// Maps the path of a weight file to its index in the program's list of
-  /// files.
+  /// Maps the path of a weight file to the index of the file in the program's
+  /// list of files.
   llvm::StringMap<int32_t> files;
 };
 

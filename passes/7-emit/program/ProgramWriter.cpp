@@ -16,8 +16,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns the op that writes the bytes of `value`. A reshape writes none: if
-/// `value` is one, returns the op that computes the operand of the reshape.
+/// Returns the op that writes the bytes of `value`. A reshape writes no bytes.
+/// So if a reshape computes `value`, returns the op that computes the operand
+/// of the reshape.
 static Operation *writerOf(Value value) {
   Operation *op = value.getDefiningOp();
   while (isa<graph::ReshapeOp>(op) && op->getOperand(0).getDefiningOp())
@@ -25,7 +26,7 @@ static Operation *writerOf(Value value) {
   return op;
 }
 
-/// Appends a new, empty table to `list`, and returns it.
+/// Appends a new, empty table to `list`. Returns the new table.
 template <typename Table>
 static Table &append(std::vector<std::unique_ptr<Table>> &list) {
   return *list.emplace_back(std::make_unique<Table>());
@@ -33,7 +34,7 @@ static Table &append(std::vector<std::unique_ptr<Table>> &list) {
 
 namespace {
 /// Early reduction (of a gradient during the backward pass) whose start
-/// instruction has been written, but not yet its finish instruction.
+/// instruction has been written, but not the instruction that finishes it.
 struct PendingReduction {
   const EarlyReduction *early;
   /// Instruction that finishes the reduction.
@@ -46,11 +47,12 @@ struct PendingReduction {
 /// Writes the program of one position (virtual pipeline rank). The instructions
 /// of a function are in the order of its ops, with two exceptions:
 ///
-///   - The gather of a weight starts before the place of its op
-///     (WeightPrefetches.h). The ops that compute its input run just before it.
-///   - The reduction of a gradient starts right after its gradient is computed
-///     (EarlyReductions.h). The ops that read its result follow the instruction
-///     that finishes the reduction.
+///   - The gather of a weight starts earlier than the order of ops says
+///     (WeightPrefetches.h). The ops that compute the gather's input run just
+///     before the start.
+///   - The reduction of a gradient starts right after the gradient is computed
+///     (EarlyReductions.h). The ops that read the reduced value follow the
+///     instruction that finishes the reduction.
 class ProgramWriter {
 public:
   ProgramWriter(const ModelFacts &facts, int position, PositionProgram &written)
@@ -111,9 +113,9 @@ private:
       append(program.groups) = runtime::toProgram(group, facts.mesh.ranks());
   }
 
-  /// Returns the peak flops per second of the element type with the most
-  /// operations, read from the cluster file that the user gave. Returns 0 if
-  /// the user gave none.
+  /// Returns the peak flops per second of the element type that has the most
+  /// operations in the module. Reads them from the cluster file that the user
+  /// gave. Returns 0 if the user gave no cluster file.
   double peakFlops(const FlopCounter &flops) const {
     const std::string_view text = dist::clusterOf(facts.module);
     const std::string type = flops.busiestType(facts);
@@ -123,8 +125,8 @@ private:
                      .peakOf(program.tf32 && type == "f32" ? "tf32" : type);
   }
 
-  /// Writes the flops and bytes of each stage of the pipeline position, which
-  /// reports and timelines show.
+  /// Writes the number of flops and bytes of each stage of the pipeline
+  /// position. Reports and timelines show these numbers.
   void writeStages() {
     const FlopCounter flops(facts.module);
     program.peak_flops = peakFlops(flops);
@@ -199,8 +201,8 @@ private:
     pairAttentionGradients(function->instructions);
   }
 
-  /// Prepares the list of prefetched gathers of the function `body`, and starts
-  /// the first one.
+  /// Makes a list of the function's prefetched gathers, and starts the first
+  /// gather.
   void beginPrefetches(func::FuncOp body) {
     isWritten.clear();
     const auto list = prefetchesOf.lookup(body);
@@ -208,9 +210,9 @@ private:
     startGatherOfNext();
   }
 
-  /// Writes the ops that compute the input of the function's next prefetched
-  /// gather, then the instruction that starts the gather. Writes nothing if
-  /// there is no further gather.
+  /// Writes the start of the function's next prefetched gather: first the ops
+  /// that compute its input, then the instruction that starts the gather.
+  /// Writes nothing if there is no further gather.
   void startGatherOfNext() {
     if (nextPrefetches.empty())
       return;
@@ -222,17 +224,17 @@ private:
     gather = {&next, startGather(next, instructions)};
   }
 
-  /// Writes the instruction that finishes the current gather, and starts the
-  /// next one.
+  /// Writes the instruction that finishes the current prefetched gather. Then
+  /// starts the next gather of the function.
   void finishGather() {
     finish(gather->prefetch->collective, std::move(gather->collective));
     gather.reset();
     startGatherOfNext();
   }
 
-  /// Appends `collective`, the instruction that finishes a collective that was
-  /// started earlier. Extends the live ranges of the collective's buffers to
-  /// this instruction.
+  /// Appends `collective`, the instruction that finishes the collective `op`.
+  /// The start of `op` has been appended before. Extends the live ranges of the
+  /// collective's buffers to the finish.
   void finish(dist::CollectiveOp op, program::CollectiveT collective) {
     buffers.beginInstruction();
     buffers.useAgain(collective);
@@ -248,13 +250,13 @@ private:
       noteUnsupported(&op);
   }
 
-  /// Appends the instructions of an op. Then starts the reductions, over ranks,
-  /// of those results that are gradients and can be reduced early.
+  /// Appends the instructions of `op`. Then starts the early reductions (over
+  /// ranks) of those results of `op` that are gradients.
   void writeAndReduce(Operation &op) {
     write(op);
     for (const EarlyReduction *early : startsBehind.lookup(&op)) {
-      // One call of finishReduction() may not be enough, since it writes ops
-      // that may start another reduction.
+      // One call of finishReduction() may not be enough. It writes ops that may
+      // start another reduction.
       while (pending.size() >= mostPending)
         finishReduction();
       buffers.beginInstruction();
@@ -263,8 +265,8 @@ private:
   }
 
   /// Returns the most recent unfinished reduction whose result `op` reads; null
-  /// if there is none. The instructions of `op` must be written after the
-  /// instruction that finishes that reduction.
+  /// if there is no such reduction. The instructions of `op` must be written
+  /// after the instruction that finishes the reduction.
   PendingReduction *pendingFor(Operation &op) {
     for (PendingReduction &reduction : llvm::reverse(pending))
       if (llvm::is_contained(reduction.early->readers, &op))
@@ -272,8 +274,8 @@ private:
     return nullptr;
   }
 
-  /// Writes the instruction that finishes the oldest unfinished reduction, then
-  /// the ops that read its result.
+  /// Writes the instruction that finishes the oldest unfinished reduction. Then
+  /// writes the ops that read the reduced value.
   void finishReduction() {
     PendingReduction oldest = std::move(pending.front());
     pending.pop_front();
@@ -283,7 +285,8 @@ private:
   }
 
   /// Appends an instruction that checks at run time whether all elements of an
-  /// input are valid indices of the table that they index.
+  /// input are valid indices. `use` describes the table that the elements
+  /// index.
   void writeCheck(const IndexUse &use) {
     const int input = facts.findInput(use.input);
     if (input < 0)
@@ -292,8 +295,8 @@ private:
     const Port &port = facts.inputs[input];
     program::CheckIndicesT check;
     check.buffer = instructions.bufferOf(use.input);
-    // Labels are class numbers, so a negative label is an error. A negative
-    // index of another input is valid: it counts from the end of the table.
+    // Labels are class numbers, so a negative label is an error. In other
+    // inputs, a negative index is valid: it counts from the end of the table.
     check.low = port.isLabels ? 0 : -use.size;
     check.high = use.size;
     if (use.ignored)
@@ -306,7 +309,7 @@ private:
   }
 
   /// Adds the name of an op and of its ONNX node to the list of unsupported
-  /// ops, unless the list has them already.
+  /// ops. Does nothing if the list contains them already.
   void noteUnsupported(Operation *op) {
     std::string text = op->getName().getStringRef().str();
     if (StringRef node = graph::nodeName(op->getLoc()); !node.empty())
@@ -349,8 +352,8 @@ private:
           output, buffers.outputBuffer(static_cast<int>(i))));
   }
 
-  /// Sets, in each random parameter of a program for GPUs, the number of the
-  /// kernel that generates the parameter.
+  /// Sets, in each parameter that a GPU kernel fills with random numbers, the
+  /// number of this kernel.
   void giveGenerators() {
     for (auto &parameter : program.parameters)
       instructions.setGenerator(
@@ -376,9 +379,9 @@ private:
     return made;
   }
 
-  /// Writes the actions of one step. An update belongs to no microbatch. Its
-  /// action has the index of the last microbatch, since the update reads values
-  /// of that microbatch.
+  /// Writes the actions (runs of stage functions, posts and waits) of one step.
+  /// An update belongs to no microbatch. Its action has the index of the last
+  /// microbatch, since the update reads values of the last microbatch.
   void writeActions() {
     for (const plan::ProgramStep &step : facts.pipeline.positions[position]) {
       auto &action =
@@ -402,9 +405,9 @@ private:
     }
   }
 
-  /// Sets the stage and the microbatch of a post or wait to those of its first
-  /// message, so that error messages and reports can name the action. Changes
-  /// nothing if there are no messages.
+  /// Sets the stage and the microbatch of a post (start) or wait to those of
+  /// its first message. Error messages and reports name the action by them.
+  /// Changes nothing if there are no messages.
   void nameExchange(program::ActionT &action) const {
     const bool receives = !action.receives.empty();
     const auto &messages = receives ? action.receives : action.sends;
@@ -425,11 +428,11 @@ private:
   /// Index of each function in the list of functions of the program.
   llvm::DenseMap<Operation *, int32_t> numberOf;
   /// For each op, the early reductions (of gradients, during the backward pass)
-  /// to start after the op, since it computes their gradients.
+  /// that start right after the op, since the op computes their gradients.
   llvm::DenseMap<Operation *, llvm::SmallVector<const EarlyReduction *, 1>>
       startsBehind;
-  /// Largest number of reductions that may be unfinished at a time. Each
-  /// occupies temporary memory in the arena.
+  /// Largest number of reductions that may be unfinished at a time. The number
+  /// is limited because each unfinished reduction occupies memory.
   static constexpr size_t mostPending = 2;
   /// Reductions that have been started but not yet finished, oldest first.
   std::deque<PendingReduction> pending;
@@ -437,13 +440,13 @@ private:
   llvm::DenseMap<Operation *, llvm::SmallVector<const Prefetch *, 4>>
       prefetchesOf;
   /// Prefetched gathers of the current function that have not started, in
-  /// reverse order: the next one is the last entry.
+  /// reverse order: the gather to start next is the last entry.
   llvm::SmallVector<const Prefetch *> nextPrefetches;
   /// Ops of the current function whose instructions have been written out of
   /// order, before a gather that needs them.
   llvm::DenseSet<Operation *> isWritten;
-  /// Gather whose start instruction has been written, but not yet its finish
-  /// instruction.
+  /// Gather whose start instruction has been written, but not the instruction
+  /// that finishes it.
   struct PendingGather {
     const Prefetch *prefetch;
     /// Instruction that finishes the gather.

@@ -11,24 +11,24 @@ namespace pcc::emit {
 /// Program that all ranks of one position (virtual pipeline rank) execute, with
 /// its constants and kernels.
 struct PositionProgram {
-  /// The program's instructions, buffers and other tables, in the form of the
+  /// Instructions, buffers and other tables of the program, as structs of the
   /// FlatBuffers schema runtime/program/Program.fbs.
   program::ProgramT tables;
-  /// Bytes of the program's constants. Buffers in constant memory are offsets
-  /// into them.
+  /// Bytes of the program's constants. The offset of a buffer in constant
+  /// memory is an offset into these bytes.
   std::vector<std::byte> constants;
-  /// Kernels that the program calls. The program's kernel i is kernel number
-  /// kernels[i] of the module.
+  /// Kernels that the program calls: entry i is the number, in the module, of
+  /// the program's kernel i.
   std::vector<int> kernels;
-  /// Bytes of the arena that hold gradients until the update, or sums of
-  /// gradients over microbatches.
+  /// Bytes of the arena (memory of intermediate values) that hold gradients
+  /// until the optimizer update, or sums of gradients over microbatches.
   int64_t gradientBytes = 0;
 };
 
 /// Writes the program of `position` (virtual pipeline rank) to `written`.
 /// Leaves the descriptions of weight files and all hashes empty. Returns exit
-/// code 4 if the device cannot run some ops, which the message names. Returns
-/// exit code 1 if the check of the arena fails.
+/// code 4 if the device cannot run some ops; the message names these ops.
+/// Returns exit code 1 if the check of the arena (memory plan) fails.
 Status writeProgram(const ModelFacts &facts, int position,
                     PositionProgram &written);
 

@@ -10,9 +10,9 @@ using namespace pcc;
 using namespace pcc::emit;
 
 /// Appends to `makers` the ops that compute `value` from weights and constants,
-/// in execution order, each op once. Returns false if `value` depends on
-/// anything else, or on an op that is neither a reshape nor a launch of a
-/// kernel.
+/// in execution order, each op once. Returns false in two cases: `value`
+/// depends on a function argument, or on an op that is neither a reshape nor a
+/// launch of a kernel.
 static bool collectMakers(Value value, std::vector<Operation *> &makers) {
   Operation *op = value.getDefiningOp();
   if (!op)
@@ -30,8 +30,8 @@ static bool collectMakers(Value value, std::vector<Operation *> &makers) {
 
 namespace {
 /// Finds the all-gathers of weights that can start early, in all functions that
-/// run once per microbatch. Does not search functions that run once per step,
-/// whose gathers serve all microbatches.
+/// run once per microbatch. Skips functions that run once per step, whose
+/// gathers serve all microbatches.
 class PrefetchFinder {
 public:
   explicit PrefetchFinder(ModelFacts &facts) : facts(facts), groups(facts) {}
@@ -46,9 +46,9 @@ public:
   }
 
 private:
-  /// Appends `gather` to `found` if it is an all-gather of a whole tensor
-  /// between several ranks whose input depends on weights and constants only.
-  /// Otherwise does nothing.
+  /// Appends `gather` to `found` if three conditions hold: it is an all-gather
+  /// of a whole tensor, it runs between several ranks, and its input depends on
+  /// weights and constants only. Otherwise does nothing.
   void collect(dist::CollectiveOp gather) {
     if (gather.getKind() != dist::CollectiveKind::AllGather ||
         !gather.getRows().empty() || facts.groupOf(gather) < 0)

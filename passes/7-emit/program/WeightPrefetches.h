@@ -23,23 +23,26 @@ namespace pcc::emit {
 
 struct ModelFacts;
 
-/// An all-gather of a sharded weight that becomes two instructions: one starts
-/// it early, the other finishes it where the weight is used.
+/// All-gather of a sharded weight that becomes two instructions, a start and a
+/// finish. The start runs ahead of the use of the weight, the finish right
+/// before the use.
 struct Prefetch {
   /// The all-gather op. Mutable because the op's accessors are not const.
   mutable dist::CollectiveOp collective;
-  /// Ops that compute the gather's input from the weight, such as a cast of the
-  /// rank's shard to a narrower type, in execution order. They run just before
-  /// the gather starts.
+  /// Ops that compute the input of the gather from the weight, in execution
+  /// order. An example is a cast of the rank's shard to a narrower type. The
+  /// ops run just before the gather starts.
   std::vector<mlir::Operation *> makers;
-  /// Index in ModelFacts::groups of a group of ranks that is used by prefetches
-  /// only. It has the same ranks as the group of the collective.
+  /// Index in ModelFacts::groups of the group of ranks within which the gather
+  /// communicates. Only prefetches use this group. It has the ranks of the
+  /// group of the collective, but a communicator of its own.
   int group;
 };
 
-/// Returns all prefetches of the module's programs, in program order. Adds
-/// groups of ranks for them to `facts`. readFacts() calls this function after
-/// it has read stages and groups, which must be complete.
+/// Returns all prefetches (early gathers of weights) of the module's programs,
+/// in program order. Adds the groups of ranks within which they communicate to
+/// `facts`. readFacts() calls this function after it has completed the stages
+/// and groups of `facts`.
 std::vector<Prefetch> findPrefetches(ModelFacts &facts);
 
 } // namespace pcc::emit

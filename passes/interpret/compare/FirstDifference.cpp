@@ -22,9 +22,9 @@ static StringRef nameOf(Value value) {
 }
 
 namespace {
-/// Finds the first value that differs. First, keepExpected() executes the
-/// unpartitioned model; then check() is called for every value of the
-/// partitioned model.
+/// Finds the first value that differs. keepExpected() must be called first: it
+/// executes the unpartitioned model. Then check() is called for every value of
+/// the partitioned model, in the order of execution.
 class DifferenceSearch {
 public:
   DifferenceSearch(ModuleOp whole, graph::Numerics numerics)
@@ -64,9 +64,9 @@ public:
   std::optional<VerifiedValue> first;
 
 private:
-  /// Returns whether the ranks hold shards of `tensor`: the value is no partial
-  /// sum and no windowed read (halo exchange), and it has the local shape that
-  /// its sharding gives.
+  /// Returns whether the ranks hold shards of `tensor`. False for a partial
+  /// sum, for a windowed read (halo exchange), and if the value's local shape
+  /// is not the one that follows from its sharding.
   static bool isShardOf(const StageValue &stageValue,
                         const graph::HostTensor &tensor) {
     dist::Sharding sharding = shardingOf(stageValue.value, tensor.rank());

@@ -9,18 +9,17 @@
 namespace pcc::interpret {
 
 /// Finds the first value, in the order of execution, that the simulated ranks
-/// compute differently from the unpartitioned model. `whole` and `parts` are
-/// the modules that Verification::simulate takes: the unpartitioned and the
-/// partitioned one.
+/// compute differently from the unpartitioned model. `whole` is the
+/// unpartitioned module. `parts` is the partitioned module after phase
+/// 6-schedule.
 ///
 /// Values of the two modules are compared if they have the same name in the
 /// ONNX model. Values without a name, partial sums and windowed reads (halo
 /// exchanges) are not compared. Returns nullopt if all compared values are
 /// equal, so that only outputs differ.
 ///
-/// Executes both modules again and keeps every named value of `whole` in
-/// memory. Therefore it should only be called after an output has been found to
-/// differ.
+/// Executes both modules and keeps every named value of `whole` in memory.
+/// Therefore it should only be called after an output has been found to differ.
 std::optional<VerifiedValue> findFirstDifference(mlir::ModuleOp whole,
                                                  mlir::ModuleOp parts,
                                                  const Inputs &inputs,

@@ -18,7 +18,8 @@ double interpret::toleranceOf(Type elementType, Numerics numerics) {
   return 1e-4;
 }
 
-/// Visits all values of the same block on which `value` depends.
+/// Visits `value` and all values of its block from which it is computed,
+/// directly or through other ops.
 double interpret::toleranceOf(Value value, Numerics numerics) {
   double largest = 0;
   llvm::SetVector<Value> reached;

@@ -9,18 +9,19 @@
 
 namespace pcc::interpret {
 
-/// A value that has been compared: its names and its errors.
+/// A compared value: its name, the node that computes it, and the comparison
+/// with the expected tensor.
 struct VerifiedValue {
-  /// Name of the value, and name of the node that computes it, in the ONNX
-  /// model. The node is empty if it is not known.
+  /// Name of the value, and name of the node that computes the value, both in
+  /// the ONNX model. `node` is empty if the node is not known.
   std::string name, node;
   Comparison comparison;
 };
 
 /// Returns the largest error (see Comparison) at which values of an element
-/// type count as equal. It is 1e-12 if values are computed in f64, where the
-/// partitioned model only adds in another order. It is larger for narrower
-/// types, where every op rounds.
+/// type count as equal. The tolerance is 1e-12 if values are computed in f64:
+/// the partitioned model then differs only in the order of additions. The
+/// tolerance is larger for narrower types, because every op rounds.
 double toleranceOf(mlir::Type elementType, graph::Numerics numerics);
 
 /// Returns the largest tolerance of `value` and of all values from which it is

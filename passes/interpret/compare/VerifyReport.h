@@ -11,15 +11,15 @@ namespace pcc::interpret {
 /// All results of a verification.
 struct Findings {
   graph::Numerics numerics = graph::Numerics::Exact;
-  /// Comparisons of the simulated ranks' outputs. For a training step, also of
-  /// the parameters after the last step.
+  /// Comparisons of the simulated ranks' outputs. For a training step, the list
+  /// also contains comparisons of the parameters after the last step.
   std::vector<VerifiedValue> outputs;
-  /// Comparisons of the outputs of the compiled executables; empty if they were
-  /// not run.
+  /// Comparisons of the outputs of the compiled executables. Empty if the
+  /// executables were not run.
   std::vector<VerifiedValue> executed;
-  /// First value inside the model that differs. Empty if all outputs of the
-  /// simulated ranks are equal, or if no such value was found
-  /// (FirstDifference.h).
+  /// First value inside the model that differs from the expected value. Empty
+  /// if all outputs of the simulated ranks are equal, or if no such value was
+  /// found (FirstDifference.h).
   std::optional<VerifiedValue> first;
 
   /// Returns the first output of the simulated ranks that differs; null if all

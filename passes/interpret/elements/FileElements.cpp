@@ -21,8 +21,8 @@ std::optional<ElementType> interpret::fileTypeOf(Type elementType) {
   return runtime::parseElementType(name);
 }
 
-/// Returns the runtime's type for the elements of a HostTensor of the kind
-/// `kind`.
+/// Returns the element type in which a HostTensor of the kind `kind` stores its
+/// elements: F64 for floats, I64 for integers and booleans.
 static ElementType storageOf(ElementKind kind) {
   return kind == ElementKind::Float ? ElementType::F64 : ElementType::I64;
 }

@@ -8,19 +8,19 @@
 
 namespace pcc::interpret {
 
-/// Returns the runtime's type for elements of `elementType`, which is also
-/// their type in files. Returns nullopt if the runtime has no such type.
+/// Returns the runtime's element type for `elementType`. Files store elements
+/// in this type. Returns nullopt if the runtime has no such type.
 std::optional<runtime::ElementType> fileTypeOf(mlir::Type elementType);
 
 /// Returns a tensor of shape `shape` whose elements are copied from `bytes`.
-/// They are stored there as `type`, row-major, contiguous and little-endian.
-/// `bytes` need not be aligned.
+/// The elements in `bytes` have the type `type` and are row-major, contiguous
+/// and little-endian. `bytes` need not be aligned.
 graph::HostTensor readElements(llvm::ArrayRef<int64_t> shape,
                                runtime::ElementType type, const void *bytes);
 
-/// Returns the elements of `tensor` as bytes in the layout that readElements()
-/// reads. Each element is converted to `type`: floats are rounded and integers
-/// wrapped.
+/// Returns the elements of `tensor` as bytes: row-major, contiguous and
+/// little-endian. Each element is converted to `type`: floats are rounded and
+/// integers wrapped.
 std::string writeElements(const graph::HostTensor &tensor,
                           runtime::ElementType type);
 

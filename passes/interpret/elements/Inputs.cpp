@@ -49,9 +49,9 @@ std::optional<int64_t> interpret::tableSize(Value value) {
 /// Seed of the random values for inputs without a file.
 static constexpr uint64_t inputSeed = 1;
 
-/// Fills `tensor` with random values for the input `name`. If its integers are
-/// indices into a dim, they are drawn from that dim's range, otherwise from 0
-/// and 1.
+/// Fills `tensor` with random values for the input `name`. If integers of the
+/// input are indices into a dim, they are drawn from the range of that dim. All
+/// other integers are drawn from {0, 1}.
 static Status drawInput(BlockArgument argument, StringRef name,
                         HostTensor &tensor) {
   RankedTensorType type = graph::tensorType(argument);

@@ -16,24 +16,26 @@ using Inputs = llvm::StringMap<graph::HostTensor>;
 /// Fills `inputs` with a tensor for each argument of `model`. An entry
 /// NAME=FILE.npy of `files` names the file from which the input NAME is read.
 /// All other inputs get random values from a fixed seed (RandomValues.h).
-/// Integers that are indices into a dim are drawn from that dim's range.
+/// Integers that are indices into a dim are drawn from the range of that dim.
 ///
 /// Returns an error if a file cannot be read or does not fit its input, or if
-/// `files` names no input of the model. Also returns an error if an input
-/// without a file has an element type that files cannot hold.
+/// `files` names no input of the model. Random values exist only for element
+/// types that .npy files can hold, so any other type without a file is an
+/// error, too.
 Status makeInputs(mlir::func::FuncOp model, llvm::ArrayRef<std::string> files,
                   Inputs &inputs);
 
-/// Returns the name of the model input that argument number `argument` of
-/// `function` stands for. `function` is the model or the function of a stage.
-/// The argument must have the attribute `graph.name`.
+/// Returns the name of the model input whose value is passed as argument number
+/// `argument` of `function`. `function` is the model or the function of a
+/// stage. The argument must have the attribute `graph.name`.
 llvm::StringRef inputName(mlir::func::FuncOp function, unsigned argument);
 
-/// Returns the size of the smallest dim for which elements of `value` are used
-/// as indices by gathers or scatters. Follows ops that copy elements, such as
-/// reshapes and casts. For the index tuples of a gather_nd, only the first
-/// index of each tuple is considered. Returns nullopt if no element is used as
-/// an index.
+/// Returns the size of the smallest dim into which elements of `value` are
+/// indices, for gathers or scatters. For example, token ids that select rows of
+/// a table [32000, 768] give 32000. Ops that copy elements, such as reshapes
+/// and casts, are searched for such uses, too. For the index tuples of a
+/// gather_nd, only the first index of each tuple is considered. Returns nullopt
+/// if no element is used as an index.
 std::optional<int64_t> tableSize(mlir::Value value);
 
 } // namespace pcc::interpret

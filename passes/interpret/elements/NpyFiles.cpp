@@ -15,8 +15,8 @@ static std::string describe(ElementType type, ArrayRef<int64_t> shape) {
   return std::string(nameOf(type)) + " " + runtime::toString(shape.vec());
 }
 
-/// Sets `npyType` to the element type that stands for `type` in .npy files.
-/// Returns an error if there is none.
+/// Sets `npyType` to the element type in which .npy files store `type`, such as
+/// f32 for bf16. Returns an error if there is no such type.
 static Status npyTypeOf(Type type, ElementType &npyType) {
   std::optional<ElementType> stored = interpret::fileTypeOf(type);
   if (!stored)

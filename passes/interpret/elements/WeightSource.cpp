@@ -99,9 +99,10 @@ static HostTensor filled(RankedTensorType type, double number) {
   return tensor;
 }
 
-/// The elements of a parameter are its fill value, or read from its file. If it
-/// has neither, they are random. Transforms are also applied to random
-/// elements, as in the runtime.
+/// Reads the elements from the parameter's file. A parameter with a fill value
+/// gets this value in all elements. A parameter without fill value and file
+/// gets random values. Transforms, such as a transpose, are also applied to
+/// random elements, as in the runtime.
 Status WeightSource::read(StringRef name, HostTensor &tensor) {
   auto parameter = module.lookupSymbol<ParameterOp>(name);
   if (!parameter)

@@ -11,8 +11,8 @@
 namespace pcc::interpret {
 
 /// Reads the weights of a module. A weight is read from the file to which its
-/// parameter refers. An absent weight gets the seeded random values that
-/// executables generate, too. Weights are not cached: each read opens the file,
+/// parameter refers. An absent weight gets seeded random values, equal to those
+/// that executables generate. Weights are not cached: each read opens the file,
 /// so that memory only holds the weights that the caller keeps.
 class WeightSource {
 public:
@@ -22,9 +22,10 @@ public:
   explicit WeightSource(mlir::ModuleOp module);
 
   /// Reads the global tensor of the parameter with the symbol name `parameter`
-  /// into `tensor`, and applies the parameter's transforms. Returns an error if
-  /// there is no such parameter, if its file cannot be read, or if files cannot
-  /// hold its element type.
+  /// into `tensor`. Applies the transforms of the parameter, such as a
+  /// transpose or a slice, to the stored elements. Returns an error if there is
+  /// no such parameter, if its file cannot be read, or if files cannot hold its
+  /// element type.
   Status read(llvm::StringRef parameter, graph::HostTensor &tensor);
 
 private:

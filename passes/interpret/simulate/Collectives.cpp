@@ -53,8 +53,9 @@ template <typename T> static T neutral(ReductionKind kind) {
   }
 }
 
-/// Returns the sub-axes of `axes` without those that `others` covers. A
-/// sub-axis that is covered in part is split.
+/// Returns the sub-axes (parts of mesh axes) of `axes` that `others` does not
+/// cover. A sub-axis that is covered in part is split, and the rest of it is
+/// returned.
 static dist::SubAxes lacking(const dist::SubAxes &axes,
                              const dist::SubAxes &others) {
   dist::SubAxes rest = axes;
@@ -221,8 +222,8 @@ private:
   struct Common {
     SmallVector<std::vector<int64_t>> to, from;
   };
-  /// Returns which elements of the result on the rank `rank` the operand on the
-  /// rank `source` holds.
+  /// Returns the elements that are both in the result on the rank `rank` and in
+  /// the operand on the rank `source`.
   Common commonOf(int64_t rank, int64_t source) const {
     Common common;
     for (size_t dim = 0; dim < shape.size(); ++dim) {
@@ -241,9 +242,10 @@ private:
     return common;
   }
 
-  /// Calls `visit(to, at)` for each element of the result on the rank `rank`
-  /// that the operand on the rank `source` holds. `to` is its row-major
-  /// position in the result, and `at` that in the operand.
+  /// Calls `visit(to, at)` for each element that is both in the result on the
+  /// rank `rank` and in the operand on the rank `source`. `to` is the row-major
+  /// position of the element in the result, and `at` its position in the
+  /// operand.
   template <typename Visit>
   void forEachCommon(int64_t rank, int64_t source, Visit visit) const {
     Common common = commonOf(rank, source);
@@ -262,11 +264,12 @@ private:
     recurse(recurse, 0, 0, 0);
   }
 
-  /// Returns the ranks whose operand may give `rank` elements of its result.
-  /// They are ordered by the number of mesh axes along which they differ from
-  /// `rank`, so `rank` comes first. If the operand is partial, only ranks with
-  /// the same coordinates along the partial axes are included; with row masks,
-  /// only ranks of the same group.
+  /// Returns the ranks from whose operands `rank` may copy elements of its
+  /// result. They are ordered by the number of mesh axes along which they
+  /// differ from `rank`, so `rank` comes first. If the operand is partial
+  /// (still to be summed), only ranks with the same coordinates along the
+  /// partial axes are included. With row masks, only ranks of the same group
+  /// are included.
   std::vector<int64_t> sourcesOf(int64_t rank) const {
     dist::Coordinates own = ranks.at(rank);
     std::vector<std::pair<int64_t, int64_t>> byDistance;
@@ -362,8 +365,8 @@ private:
   RowTable rows;
   dist::Sharding from, to;
   SmallVector<int64_t> shape;
-  /// For each rank, the global indices of its part of the operand (`held`) and
-  /// of the result (`wanted`).
+  /// For each rank, the global indices of the elements of its operand (`held`)
+  /// and of its result (`wanted`).
   std::vector<LocalIndices> held, wanted;
   /// For the rank whose result is being computed: number of elements that are
   /// still missing, and whether each element has been set.

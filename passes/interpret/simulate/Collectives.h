@@ -17,8 +17,9 @@ namespace pcc::interpret {
 /// owned.
 struct RowMasks {
   /// Operands 0 and 1 of the collective's `rows`, boolean tensors. The divided
-  /// side (operand of an all_gather, result of a reduce_scatter) has a part of
-  /// the rows on each rank. The whole side has all rows of the group.
+  /// side is the operand of an all_gather or the result of a reduce_scatter,
+  /// where each rank has a part of the rows. The whole side is the other tensor
+  /// of the collective, which has all rows of the group.
   ///   divided  [first dims of the divided side, members of the group]: whether
   ///            a row of this rank is moved to or from that member
   ///   whole    [first dims of the whole side]: whether a row is moved to or
@@ -26,19 +27,22 @@ struct RowMasks {
   const graph::HostTensor *divided, *whole;
 };
 
-/// Executes a collective on all ranks and returns the result on each rank.
-/// `inputs[r]` is the operand on rank r. Elements are matched by their global
-/// indices under the shardings `from` and `to` of `op`, so the result does not
-/// depend on an algorithm of the runtime. If a rank's own operand holds an
-/// element of its result, the rank takes the element from there. Otherwise it
-/// takes the element from the rank that differs from it along the fewest mesh
-/// axes. The kinds slice and mask only use the rank's own operand.
+/// Executes the collective `op` on all ranks and returns the result on each
+/// rank. `inputs[r]` is the operand on rank r. Elements of operand and result
+/// are matched by their global indices under the shardings `from` and `to` of
+/// `op`, so the result does not depend on an algorithm of the runtime.
+///
+/// An all_reduce or reduce_scatter combines the elements of all ranks of the
+/// group. In any other collective, a rank copies each element from the nearest
+/// rank that holds it: the rank that differs from it along the fewest mesh
+/// axes, at best itself. The kinds slice and mask only use the rank's own
+/// operand.
 ///
 /// `masks` (which rows are moved) is empty or has one entry per rank. If it is
 /// empty, all rows are moved. Rows that are not moved are undefined after an
 /// all_gather, and count as 0 in a reduce_scatter.
 ///
-/// Returns an error if a rank needs an element that no rank can give it, or if
+/// Returns an error if a rank needs an element that no source rank holds, or if
 /// the masks of two ranks disagree about a row.
 StatusOr<std::vector<graph::HostTensor>>
 evaluateCollective(dist::CollectiveOp op, const SimulatedRanks &ranks,

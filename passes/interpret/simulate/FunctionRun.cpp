@@ -41,7 +41,8 @@ FunctionRun::FunctionRun(func::FuncOp function, SimulatedRanks ranks,
       numerics(numerics), hooks(std::move(hooks)),
       onResult(std::move(onResult)) {}
 
-/// Returns, for each op of `function`, the values that no later op uses.
+/// Returns, for each op of `function`, the operands whose last use is that op.
+/// They can be freed after the op.
 static DenseMap<Operation *, SmallVector<Value>>
 lastUses(func::FuncOp function) {
   DenseMap<Value, Operation *> last;
@@ -54,8 +55,8 @@ lastUses(func::FuncOp function) {
   return ending;
 }
 
-/// Returns `error`, the error of the execution of `op`, with the names of the
-/// op and of its ONNX node in its message.
+/// Returns `error` with the names of `op` and of its ONNX node added to the
+/// message.
 static Status errorAt(Operation &op, const Status &error) {
   StringRef node = graph::nodeName(op.getLoc());
   return Status::error(

@@ -15,18 +15,19 @@
 namespace pcc::interpret {
 
 /// Callbacks for values that enter or leave a function while it is executed.
-/// `send` and `receive` must be set if the function has such ops. `read` and
-/// `write` may be null.
+/// `send` must be set if the function contains a pipe.send, and `receive` if it
+/// contains a pipe.receive. `read` and `write` may be null.
 struct BoundaryHooks {
-  /// Called with each send and its operand on all ranks.
+  /// Called for each pipe.send, with the tensors of its operand on all ranks.
   std::function<void(pipe::SendOp, const RankTensors &)> send;
-  /// Returns the value for a receive on all ranks; an empty list if it has not
-  /// been sent yet.
+  /// Returns the tensors that a receive yields, one per rank. Returns an empty
+  /// list if the value has not been sent yet.
   std::function<RankTensors(pipe::ReceiveOp)> receive;
-  /// Returns the value on all ranks that an earlier step wrote to a parameter.
-  /// If it returns an empty list, the weight is read from the WeightSource.
+  /// Returns the value on all ranks that an earlier training step wrote to a
+  /// parameter. If it returns an empty list, the weight is read from the
+  /// WeightSource, which reads the model's files.
   std::function<RankTensors(graph::GetParameterOp)> read;
-  /// Called with each write of a parameter and the written value on all ranks.
+  /// Called for each graph.set_parameter, with the written value on all ranks.
   std::function<void(graph::SetParameterOp, const RankTensors &)> write;
 };
 
@@ -46,47 +47,50 @@ public:
               WeightSource &weights, graph::Numerics numerics,
               BoundaryHooks hooks = {}, OnResult onResult = {});
 
-  /// Executes the function and returns the tensors of each result on all ranks.
-  /// `arguments` holds those of each argument. The message of an error names
-  /// the op and its ONNX node.
+  /// Executes the function and returns, for each result, its tensors on all
+  /// ranks. `arguments` holds, for each argument, its tensors on all ranks. The
+  /// message of an error names the op and its ONNX node.
   StatusOr<std::vector<RankTensors>> run(std::vector<RankTensors> arguments);
 
 private:
   using Results = StatusOr<llvm::SmallVector<RankTensors>>;
   using Handler = Results (FunctionRun::*)(mlir::Operation *);
 
-  /// Returns the table of ops that a member function of this class executes, by
-  /// op name. evaluateOp() executes all other ops.
+  /// Returns the table of ops with a special handler: op name → member function
+  /// that executes the op. evaluateOp() executes all ops that are not in the
+  /// table.
   static const llvm::StringMap<Handler> &handlers();
   /// Executes one op on all ranks and returns its results. The error messages
   /// of this function and of the private functions that it calls do not name
   /// the op; run() adds the name.
   Results step(mlir::Operation *op);
-  /// Returns whether `op` is evaluated in f64 or with rounding to the model's
-  /// types.
+  /// Returns the precision in which `op` is evaluated: f64 throughout, or with
+  /// results rounded to the model's types.
   graph::Numerics numericsOf(mlir::Operation *op);
   /// Evaluates a graph op on all ranks. Ranks whose operands are the same
   /// tensor objects share one evaluation.
   Results evaluateOp(mlir::Operation *op);
-  /// Returns the value that an earlier step wrote to a parameter. If there is
-  /// none, reads the weight and cuts each rank's shard out of it.
+  /// Returns the parameter that the graph.get_parameter `op` reads, on all
+  /// ranks. If an earlier training step wrote the parameter, returns the
+  /// written value. Otherwise reads the weight and cuts each rank's shard out
+  /// of it.
   Results readWeight(mlir::Operation *op);
   /// Passes the new value of a parameter to the callback BoundaryHooks::write.
   Results writeWeight(mlir::Operation *op);
-  /// Executes a collective, as evaluateCollective() describes.
+  /// Executes a collective on all ranks by calling evaluateCollective().
   Results runCollective(mlir::Operation *op);
-  /// Computes the global indices of a rank's elements along one dim. Local
-  /// elements that are padding or holes (reads outside of the tensor) get the
-  /// size of the dim as index.
+  /// Executes a dist.global_index: computes, on each rank, the global indices
+  /// of its elements along one dim. Elements that are padding or holes (reads
+  /// outside of the tensor) get the size of the dim as index.
   Results globalIndex(mlir::Operation *op);
   /// Passes the operand of a send to the callback BoundaryHooks::send.
   Results send(mlir::Operation *op);
   /// Returns the value that the callback BoundaryHooks::receive returns.
   /// Returns an error if the value has not been sent.
   Results receive(mlir::Operation *op);
-  /// Returns the operand as the result of a pin, reshard or transfer: on one
-  /// rank these do nothing. Returns an error with several ranks, because phase
-  /// 5-localize has replaced these ops.
+  /// Returns the operand as the result of a pin, reshard or transfer. On a
+  /// single rank, these ops change nothing. With several ranks, returns an
+  /// error, because phase 5-localize should have removed these ops.
   Results passThrough(mlir::Operation *op);
 
   mlir::func::FuncOp function;
@@ -97,7 +101,7 @@ private:
   OnResult onResult;
   /// Tensors of all values that later ops still use.
   llvm::DenseMap<mlir::Value, RankTensors> values;
-  /// Constants, and results of ops that compilation folds to constants.
+  /// Constants, and results of ops that the compiler folds to constants.
   llvm::DenseSet<mlir::Value> constants;
 };
 

@@ -42,9 +42,10 @@ Status PipelineRun::readTables() {
   return Status::success();
 }
 
-/// Returns the microbatch that identifies an action's messages. An action of
-/// the update has the number of its part instead of a microbatch. All parts use
-/// microbatch 0, so that a part receives what another part has sent.
+/// Returns the microbatch number under which the messages of an action are
+/// stored. An update action belongs to no microbatch; its field `microbatch` is
+/// the number of a part of the update instead. All parts use microbatch 0, so
+/// that one part can receive a value that another part has sent.
 static int64_t microbatchOf(const plan::Action &action) {
   return action.kind == plan::ActionKind::Update ? 0 : action.microbatch;
 }
@@ -58,13 +59,15 @@ bool PipelineRun::isReady(const plan::Action &action) {
                       });
 }
 
-/// Returns a key for the sharding of the copy of a parameter that `get` reads.
+/// Returns a key for the sharding of the parameter copy that `get` reads.
+/// Stages may keep copies of a parameter with different shardings.
 static std::string placementOf(graph::GetParameterOp get) {
   return dist::placementKey(dist::shardingOf(get.getResult()),
                             graph::tensorType(get.getResult()).getRank());
 }
 
-/// Returns a key for the sharding of the copy of a parameter that `set` writes.
+/// Returns a key for the sharding of the parameter copy that `set` writes.
+/// Stages may keep copies of a parameter with different shardings.
 static std::string placementOf(graph::SetParameterOp set) {
   return dist::placementKey(
       set->getAttrOfType<dist::ShardingAttr>(dist::placementName),
@@ -106,9 +109,10 @@ BoundaryHooks PipelineRun::hooksOf(const Position &position, int64_t stage,
 
 /// Looks up the result of a function under its microbatch. A result that all
 /// microbatches share is stored under microbatch -1. If `taker` runs once per
-/// step, it takes the result of the last microbatch. An accumulator is an
-/// argument that gets the result of `taker` itself for the microbatch before;
-/// for the first microbatch it gets zeros.
+/// step, it uses the result of the last microbatch.
+///
+/// An accumulator is an argument whose value is the result of `taker` itself
+/// for the previous microbatch. For the first microbatch, its value is zeros.
 RankTensors PipelineRun::takeHeld(func::FuncOp taker, const pipe::Held &from,
                                   unsigned argument,
                                   const SimulatedRanks &ranks) {

@@ -10,8 +10,8 @@
 
 namespace pcc::interpret {
 
-/// Callbacks that get values while a pipeline is executed. Each may be null.
-/// The tensors of a StageValue are valid during the call only.
+/// Callbacks that receive values while a pipeline is executed. Each callback
+/// may be null. The tensors of a StageValue are valid during the call only.
 struct PipelineListener {
   /// Called with the name and the value of a model output, once per microbatch.
   /// An output that is computed once per step is passed once.
@@ -24,22 +24,27 @@ struct PipelineListener {
 };
 
 /// Executes a module after phase 6-schedule on simulated ranks. Each pipeline
-/// position (the stages that one rank runs) executes its action table in order.
-/// An action waits until all values that it receives have been sent. Sends
-/// never wait, because the number of messages on the way is not limited.
+/// position (the stages that one rank runs) executes its list of actions in
+/// order. An action is, for instance, the forward pass of one stage on one
+/// microbatch. An action waits until all values that it receives have been
+/// sent. Sends never wait, because the number of messages in flight is not
+/// limited.
 class PipelineRun {
 public:
-  /// Prepares the execution of `module`. Weights are read later.
+  /// Prepares the execution of `module`. Reads no weights: run() reads them
+  /// when an op needs them.
   PipelineRun(mlir::ModuleOp module, graph::Numerics numerics);
 
-  /// Executes one step. `inputs` are the global input tensors by name. Weights
-  /// have the values that earlier steps of this object wrote, or else those of
-  /// the model. Returns an error if an action has no function, if an op cannot
-  /// be executed, or if all pipeline positions wait for each other (deadlock).
+  /// Executes one training or inference step, with all microbatches. `inputs`
+  /// are the global input tensors by name. Weights have the values that earlier
+  /// calls of this function wrote, or else those of the model. Returns an error
+  /// if an action has no function, if an op cannot be executed, or if all
+  /// pipeline positions wait for each other (deadlock).
   Status run(const Inputs &inputs, PipelineListener listener);
 
 private:
-  /// Action table of one pipeline position, and how far it has been executed.
+  /// Action list of one pipeline position (the stages that one rank runs), and
+  /// the progress of its execution.
   struct Position {
     int64_t number = 0;
     std::vector<plan::Action> actions;
@@ -50,8 +55,8 @@ private:
   /// receiving stage, microbatch.
   using MessageKey = std::tuple<std::string, int64_t, int64_t, int64_t>;
 
-  /// Reads the action tables of all pipeline positions. The next action of each
-  /// position is its first one.
+  /// Reads the action tables (lists of actions in order) of all pipeline
+  /// positions. Each position starts at its first action.
   Status readTables();
   /// Returns the function of the module that executes `action`; null if there
   /// is none.
@@ -64,13 +69,14 @@ private:
   /// input, or a value that another function of the stage has computed.
   RankTensors takeArgument(mlir::func::FuncOp function, unsigned argument,
                            const SimulatedRanks &ranks);
-  /// Returns, on all ranks, the value of argument number `argument` of `taker`,
-  /// which has the attribute `pipe.held`. `from` is the content of this
-  /// attribute: it names a function of the same stage and the result of that
-  /// function that becomes the argument.
+  /// Returns, on all ranks, the value of argument number `argument` of the
+  /// function `taker`. The argument has the attribute `pipe.held`, whose
+  /// content is `from`: the name of a function of the same stage, and the index
+  /// of the result of that function that becomes the argument.
   RankTensors takeHeld(mlir::func::FuncOp taker, const pipe::Held &from,
                        unsigned argument, const SimulatedRanks &ranks);
-  /// Stores the results of a function for other functions of its stage.
+  /// Stores the results of a function in `held`, so that other functions of its
+  /// stage can use them as arguments.
   void keepResults(mlir::func::FuncOp function,
                    const std::vector<RankTensors> &results, int64_t microbatch);
   /// Returns the callbacks that let a function send and receive messages, and

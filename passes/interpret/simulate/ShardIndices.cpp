@@ -10,9 +10,9 @@ using namespace pcc;
 using namespace pcc::interpret;
 using graph::HostTensor;
 
-/// `indices` are indices into the result of the view `view`. Replaces each by
-/// the index of the element that the view reads there, or by `hole` if it reads
-/// none. Padding stays.
+/// Replaces indices into the result of `view` (a windowed read, such as a halo
+/// exchange) by indices into the tensor that it reads. An index at which the
+/// view reads no element becomes `hole`. Padding stays.
 static void seeThrough(const dist::View &view, std::vector<int64_t> &indices) {
   for (int64_t &index : indices)
     if (index >= 0)

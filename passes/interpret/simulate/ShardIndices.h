@@ -36,8 +36,8 @@ LocalIndices localIndices(const dist::Sharding &sharding,
                           const dist::Coordinates &where);
 
 /// Contents of the padding in a shard. The compiler guarantees zeros only in
-/// the padding of weights. In all other values the padding is NaN here, so that
-/// an op that wrongly uses it gives a wrong result.
+/// the padding of weights. In the simulation, the padding of all other values
+/// is NaN, so that an op that wrongly uses padding gives a wrong result.
 enum class Padding : uint8_t {
   Zero,  ///< zeros, as the runtime loads weights
   Poison ///< NaN; integers and booleans are 0
@@ -50,9 +50,9 @@ graph::HostTensor emptyShard(const LocalIndices &indices,
                              graph::ElementKind kind, Padding padding);
 
 /// Calls `visit(local, global)` for each element of a shard, in row-major
-/// order. `local` is the element's row-major position in the shard, and
-/// `global` that in the global tensor of shape `shape`. Padding and holes are
-/// skipped.
+/// order. `local` is the element's row-major position in the shard. `global` is
+/// its row-major position in the global tensor of shape `shape`. Padding and
+/// holes (reads outside of the tensor) are skipped.
 void forEachElement(const LocalIndices &indices, llvm::ArrayRef<int64_t> shape,
                     llvm::function_ref<void(int64_t, int64_t)> visit);
 

@@ -8,8 +8,9 @@
 namespace pcc::interpret {
 
 /// The ranks of one stage during the execution of one microbatch. Ranks are
-/// numbered from 0, row-major over the mesh without its time axis. An object
-/// made by the default constructor has one rank.
+/// numbered from 0, row-major over the mesh without the time axis (the mesh
+/// axis that counts microbatches). An object made by the default constructor
+/// has one rank.
 struct SimulatedRanks {
   /// Mesh of the module. It has a time axis if there are microbatches.
   dist::Mesh mesh;
@@ -20,8 +21,8 @@ struct SimulatedRanks {
   /// Returns the number of ranks.
   int64_t size() const { return mesh.spatial().size(); }
 
-  /// Returns the coordinates of the rank `rank` along all mesh axes. The one
-  /// along the time axis is the microbatch.
+  /// Returns the coordinates of the rank `rank` along all mesh axes. The
+  /// coordinate along the time axis is the number of the microbatch.
   dist::Coordinates at(int64_t rank) const {
     dist::Coordinates space = mesh.spatial().coordinates(rank), all;
     size_t next = 0;

@@ -12,7 +12,7 @@ namespace pcc::interpret {
 
 /// The shard of a value that one rank holds.
 struct RankShard {
-  /// Number of the rank, counted over all stages.
+  /// Number of the rank among the ranks of the whole pipeline.
   int64_t rank;
   /// Global indices of the shard's elements, per dim.
   LocalIndices indices;
@@ -28,14 +28,14 @@ dist::Sharding shardingOf(mlir::Value value, int64_t rank);
 /// stage.
 struct StageValue {
   mlir::Value value;
-  /// Sharding of the value. For a model output it is the sharding in which the
-  /// output is written. For any other value it is the sharding recorded on the
-  /// op. If null, every rank holds the whole value.
+  /// Sharding of the value. For a model output, it is the sharding in which the
+  /// output is written. For any other value, it is the sharding recorded on the
+  /// op. A null sharding means that every rank holds the whole value.
   dist::ShardingAttr sharding;
   SimulatedRanks ranks;
-  /// Number of the stage's first rank, counted over all stages.
+  /// Number of the stage's first rank among the ranks of the whole pipeline.
   int64_t firstRank;
-  /// Tensors of the value by rank; not owned.
+  /// Tensors of the value, indexed by the rank within the stage. Not owned.
   const RankTensors &tensors;
 
   /// Returns the shard of each rank. `shape` is the global shape of the value.

@@ -18,10 +18,10 @@ using WrittenParameters = std::map<std::string, TensorPointer>;
 /// outputs in order. `onResult`, which may be null, is called with each result
 /// of each op.
 ///
-/// `parameters`, which may be null, carries state from one training step to the
-/// next: a parameter in it is read from there instead of from the model, and
-/// after a successful step it contains all parameters that the step has
-/// written.
+/// `parameters`, which may be null, passes updated parameters from one training
+/// step to the next. A parameter with an entry in `parameters` is read from
+/// there, any other parameter from the model. After a successful step,
+/// `parameters` contains all parameters that the step has written.
 StatusOr<std::vector<TensorPointer>>
 runUnpartitioned(mlir::ModuleOp module, const Inputs &inputs,
                  graph::Numerics numerics, OnResult onResult,

@@ -12,8 +12,8 @@ constexpr double giga = 1e9;
 constexpr double gibi = 1024.0 * 1024 * 1024;
 
 /// Returns the y of a non-empty curve at `x`, interpolated linearly between the
-/// two points next to it. Left of the first point, y is that of the first
-/// point; right of the last point, y is that of the last point.
+/// two points next to `x`. Left of the first point, y is that of the first
+/// point. Right of the last point, y is that of the last point.
 double interpolate(const Curve &curve, double x) {
   assert(!curve.empty() && "a curve without points");
   auto after = std::upper_bound(
@@ -38,8 +38,8 @@ double interpolateTime(const Curve &curve, double bytes) {
                                               : interpolate(curve, bytes);
 }
 
-/// Returns the profile of `cpu`: one core complex of a server, whose ranks
-/// communicate through shared memory or Ethernet.
+/// Returns the built-in profile of the target `cpu`: one core complex of a
+/// server, whose ranks communicate through shared memory or Ethernet.
 Cluster cpuCluster() {
   Cluster cluster;
   cluster.memoryBytes = 64 * gibi;
@@ -52,8 +52,8 @@ Cluster cpuCluster() {
   return cluster;
 }
 
-/// Returns the profile of `cuda`: nodes with eight H100 SXM on NVLink,
-/// connected by 400 Gbit/s InfiniBand.
+/// Returns the built-in profile of the target `cuda`: nodes with eight H100 SXM
+/// on NVLink, connected by 400 Gbit/s InfiniBand.
 Cluster cudaCluster() {
   Cluster cluster;
   cluster.devicesPerNode = 8;
@@ -93,8 +93,8 @@ const Link &Cluster::linkFor(int stride, int size) const {
 double Cluster::commSeconds(std::string_view kind, int stride, int size,
                             double bytes, double calls) const {
   if (auto measured = collectives.find(kind); measured != collectives.end())
-    // A curve holds for one group size only. A group of a size without a curve
-    // is priced by the links below.
+    // A measured curve is valid for one group size only. A group of a size
+    // without a curve is priced by the network links below.
     if (auto curve = measured->second.find(size);
         curve != measured->second.end() && calls > 0)
       return calls * interpolateTime(curve->second, bytes / calls);

@@ -21,13 +21,13 @@
 
 namespace pcc::plan {
 
-/// Points (x, y) of a measured curve, with strictly ascending x.
+/// A measured curve as a list of points (x, y), with strictly ascending x.
 using Curve = std::vector<std::pair<double, double>>;
 
 /// One level of the network, such as NVLink or InfiniBand.
 struct Link {
   /// Name of the network level, such as "nvlink". It is only a label: no code
-  /// compares it.
+  /// uses it.
   std::string level;
   /// Number of consecutive ranks that the level connects, such as the 8 ranks
   /// of a node.
@@ -38,13 +38,13 @@ struct Link {
   double bytesPerSecond = 0;
 };
 
-/// The machines that a plan is priced for.
+/// The machines and the network that a plan is priced for.
 ///
 /// If pcc gets no `--cluster`, it uses built-in constants for the target, cpu
-/// or cuda (see defaultCluster). Their latency per call (`alpha`) is 0, so the
-/// received bytes decide between two plans, and the number of calls breaks
-/// ties. The constants are never measured on the host, so equal commands
-/// produce equal output on every machine.
+/// or cuda (see defaultCluster). Their latency per call (`alpha`) is 0.
+/// Therefore the plan with fewer received bytes is cheaper, and the number of
+/// calls breaks ties. The constants are not measured on the host, so equal
+/// commands produce equal output on every machine.
 struct Cluster {
   /// Number of machines, and number of devices in each machine. No price
   /// depends on these two numbers: `links` describes the network.
@@ -62,7 +62,7 @@ struct Cluster {
   /// Part of the device memory that libraries occupy, in bytes. No price
   /// depends on it.
   double reservedBytes = 0;
-  /// Bandwidth of the device memory.
+  /// Bandwidth of the device memory, in bytes per second.
   double memoryBytesPerSecond = 0;
   /// Seconds of overhead to launch one op or kernel.
   double launchSeconds = 0;
@@ -100,8 +100,8 @@ struct Cluster {
   /// at stride 2 takes the first link, and 2 ranks at stride 8 take the second.
   const Link &linkFor(int stride, int size) const;
 
-  /// Returns the seconds of `calls` calls of a collective among `size` ranks;
-  /// neighbors in the group are `stride` ranks apart. `bytes` is the number of
+  /// Returns the seconds of `calls` calls of a collective among `size` ranks.
+  /// Neighbors in the group are `stride` ranks apart. `bytes` is the number of
   /// bytes that one rank receives in all calls together. `kind` is a name from
   /// the [collectives] tables of the cluster file, such as "all_reduce".
   double commSeconds(std::string_view kind, int stride, int size, double bytes,
@@ -134,10 +134,11 @@ std::optional<Cluster> defaultCluster(std::string_view target);
 ///     8 = [[65536, 28], [1048576, 41]]                 # bytes, microseconds
 StatusOr<Cluster> parseCluster(std::string_view text, const Cluster &defaults);
 
-/// Returns the cluster described by `text`, with the profile of `target` for
-/// the fields that it lacks; an empty text gives the whole profile. `target`
-/// must be `cpu` or `cuda`, and `text` must have passed parseCluster before:
-/// errors are not reported.
+/// Returns the cluster that `text`, the text of a cluster file, describes. A
+/// field that `text` lacks has its value in the built-in profile of `target`.
+/// If `text` is empty, returns this profile. `target` must be `cpu` or `cuda`.
+/// `text` must have passed parseCluster before, because errors are not
+/// reported.
 Cluster clusterOf(std::string_view text, std::string_view target);
 
 } // namespace pcc::plan

@@ -15,9 +15,9 @@ namespace {
 constexpr double micro = 1e-6, giga = 1e9, tera = 1e12;
 constexpr double gibi = 1024.0 * 1024 * 1024;
 
-/// Parses one file into `cluster`, field by field. Parsing goes on after an
-/// error, with a placeholder for the invalid value; only the first error is
-/// kept.
+/// Parses one cluster file into `cluster`, field by field. After an error,
+/// parsing continues with a placeholder for the invalid value. Only the first
+/// error is kept.
 class ClusterReader {
 public:
   explicit ClusterReader(const Cluster &defaults) : cluster(defaults) {}
@@ -33,7 +33,7 @@ private:
     std::string_view name;
     Reader read;
   };
-  /// A field that holds one number. The number of the file times `unit` is
+  /// A field that contains one number. The number in the file times `unit` is
   /// stored in `*value`. For example, a unit of 1e-6 converts microseconds to
   /// seconds.
   struct NumberField {
@@ -62,10 +62,10 @@ private:
   /// Returns `node` as a table. If `node` is no table, records an error and
   /// returns null.
   const toml::table *table(const std::string &name, const toml::node &node);
-  /// Parses the table `node`, whose entries are all numbers, and stores each
-  /// number in the one of `fields` with the name of the entry. A name that
-  /// `fields` lacks is an error. The entry named `except` is skipped, because
-  /// the caller parses it.
+  /// Parses the table `node`, whose entries are all numbers. Each number is
+  /// stored through the element of `fields` that has the name of the entry. A
+  /// name that `fields` lacks is an error. The entry named `except` is skipped,
+  /// because the caller parses it.
   template <size_t N>
   void numbers(const std::string &name, const toml::node &node,
                const NumberField (&fields)[N], std::string_view except = {});
@@ -93,7 +93,7 @@ private:
   void readCollectives(const std::string &name, const toml::node &node);
 
   Cluster cluster;
-  /// The first error; success if there was none.
+  /// The first error that was found; success if there was none.
   Status error;
 };
 
@@ -121,8 +121,8 @@ const toml::table *ClusterReader::table(const std::string &name,
 }
 
 /// Parses a list of points [[x, y], …] and multiplies each x by `xUnit` and
-/// each y by `yUnit`. Records an error unless the x ascend and all y are
-/// positive.
+/// each y by `yUnit`. Records an error if the x do not ascend or if some y is
+/// not positive.
 Curve ClusterReader::curve(const std::string &name, const toml::node &node,
                            double xUnit, double yUnit) {
   Curve points;
@@ -181,8 +181,8 @@ void ClusterReader::readDevice(const std::string &name,
     fail(node, "'" + name + ".mem_gbps' must be positive");
 }
 
-/// Parses the table of peak flops by element type. A key in the spelling of
-/// vendors, such as fp32, is stored under the name in pcc, f32.
+/// Parses the table of peak flops by element type. A vendor's name of a type,
+/// such as fp32, is converted to the name in pcc, f32.
 void ClusterReader::readPeaks(const std::string &name, const toml::node &node) {
   const toml::table *entries = table(name, node);
   if (!entries)
@@ -198,9 +198,9 @@ void ClusterReader::readPeaks(const std::string &name, const toml::node &node) {
   }
 }
 
-/// Parses the levels of the network, which replace all links of the defaults.
-/// Sorts them by span, because Cluster::linkFor takes the first link that is
-/// wide enough.
+/// Parses the levels of the network. They replace all links of the built-in
+/// profile. Sorts them by span, because Cluster::linkFor returns the first link
+/// that is wide enough.
 void ClusterReader::readLinks(const std::string &name, const toml::node &node) {
   const toml::array *entries = node.as_array();
   if (!entries || entries->empty())

@@ -31,15 +31,15 @@ std::vector<ArenaPiece> piecesOf(const ArenaBuffer &buffer) {
   return {{buffer.first, buffer.last, 0, buffer.size}};
 }
 
-/// Choice among the gaps that are large enough for a buffer: the gap with the
-/// lowest offset (First) or the smallest gap (Best).
+/// Rule for the choice among the gaps that are large enough for a buffer: the
+/// gap with the lowest offset (First) or the smallest gap (Best).
 enum class Fit { First, Best };
 
 /// Computes the largest number of live bytes in any range of instructions.
-/// Stores the live bytes at each instruction where a piece (a live part of a
-/// buffer) begins; at all other instructions they can only shrink. `levels` is
-/// a sparse table of maxima: entry i of level k is the maximum of the entries
-/// [i, i + 2^k) of level 0.
+/// Stores the live bytes only at instructions where a piece (a live part of a
+/// buffer) begins, because they cannot grow at any other instruction. `levels`
+/// is a sparse table of maxima: entry i of level k is the maximum of the
+/// entries [i, i + 2^k) of level 0.
 class LiveProfile {
 public:
   /// Computes the live bytes by a sweep over the begins and ends of all pieces
@@ -134,12 +134,13 @@ private:
     uint64_t total;
     std::vector<uint64_t> offsets;
   };
-  /// Number of slightly changed orders that one hill climb tries in its turn.
-  /// Then the next hill climb has its turn.
+  /// Number of changed orders that one hill climb tries before the next hill
+  /// climb continues.
   static constexpr int neighboursPerTurn = 64;
 
-  /// Places all buffers in `order` and fills `offsets`. Returns the bytes of
-  /// the arena, or `unbounded` as soon as they exceed `limit`.
+  /// Places all buffers in `order` and sets `offsets`. Returns the size of the
+  /// arena in bytes. Stops as soon as the size exceeds `limit`, and returns
+  /// `unbounded`.
   uint64_t place(const Order &order, Fit fit, uint64_t limit);
   /// Returns the offset in the arena for a buffer without `pieces`: `fit`
   /// chooses between the lowest and the smallest gap that is large enough.
@@ -150,8 +151,8 @@ private:
   /// Inserts into `placed` the range of one piece (live part) of a buffer that
   /// lies at byte `offset` of the arena.
   void add(const ArenaPiece &piece, uint64_t offset);
-  /// Calls `place` and returns its result. If the arena is smaller than in all
-  /// plans before, stores the plan in `best`.
+  /// Calls `place` and returns its result. If the arena is the smallest so far,
+  /// stores the plan in `best`.
   uint64_t attempt(const Order &order, Fit fit, uint64_t limit);
   Order neighbour(const Climb &climb);
   void climb(std::vector<Climb> climbs);
@@ -201,10 +202,11 @@ uint32_t ArenaPlanner::below(size_t count) {
   return static_cast<uint32_t>((state >> 16) % count);
 }
 
-/// Visits the placed ranges in ascending order of offset. `free` is the largest
-/// end of the visited ranges that are alive at the same time as `buffer`, so a
-/// gap is between `free` and the begin of the next such range. If no gap is
-/// large enough, the buffer goes on top of all these ranges.
+/// Finds the offset of a buffer by a sweep over the placed ranges in ascending
+/// order of offset. Only ranges that are alive at the same time as `buffer`
+/// count. `free` is the largest end of the ranges visited so far. A gap lies
+/// between `free` and the begin of the next range. If no gap is large enough,
+/// the buffer is placed above all these ranges.
 uint64_t ArenaPlanner::findGap(const ArenaBuffer &buffer, Fit fit) {
   uint64_t free = 0, found = unbounded, smallest = unbounded;
   for (const PlacedRange &other : placed) {
@@ -223,10 +225,11 @@ uint64_t ArenaPlanner::findGap(const ArenaBuffer &buffer, Fit fit) {
   return found == unbounded ? alignUp(free, buffer.alignment) : found;
 }
 
-/// Starts at offset 0. If a piece of the buffer overlaps a placed range, the
-/// whole buffer moves up until that piece begins at the end of the range; all
-/// pieces move by the same distance. The offsets skipped by a move overlap that
-/// range, so the first offset without overlap is the lowest one.
+/// Finds the lowest offset without overlap, starting at offset 0. If a piece of
+/// the buffer overlaps a placed range, the whole buffer moves up until that
+/// piece begins at the end of the range. At all skipped offsets, this piece
+/// would overlap the range. Therefore the first offset without overlap is the
+/// lowest one.
 uint64_t ArenaPlanner::findLowest(const ArenaBuffer &buffer) {
   uint64_t offset = 0;
   for (bool moved = true; std::exchange(moved, false);)
@@ -281,9 +284,9 @@ uint64_t ArenaPlanner::attempt(const Order &order, Fit fit, uint64_t limit) {
   return total;
 }
 
-/// Returns a changed order for a hill climb: one random buffer among those that
-/// end at the top of the arena is placed earlier. With probability 1/2, two
-/// random buffers are swapped as well.
+/// Returns a changed order for a hill climb. One random buffer among those that
+/// end at the top of the arena moves to an earlier place in the order. With
+/// probability 1/2, two random buffers are swapped as well.
 ArenaPlanner::Order ArenaPlanner::neighbour(const Climb &climb) {
   std::vector<size_t> top;
   for (size_t turn = 0; turn < climb.order.size(); ++turn) {
@@ -304,10 +307,10 @@ ArenaPlanner::Order ArenaPlanner::neighbour(const Climb &climb) {
   return order;
 }
 
-/// Continues the hill climbs in turn until the effort is used up or a plan
-/// reaches the lower bound. Continuing all of them helps, because most end in a
-/// local optimum above the bound. A climb also moves to an order whose arena is
-/// of equal size, because a smaller arena may follow.
+/// Continues each hill climb in turn until the effort is used up or a plan
+/// reaches the lower bound. Several climbs are used, because most of them end
+/// in a local optimum above the bound. A climb also accepts an order whose
+/// arena is of equal size, because a smaller arena may follow.
 void ArenaPlanner::climb(std::vector<Climb> climbs) {
   for (size_t turn = 0; !done(); turn = (turn + 1) % climbs.size()) {
     Climb &climb = climbs[turn];
@@ -321,14 +324,15 @@ void ArenaPlanner::climb(std::vector<Climb> climbs) {
   }
 }
 
-/// Tries every initial order with the lowest and with the smallest gap, then
-/// starts a hill climb from each of these plans.
+/// Tries every initial order with both rules for gaps (lowest and smallest).
+/// Then starts a hill climb from each of these plans.
 ArenaPlan ArenaPlanner::run() {
   bound = profile.most();
   if (bound == 0)
     return {std::vector<uint64_t>(buffers.size(), 0), 0, 0};
-  // Orders sort by ascending keys, so `down` complements a number that must
-  // descend. Buffers with equal keys keep the order of their indices.
+  // Buffers are sorted by ascending keys. `down` complements a number, so that
+  // buffers with larger numbers come first. Buffers with equal keys keep the
+  // order of their indices.
   auto down = [](uint64_t value) { return ~value; };
   auto size = [&](uint32_t i) { return buffers[i].size; };
   auto length = [&](uint32_t i) {
@@ -383,11 +387,11 @@ std::string describe(const PlacedPiece &piece) {
 }
 
 /// Returns a message about two pieces (live parts of buffers) that share a live
-/// byte, or an empty string if there are none. Sweeps over the first and last
-/// instructions of all pieces in ascending order. If one piece ends and another
-/// begins at the same time, the first leaves the map `live` before the second
-/// is inserted. `live` is sorted by offset and its pieces are disjoint, so a
-/// new piece can overlap only its two neighbours in `live`.
+/// byte; an empty string if there are none. Sweeps over the first and last
+/// instructions of all pieces in ascending order. `live` maps the begin of each
+/// piece that is alive to its index. Pieces that end at an instruction are
+/// removed before other pieces are inserted. The pieces in `live` are disjoint.
+/// Therefore a new piece can overlap only its two neighbours in `live`.
 std::string findClash(const std::vector<PlacedPiece> &pieces) {
   std::vector<std::tuple<size_t, int, size_t>> events;
   for (size_t i = 0; i < pieces.size(); ++i) {

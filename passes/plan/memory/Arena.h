@@ -22,7 +22,8 @@ namespace pcc::plan {
 struct ArenaPiece {
   size_t first = 0;
   size_t last = 0;
-  /// Byte offsets from the beginning of the buffer.
+  /// Byte offsets of the live bytes [begin, end), relative to the beginning of
+  /// the buffer.
   uint64_t begin = 0;
   uint64_t end = 0;
 
@@ -40,13 +41,14 @@ struct ArenaBuffer {
   /// to the largest alignment of its buffers.
   uint64_t alignment = 64;
   /// The live parts of the buffer, if different parts are alive at different
-  /// times, such as the slots of several microbatches. Other buffers may use
-  /// the bytes that are not alive. If empty, the whole buffer is alive from
-  /// `first` to `last`.
+  /// times. For example, a buffer may have one slot (range of bytes) per
+  /// microbatch. Other buffers may use the bytes while they are not alive. If
+  /// empty, the whole buffer is alive from `first` to `last`.
   std::vector<ArenaPiece> pieces = {};
 };
 
-/// Result of planArena: the offset of every buffer, and the size of the arena.
+/// Result of planArena: the offset of every buffer, and the size of the arena
+/// (one allocation that contains all buffers).
 struct ArenaPlan {
   /// Element i is the offset of buffer i, in bytes from the beginning of the
   /// arena.
@@ -59,8 +61,8 @@ struct ArenaPlan {
   uint64_t lowerBound = 0;
 };
 
-/// Assigns offsets so that no two buffers share a byte at an instruction where
-/// both are alive, and the arena is small.
+/// Assigns offsets in one allocation, the arena, to all buffers. No byte of the
+/// arena is alive in two buffers at one instruction. The arena is made small:
 ///
 ///   offset            Places the buffers one after another. Each buffer goes
 ///     ^  +--+         into the lowest (or smallest) gap large enough between
@@ -71,17 +73,17 @@ struct ArenaPlan {
 ///     +-----+----+--> of the arena is placed earlier.
 ///            instruction
 ///
-/// `effort` bounds the number of comparisons of a buffer with a placed one
-/// (10^8 comparisons take about 0.2 s). The time is not bounded, so the result
-/// is deterministic. At least one order is always tried. The search stops as
-/// soon as the arena has the size of the lower bound.
+/// `effort` limits the number of comparisons of a buffer with a placed one
+/// (10^8 comparisons take about 0.2 s). A limit in seconds would make the
+/// result depend on the machine. At least one order is always tried. The search
+/// stops as soon as the arena has the size of the lower bound.
 ArenaPlan planArena(const std::vector<ArenaBuffer> &buffers,
                     uint64_t effort = 100'000'000);
 
-/// Checks a plan by a sweep over the instructions that shares no code with the
-/// planner. Returns an empty string if every buffer is aligned, lies inside of
-/// `plan.total` bytes and shares no live byte with another buffer. Otherwise
-/// returns a message about the first violation.
+/// Checks a plan of planArena by a sweep over the instructions. The sweep
+/// shares no code with planArena. Returns an empty string if every buffer is
+/// aligned, lies inside of `plan.total` bytes and shares no live byte with
+/// another buffer. Otherwise returns a message about the first violation.
 std::string verifyArena(const std::vector<ArenaBuffer> &buffers,
                         const ArenaPlan &plan);
 

@@ -15,8 +15,9 @@ formBuckets(const std::vector<CollectiveCall> &calls) {
                           return a.place < b.place;
                         }) &&
          "calls in the order of the program");
-  // A bucket that can still take calls. `firstUse` is the index of the first op
-  // that reads a result of the bucket; only calls before that op can be added.
+  // A bucket to which calls may still be added. `firstUse` is the index of the
+  // first op that reads a result of the bucket. Only calls before that op can
+  // be added.
   struct OpenBucket {
     std::vector<size_t> calls;
     size_t firstUse;

@@ -44,15 +44,16 @@ struct CollectiveCall {
 std::vector<std::vector<size_t>>
 formBuckets(const std::vector<CollectiveCall> &calls);
 
-/// Assumed latency of a call, in seconds, for a cluster whose latency per call
-/// (alpha) is 0 in the cost model.
+/// Latency of a call, in seconds, that isWorthPacking assumes if the cluster
+/// has a latency (`alpha`) of 0.
 inline constexpr double assumedCallSeconds = 5e-6;
 
-/// Returns whether a collective is small enough for a bucket. Packing copies
-/// the operand and the result once more (one read and one write each). This
-/// copy must take at most half of `callSeconds`, the latency of a call. Packing
-/// two such collectives then costs at most as much as the one call that it
-/// saves. If `callSeconds` is 0, `assumedCallSeconds` is used.
+/// Returns whether a collective is small enough for a bucket (several
+/// collectives in one call). Packing copies the operand and the result once
+/// more (one read and one write each). This copy must take at most half of
+/// `callSeconds`, the latency of a call. Packing two such collectives then
+/// costs at most as much as the one call that it saves. If `callSeconds` is 0,
+/// `assumedCallSeconds` is used.
 bool isWorthPacking(double operandBytes, double resultBytes, double callSeconds,
                     double memoryBytesPerSecond);
 

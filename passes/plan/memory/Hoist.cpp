@@ -4,8 +4,9 @@
 
 namespace pcc::plan {
 
-/// Returns whether it is better to keep the results of `op` in memory for the
-/// whole step than to recompute them in every microbatch.
+/// Returns whether the results of `op` should be kept in memory for the whole
+/// step rather than recomputed in every microbatch. False for a view, and for
+/// an op whose results differ between microbatches.
 static bool isWorthHolding(const StageOp &op) {
   if (!op.isShared || op.isView)
     return false;
@@ -22,9 +23,9 @@ Hoisting chooseHoisting(const std::vector<StageOp> &ops, int64_t maxHeldBytes) {
   Hoisting result{none, none, none};
   int64_t left = maxHeldBytes;
   // Ops are visited in reverse, so all readers of a result are decided before
-  // its op. A shared op whose results no op reads in the microbatches is
-  // skipped here: its results need not be held, so they must not use up the
-  // budget.
+  // its op. A shared op (equal in all microbatches) that no op of the
+  // microbatches reads is skipped. Its results need not be held, so they must
+  // not use up the budget `maxHeldBytes`.
   for (size_t i = ops.size(); i-- > 0;) {
     const StageOp &op = ops[i];
     if (op.isShared && !op.isOutput && !result.runsEach[i])
@@ -37,8 +38,8 @@ Hoisting chooseHoisting(const std::vector<StageOp> &ops, int64_t maxHeldBytes) {
     else
       mark(op, result.runsEach);
   }
-  // An op whose result is an operand of an op that runs once must run once,
-  // too.
+  // If an op runs once per step, the ops that produce its operands must run
+  // once per step, too.
   for (size_t i = ops.size(); i-- > 0;)
     if (result.runsOnce[i])
       mark(ops[i], result.runsOnce);

@@ -17,18 +17,20 @@
 
 namespace pcc::plan {
 
-/// One op of a stage. Byte counts are local to one rank and one microbatch.
+/// One op of a pipeline stage. Byte counts are local to one rank and one
+/// microbatch.
 struct StageOp {
   /// Indices of the ops that produce the operands. All are smaller than the
   /// index of this op; function arguments are left out.
   std::vector<int> operands;
-  /// Whether the results are equal in all microbatches. If so, the op is
-  /// shared, and the ops of all its operands must be shared, too.
+  /// Whether the results are equal in all microbatches. An op can be shared
+  /// only if the ops that produce its operands are shared.
   bool isShared = false;
   /// Whether the op communicates.
   bool communicates = false;
   /// Whether the op is free to repeat: a view of its operand (reshape,
-  /// transpose, slice), a weight or a constant. Views are never held.
+  /// transpose, slice), a weight or a constant. Results of such an op are never
+  /// held (kept in memory for the whole step).
   bool isView = false;
   /// Whether the stage returns a result of the op.
   bool isOutput = false;
@@ -37,11 +39,13 @@ struct StageOp {
   int64_t resultBytes = 0;
 };
 
-/// For each op of a stage, how often it runs. An op may run both once per step
-/// and in every microbatch. An op whose results no op needs does not run.
+/// For each op of a stage, whether it runs once per step, in every microbatch,
+/// or both. An op runs both ways if held results and results of the
+/// microbatches are computed from it. An op whose results no op needs does not
+/// run.
 struct Hoisting {
-  /// Each vector has one element per op: whether the op runs once per step,
-  /// whether it runs in every microbatch, and whether its results are held,
+  /// Three flags for each op. `runsOnce`: the op runs once per step.
+  /// `runsEach`: it runs in every microbatch. `isHeld`: its results are held,
   /// that is, stay in memory for the whole step. A held op runs once per step
   /// and not in the microbatches.
   std::vector<bool> runsOnce, runsEach, isHeld;
@@ -54,8 +58,10 @@ struct Hoisting {
 ///  - A shared result of computation is held if it is at most as large as the
 ///    operands of its op. A larger result, such as a mask computed from a row
 ///    and a column, is cheaper to recompute than to keep.
-///  - A view is not held, nor is a result that is larger than what is left of
-///    `maxHeldBytes`. Ops at the end of the stage are considered first.
+///  - A view is not held.
+///  - A result that is larger than what is left of the budget `maxHeldBytes` is
+///    not held. Ops at the end of the stage use the budget first.
+///
 /// An op that is needed only to compute held results runs once per step.
 ///
 ///     w ── all_gather ── transpose ──┐           once   w, all_gather

@@ -10,7 +10,7 @@
 
 namespace pcc::plan {
 
-/// Returns whether the backward pass reads the value.
+/// Returns whether some op of the backward pass reads the value.
 static bool isRead(const ForwardValue &value) { return value.firstRead >= 0; }
 
 Recomputation complete(const StageGraph &stage,
@@ -49,7 +49,7 @@ Recomputation complete(const StageGraph &stage,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The network whose minimum cut is the cheapest trade-off for some ops. The
+/// A flow network whose minimum cut is the cheapest trade-off for some ops. The
 /// nodes on the side of the source are the needed values and the recomputed
 /// ops:
 ///
@@ -58,10 +58,10 @@ namespace {
 ///                           op ──flops── sink
 ///
 /// If a value is needed and its op is not recomputed, the cut contains the edge
-/// of the value's bytes. If an op is recomputed, the cut contains the edge of
-/// its flops. An infinite edge is never cut: a recomputed op needs all of its
-/// operands. An op that is not repeatable cannot be on the side of the source,
-/// so its results lead straight to the sink.
+/// with the value's bytes. If an op is recomputed, the cut contains the edge
+/// with its flops. An infinite edge is never cut: a recomputed op needs all of
+/// its operands. An op that is not repeatable has no edges. The edge of each of
+/// its results leads to the sink instead, so a needed result is always kept.
 class CutNetwork {
 public:
   CutNetwork(const StageGraph &stage, const std::vector<int> &ops,
@@ -74,7 +74,8 @@ public:
           nodeOf[value] = static_cast<int>(numNodes++);
   }
 
-  /// Returns the trade-off with the least price * bytes + flops.
+  /// Returns the trade-off with the least price * bytes + flops. `price` is in
+  /// flops per byte.
   TradeOff cheapest(double price) const {
     MinCut network(numNodes);
     for (size_t i = 0; i < ops.size(); ++i)
@@ -106,9 +107,9 @@ private:
     }
   }
 
-  /// Returns the trade-off that a cut stands for: kept values, their bytes, and
-  /// the flops of the recomputed ops. isOfSource[n] tells whether node n of the
-  /// network is on the side of the source.
+  /// Returns the trade-off that a cut of the network represents: kept values,
+  /// their bytes, and the flops of the recomputed ops. isOfSource[n] is true if
+  /// node n of the network is on the side of the source.
   TradeOff read(const std::vector<bool> &isOfSource) const {
     TradeOff result;
     for (size_t i = 0; i < ops.size(); ++i) {
@@ -150,10 +151,10 @@ static double highestPrice(const StageGraph &stage,
 
 namespace {
 /// Finds the vertices of the lower convex hull of the points (bytes, flops) of
-/// all choices. Takes two known vertices and computes the price at which both
-/// cost the same. The minimum cut at that price is either a vertex below the
-/// line through the two, or no cheaper than they are. In the second case, no
-/// vertex is between them.
+/// all trade-offs. Each step starts with two known vertices and computes the
+/// price at which both cost the same. At this price, the minimum cut finds the
+/// cheapest trade-off. If it is cheaper than the two vertices, it is a vertex
+/// between them. Otherwise no vertex is between them.
 class Hull {
 public:
   Hull(const StageGraph &stage, const std::vector<int> &ops,
@@ -199,8 +200,9 @@ private:
   }
 
   CutNetwork network;
-  /// Prices of the two ends of the hull. At `lowest`, all bytes together cost
-  /// less than one flop; at `highest`, one byte costs more than all flops.
+  /// The lowest and the highest price (flops per byte) of the search. At
+  /// `lowest`, all bytes together cost less than one flop. At `highest`, one
+  /// byte costs more than all flops.
   double lowest, highest;
   std::vector<TradeOff> vertices;
 };

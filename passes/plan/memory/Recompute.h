@@ -39,13 +39,14 @@ struct ForwardOp {
   /// Indices into StageGraph::values.
   std::vector<int> operands;
   std::vector<int> results;
-  /// Flops of running the op once more. An op that communicates has a price in
-  /// flops as well.
+  /// Flops of running the op once more. For an op that communicates, the time
+  /// of the communication is expressed in flops.
   double flops = 0;
-  /// False if the op must not run twice, such as a receive.
+  /// Whether the op may run twice. False for a receive, for example.
   bool isRepeatable = true;
-  /// Whether the op takes little time to recompute for the memory that this
-  /// saves. The selective mode (recomputeCheap) recomputes only these ops.
+  /// Whether the op takes little time to recompute, compared with the memory
+  /// that recomputing it saves. The selective mode (recomputeCheap) recomputes
+  /// only such ops.
   bool isCheap = false;
 };
 
@@ -59,24 +60,24 @@ struct ForwardValue {
   int firstRead = -1, lastRead = -1;
 };
 
-/// The forward and backward pass of a stage, for one microbatch.
+/// The forward and the backward pass of one pipeline stage, for one microbatch.
 struct StageGraph {
   /// Ops of the forward pass, in the order of execution.
   std::vector<ForwardOp> ops;
   std::vector<ForwardValue> values;
-  /// Element i is the number of bytes of the gradients and other values of the
-  /// backward pass that are alive while op i of the backward pass runs. The ops
-  /// are in the order of execution.
+  /// backwardBytes[i]: bytes of gradients and other values of the backward pass
+  /// that are alive while op i of the backward pass runs. The ops of the
+  /// backward pass are numbered in the order of execution.
   std::vector<int64_t> backwardBytes;
   /// Largest number of microbatches that are in flight at once: their forward
   /// pass has run, and their backward pass has not.
   int inFlight = 1;
 };
 
-/// The choice of the values to keep and of the ops to recompute in a stage.
-/// Invariant: each value that the backward pass or a recomputed op reads is
-/// kept, is the result of a recomputed op, or has no producer (weights and
-/// inputs).
+/// Decision for one stage: which values of the forward pass are kept in memory,
+/// and which ops are recomputed in the backward pass. Invariant: each value
+/// that the backward pass or a recomputed op reads is kept, is the result of a
+/// recomputed op, or has no producer (weights and inputs).
 struct Recomputation {
   std::vector<bool> isKept;       ///< by value
   std::vector<bool> isRecomputed; ///< by op
@@ -84,24 +85,23 @@ struct Recomputation {
   int64_t keptBytes = 0;          ///< of all kept values, for one microbatch
 };
 
-/// Returns a choice that recomputes only ops that cost no flops, such as the
-/// transpose of a kept value.
+/// Recomputes only ops that cost no flops. For example, the transpose of a kept
+/// value is recomputed rather than kept.
 Recomputation recomputeNothing(const StageGraph &stage);
 
-/// Returns a choice that recomputes only ops with `isCheap`, and only where
-/// that reduces the kept bytes (selective recomputation, Korthikanti et al.
-/// 2022).
+/// Recomputes only ops with `isCheap`, and only where recomputing reduces the
+/// kept bytes (selective recomputation, Korthikanti et al. 2022).
 Recomputation recomputeCheap(const StageGraph &stage);
 
-/// Divides the stage into segments (consecutive ops) and returns a choice that
-/// keeps only the values that cross from one segment to another. The number and
-/// the ends of the segments are chosen to minimize the peak memory. Segments
-/// end where few bytes cross. They are short, because during the backward pass
-/// of a segment all its recomputed values need memory at once.
+/// Divides the stage into segments (consecutive ops) and keeps only the values
+/// that cross from one segment to another. All other values are recomputed. The
+/// number and the ends of the segments are chosen to minimize the peak memory:
+/// few bytes cross, and no segment is long. All recomputed values of a segment
+/// need memory at once during its backward pass.
 Recomputation recomputeAll(const StageGraph &stage);
 
-/// Returns one choice of kept and recomputed values for each of `stages`, which
-/// are the stages that one rank runs. Searches for the choice with the fewest
+/// Chooses the kept and recomputed values for each of `stages`, which are the
+/// stages that one rank runs. Searches for the choice with the fewest
 /// recomputed flops that needs at most `budget` bytes, as counted by
 /// `activationBytes`. If the search finds none within the budget, returns the
 /// choice with the fewest bytes. The search is heuristic and deterministic.
@@ -109,31 +109,31 @@ std::vector<Recomputation>
 recomputeWithin(const std::vector<StageGraph> &stages, int64_t budget);
 
 /// Returns the peak bytes of activations on a rank that runs all of `stages`:
-/// the kept values of all microbatches in flight, plus the largest need of the
-/// forward or backward pass that is running. This is an upper estimate: values
+/// the kept values of all microbatches in flight, plus the largest need of any
+/// forward or backward pass while it runs. This is an upper estimate: values
 /// inside of fused kernels are counted although they need no memory.
 int64_t activationBytes(const std::vector<StageGraph> &stages,
                         const std::vector<Recomputation> &recomputations);
 
 /// Returns the largest number of microbatches of `stage` that are in flight at
 /// once; at least 1. A microbatch is in flight from its forward action F to its
-/// backward action B, or to its weight-gradient action W if B is divided into I
-/// and W.
+/// backward action B. If B is divided into I (input gradient) and W (weight
+/// gradient), it is in flight until W.
 int mostInFlight(const ActionTable &table, int stage);
 
 //===----------------------------------------------------------------------===//
 // Parts of the above
 //===----------------------------------------------------------------------===//
 
-/// Returns the recomputation that keeps no more values than necessary. A value
-/// is needed if the backward pass or a recomputed op reads it. A needed value
-/// is kept if `mayKeep` is true for it or if its op is not repeatable. Every
-/// other needed value is recomputed.
+/// Returns the recomputation that keeps as few values as `mayKeep` allows. A
+/// value is needed if the backward pass or a recomputed op reads it. A needed
+/// value is kept if `mayKeep` is true for it or if its op is not repeatable.
+/// Every other needed value is recomputed.
 Recomputation complete(const StageGraph &stage,
                        const std::vector<bool> &mayKeep);
 
-/// A choice for some ops of a stage: which of their results are kept, how many
-/// bytes these need, and how many flops the recomputed ops cost.
+/// One choice of kept values and recomputed ops for some ops of a stage, with
+/// its bytes and flops. Keeping more bytes costs fewer flops.
 struct TradeOff {
   /// Indices of the kept values.
   std::vector<int> kept;
@@ -143,16 +143,19 @@ struct TradeOff {
   double flops = 0;
 };
 
-/// Returns the choice with the least price * bytes + flops for the ops with the
-/// ascending indices `ops`. `price` is in flops per byte. A value is available
-/// at no cost if `isGiven` is true for it or if its op is not in `ops`.
+/// Returns the trade-off with the least price * bytes + flops for the ops with
+/// the ascending indices `ops`. `bytes` are those of the kept values, `flops`
+/// those of the recomputed ops. `price` is in flops per byte. A value is
+/// available at no cost if `isGiven` is true for it or if its op is not in
+/// `ops`.
 TradeOff cheapestTradeOff(const StageGraph &stage, const std::vector<int> &ops,
                           const std::vector<bool> &isGiven, double price);
 
-/// Returns every choice that is the cheapest at some price in flops per byte,
-/// for the ops with the indices `ops`. These choices are the lower convex hull
-/// of all points (bytes, flops). They are ordered from the fewest flops to the
-/// fewest bytes. For `isGiven`, see cheapestTradeOff.
+/// Returns every trade-off that is the cheapest at some price in flops per
+/// byte, for the ops with the indices `ops`. These trade-offs are the lower
+/// convex hull of all points (bytes, flops). They are ordered from the fewest
+/// flops to the fewest bytes. A value for which `isGiven` is true is available
+/// at no cost.
 std::vector<TradeOff> tradeOffs(const StageGraph &stage,
                                 const std::vector<int> &ops,
                                 const std::vector<bool> &isGiven);

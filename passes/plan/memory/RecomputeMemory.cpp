@@ -9,8 +9,8 @@
 namespace pcc::plan {
 
 namespace {
-/// Number of live bytes at each of `length` instants. Stores, for each instant,
-/// how much the number changes from the instant before.
+/// Number of live bytes at each of `length` instants (points in the order of
+/// execution). Stores the change of the number from each instant to the next.
 class MemoryProfile {
 public:
   explicit MemoryProfile(size_t length) : changes(length + 1) {}
@@ -21,8 +21,8 @@ public:
     changes[first] += bytes;
     changes[last + 1] -= bytes;
   }
-  /// Removes bytes from the instants after `last`. Used for bytes that the
-  /// caller counts separately as alive at every instant.
+  /// Subtracts bytes at all instants after `last`. Used for a kept value that
+  /// is not needed after `last`: the caller counts its bytes at every instant.
   void removeAfter(size_t last, int64_t bytes) { changes[last + 1] -= bytes; }
 
   /// Returns the largest number of live bytes at one instant; at least 0.
@@ -37,10 +37,10 @@ private:
   std::vector<int64_t> changes;
 };
 
-/// Memory of the backward pass of a stage. Each recomputed op runs right before
-/// the first op of the backward pass that needs one of its results. Each op of
-/// the backward pass and each recomputed op is one instant of the memory
-/// profile.
+/// Computes the memory of the backward pass of a stage. Each recomputed op runs
+/// right before the first op of the backward pass that needs one of its
+/// results. Each op of the backward pass and each recomputed op is one instant
+/// of the memory profile.
 class BackwardMemory {
 public:
   BackwardMemory(const StageGraph &stage, const Recomputation &recomputation)
@@ -48,9 +48,9 @@ public:
         firstRead(stage.values.size(), INT_MAX), time(stage.ops.size()) {}
 
   /// Returns how many bytes the backward pass needs at its peak in addition to
-  /// the bytes of all kept values. After the last read of a kept value, its
-  /// bytes are subtracted, so the memory can be used again. Must be called only
-  /// once.
+  /// the bytes of all kept values. The bytes of a kept value are subtracted
+  /// after the last read of the value, because its memory is then free. Must be
+  /// called only once.
   int64_t extraBytes() {
     findTimes();
     findInstants();
@@ -127,14 +127,16 @@ private:
 
   const StageGraph &stage;
   const Recomputation &recomputation;
-  /// For each value: index of the first op of the backward pass that needs it,
-  /// directly or for a recomputed op.
+  /// For each value: index of the first op of the backward pass that needs the
+  /// value. Either this op or a recomputed op that runs right before this op
+  /// reads the value.
   std::vector<int> firstRead;
-  /// For each recomputed op: index of the op of the backward pass right before
-  /// which it runs.
+  /// For each recomputed op: index of an op of the backward pass. The
+  /// recomputed op runs right before that op.
   std::vector<int> time;
   std::vector<size_t> instantOfOp, instantOfBackward;
-  /// For each value: the instant of its last reader; -1 if no op reads it.
+  /// For each value: the instant (numbered point of the backward pass) at which
+  /// it is read last; -1 if it is not read.
   std::vector<int64_t> lastRead;
   size_t length = 0;
 };
@@ -142,8 +144,8 @@ private:
 
 /// Returns how many bytes the forward pass needs at its peak in addition to the
 /// bytes of all kept values. The caller counts kept values as alive all the
-/// time, so the bytes of a kept value are subtracted before the op that
-/// produces it.
+/// time. Therefore the bytes of a kept value are subtracted before the op that
+/// produces the value.
 static int64_t extraOfForward(const StageGraph &stage,
                               const Recomputation &recomputation) {
   std::vector<size_t> last(stage.values.size());
@@ -166,9 +168,9 @@ static int64_t extraOfForward(const StageGraph &stage,
 int64_t activationBytes(const std::vector<StageGraph> &stages,
                         const std::vector<Recomputation> &recomputations) {
   assert(recomputations.size() == stages.size() && "one choice per stage");
-  // All stages of a rank keep values at the same time, so their kept bytes add
-  // up. Only one pass of one stage runs at a time, so the largest extra need
-  // counts.
+  // `resident` is a sum: all stages of a rank keep values at the same time.
+  // `extra` is a maximum: only one pass (forward or backward) of one stage runs
+  // at a time.
   int64_t resident = 0, extra = 0;
   for (size_t i = 0; i < stages.size(); ++i) {
     const Recomputation &own = recomputations[i];

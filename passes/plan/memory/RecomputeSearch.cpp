@@ -10,8 +10,8 @@
 namespace pcc::plan {
 
 namespace {
-/// Divides the ops of a stage that are recomputed if no value is kept into
-/// consecutive segments.
+/// Divides ops of a stage into consecutive segments: the ops that are
+/// recomputed if no value is kept.
 ///
 /// An op is early if it is cheap and depends only on weights, inputs and other
 /// early ops, such as the ops that compute a mask from constants. Early ops
@@ -23,14 +23,15 @@ public:
   explicit Segments(const StageGraph &stage);
 
   /// Cuts the chain (the recomputed ops that are not early) into segments. A
-  /// segment of two or more ops produces at most 1 / numParts of all bytes.
-  /// Among the divisions that fulfill this, takes the one for which the values
-  /// that cross from one segment to another have the fewest bytes.
+  /// segment of two or more ops produces at most 1 / numParts of all bytes that
+  /// the chain produces. Among the divisions with this property, chooses the
+  /// one with the fewest bytes in values that cross from one segment to
+  /// another.
   void cut(size_t numParts);
 
   /// Returns for each value whether it crosses from one segment (range of
-  /// consecutive ops) to another. Crossing values are kept, whatever is chosen
-  /// inside of the segments.
+  /// consecutive ops) to another. Crossing values are always kept. Trade-offs
+  /// are chosen only for the other values.
   const std::vector<bool> &crossing() const { return isCrossing; }
   /// Returns, for each segment (range of consecutive ops), the list of its
   /// trade-offs between kept bytes and recomputed flops. The first segment is
@@ -42,9 +43,9 @@ public:
 
 private:
   void findEarly(const std::vector<bool> &runs);
-  /// Sets the members `maker`, `lastReader`, `made` and `crossingBytes`, which
-  /// tell how many bytes cross each boundary between two ops of the chain (the
-  /// ops that are cut into segments).
+  /// Sets the members `maker`, `lastReader`, `made` and `crossingBytes`. The
+  /// chain is the list of ops that is cut into segments. For each boundary
+  /// between two of its ops, these members give the bytes that cross it.
   void findCrossings();
   std::vector<size_t> cheapestEnds(double mostBytes) const;
   /// Sets isCrossing of each value that crosses the boundary before index `end`
@@ -53,13 +54,13 @@ private:
   void markCrossing(size_t end);
 
   const StageGraph &stage;
-  /// Indices of the ops that run again if no value is kept. `early` has the
-  /// cheap ops that depend only on weights, inputs and other early ops. `chain`
-  /// has all others; it is cut into segments.
+  /// Indices of the ops that are recomputed if no value is kept. `early` lists
+  /// the cheap ops that depend only on weights, inputs and other early ops.
+  /// `chain` lists all others, which are cut into segments.
   std::vector<int> early, chain;
-  /// For each value: index in `chain` (the ops that are cut into segments) of
-  /// the op that produces the value, and of the last op that reads it; -1 if
-  /// the chain has no such op.
+  /// For each value, two indices into `chain` (the ops that are cut into
+  /// segments): the op that produces the value, and the last op that reads it.
+  /// -1 if the chain has no such op.
   std::vector<int> maker, lastReader;
   /// made[i] is the number of bytes that the first i ops of the chain (the ops
   /// that are cut into segments) produce. crossingBytes[i] is the number of
@@ -78,10 +79,9 @@ Segments::Segments(const StageGraph &stage)
   findCrossings();
 }
 
-/// Divides the ops for which `runs` is true into early ops (cheap ops that
-/// depend only on weights, inputs and other early ops) and the chain (all
-/// others). The ops for which `runs` is true are those that are recomputed if
-/// no value is kept.
+/// Divides ops into early ops (cheap ops that depend only on weights, inputs
+/// and other early ops) and the chain (all others). Only ops for which `runs`
+/// is true are divided: those that are recomputed if no value is kept.
 void Segments::findEarly(const std::vector<bool> &runs) {
   std::vector<bool> isLate(stage.values.size());
   for (size_t i = 0; i < stage.ops.size(); ++i) {
@@ -208,10 +208,11 @@ Recomputation recomputeAll(const StageGraph &stage) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A choice of kept and recomputed values for all stages that one rank runs. A
-/// choice within the memory budget is better than one that exceeds it. Among
-/// choices within the budget, fewer flops are better; among the others, fewer
-/// bytes.
+/// A choice of kept and recomputed values for all stages that one rank runs.
+/// isBetterThan compares two choices. A choice within the memory budget is
+/// better than one that exceeds it. If both are within the budget, the one with
+/// fewer flops is better. If both exceed it, the one with fewer bytes is
+/// better.
 struct PositionChoice {
   std::vector<Recomputation> recomputations;
   int64_t bytes = 0;
@@ -237,9 +238,9 @@ struct PositionChoice {
 };
 
 /// Greedy search over the trade-offs of all segments. At first, every segment
-/// keeps the fewest bytes. Then single segments are allowed to keep more bytes,
-/// beginning where a byte saves the most flops. A change is undone if it
-/// exceeds the budget.
+/// keeps the fewest bytes. Each change lets one segment keep more bytes.
+/// Changes that save the most flops per byte are tried first. A change is
+/// undone if the stages then exceed the memory budget.
 class GreedySearch {
 public:
   GreedySearch(const std::vector<StageGraph> &stages,
@@ -255,9 +256,9 @@ public:
     }
   }
 
-  /// Returns the choice at the end of the search. If a change of a segment
-  /// exceeds the budget, this segment is not changed further, but the search
-  /// goes on with other segments.
+  /// Runs the search and returns its final choice. If a change of a segment
+  /// exceeds the budget, this segment is not changed further. The search
+  /// continues with the other segments.
   PositionChoice run(int64_t budget) {
     for (const LevelStep &step : steps())
       if (chosen[step.stage][step.segment] == step.level + 1)
@@ -266,17 +267,18 @@ public:
   }
 
 private:
-  /// One step of the search: the segment of index `segment` changes from its
-  /// trade-off number `level + 1` to number `level`, which keeps more bytes and
-  /// recomputes fewer flops.
+  /// One possible change: a segment goes from its trade-off number `level + 1`
+  /// to number `level`. Trade-off `level` keeps more bytes and recomputes fewer
+  /// flops.
   struct LevelStep {
     double flopsPerByte;
     size_t stage, segment, level;
   };
 
-  /// Returns the possible changes of all segments, those that save the most
-  /// flops per byte first. The trade-offs of one segment form a convex hull, so
-  /// its changes are sorted from its highest level down to level 0.
+  /// Returns the possible changes of all segments. Changes that save the most
+  /// flops per byte come first. The trade-offs of one segment form a convex
+  /// hull. Therefore the changes of one segment are in descending order of
+  /// level.
   std::vector<LevelStep> steps() const {
     std::vector<LevelStep> list;
     for (size_t stage = 0; stage < levels.size(); ++stage)
@@ -301,7 +303,8 @@ private:
     return list;
   }
 
-  /// Applies a change, and undoes it if the stages then exceed the budget.
+  /// Applies a change of one segment, and undoes it if the stages then exceed
+  /// the budget in bytes.
   void tryStep(const LevelStep &step, int64_t budget) {
     size_t &level = chosen[step.stage][step.segment];
     level = step.level;
@@ -313,7 +316,7 @@ private:
     recomputations[step.stage] = std::move(before);
   }
 
-  /// Returns the recomputation of a stage that follows from the trade-offs
+  /// Returns the recomputation of a stage with the trade-offs that are
   /// currently chosen for its segments.
   Recomputation completed(size_t stage) const {
     std::vector<bool> mayKeep = crossing[stage];
@@ -325,17 +328,17 @@ private:
 
   const std::vector<StageGraph> &stages;
   std::vector<std::vector<bool>> crossing;
-  /// levels[stage][segment] is the list of trade-offs (between kept bytes and
-  /// recomputed flops) of a segment, and chosen[stage][segment] is the index of
-  /// the chosen one.
+  /// levels[stage][segment] lists the trade-offs (between kept bytes and
+  /// recomputed flops) of a segment. chosen[stage][segment] is the index of its
+  /// chosen trade-off.
   std::vector<std::vector<std::vector<TradeOff>>> levels;
   std::vector<std::vector<size_t>> chosen;
   std::vector<Recomputation> recomputations;
 };
 } // namespace
 
-/// Returns the choice in which each stage is decided by `mode`, such as
-/// recomputeCheap.
+/// Applies `mode`, such as recomputeCheap, to each stage. Returns the results
+/// as one choice for all stages.
 static PositionChoice choiceOf(const std::vector<StageGraph> &stages,
                                Recomputation (*mode)(const StageGraph &)) {
   std::vector<Recomputation> chosen;
@@ -345,14 +348,15 @@ static PositionChoice choiceOf(const std::vector<StageGraph> &stages,
   return {stages, std::move(chosen)};
 }
 
-/// Largest number of ops for which `refine` does anything. `refine` evaluates
-/// each change by a pass over all ops, so its time is quadratic in the number
-/// of ops.
+/// Largest number of ops for which `refine` runs. `refine` evaluates each
+/// change by a pass over all ops, so its time is quadratic in the number of
+/// ops.
 static constexpr size_t mostRefinedOps = 1000;
 
-/// Improves `best` by local search: changes single values from kept to not kept
-/// or back, and retains each change that is better, until none is. Does nothing
-/// if the stages have more than mostRefinedOps ops.
+/// Improves `best` by local search. Each change switches one value from kept to
+/// not kept or back, and is retained if the choice becomes better. Ends when no
+/// change is better. Does nothing if the stages have more than mostRefinedOps
+/// ops.
 static void refine(PositionChoice &best, const std::vector<StageGraph> &stages,
                    int64_t budget) {
   size_t numOps = 0;
@@ -381,9 +385,9 @@ static void refine(PositionChoice &best, const std::vector<StageGraph> &stages,
 
 std::vector<Recomputation>
 recomputeWithin(const std::vector<StageGraph> &stages, int64_t budget) {
-  // Candidates are the three modes without a budget, and a greedy choice for
-  // each number of segments. If recomputing nothing fits the budget, it is the
-  // best.
+  // If recomputing nothing fits the budget, it is the best choice. Otherwise
+  // the candidates are the results of recomputeNothing, recomputeCheap and
+  // recomputeAll, and a greedy choice for each number of segments.
   PositionChoice best = choiceOf(stages, recomputeNothing);
   if (best.bytes <= budget)
     return best.recomputations;

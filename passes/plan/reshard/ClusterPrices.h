@@ -8,17 +8,17 @@
 namespace pcc::plan {
 
 /// Returns the price of communication along each axis of `mesh`, except the
-/// time axis (the microbatches). Two neighbours along an axis are as many ranks
-/// apart as the more minor axes have ranks together: in mesh {dp=2, tp=4},
-/// neighbours along tp are 1 rank apart, and neighbours along dp are 4 ranks
-/// apart. The price is that of the network link that covers such a group.
-/// Measured curves of the cluster (Cluster::collectives) are not used.
+/// time axis (the microbatches). It is the price of the network link with the
+/// least span that connects all ranks along the axis. Ranks are numbered with
+/// the last axis as the most minor one. In mesh {dp=2, tp=4}, neighbours along
+/// tp are 1 rank apart, and neighbours along dp are 4 ranks apart. Measured
+/// curves of the cluster (Cluster::collectives) are not used.
 Prices pricesOf(const Cluster &cluster, const dist::Mesh &mesh);
 
 /// Returns the prices for the cluster file with the text `clusterText`. A field
 /// that the file lacks has the value of the built-in profile of `target`. If
-/// the text is empty, there is no cluster, and the price of a collective is the
-/// number of bytes that a rank receives.
+/// the text is empty, the price of a collective is the number of bytes that a
+/// rank receives.
 Prices pricesOf(std::string_view clusterText, std::string_view target,
                 const dist::Mesh &mesh);
 

@@ -29,19 +29,20 @@ struct ExpertTraffic {
 double chanceOfNone(const ExpertTraffic &traffic);
 
 /// Returns whether the gates (the weights of the experts for a token) should be
-/// computed on the rank where a token lives. The token is then sent only to the
-/// ranks of the experts that it chose. If false, all tokens are gathered on all
-/// ranks, and each rank computes the gates of its own experts.
+/// computed on the rank where a token lives. If true, the token is then sent
+/// only to the ranks of the experts that it chose. If false, all tokens are
+/// gathered on all ranks, and each rank computes the gates of its own experts.
 ///
-/// Routing has a cost: per token and other rank, the gates of the experts of
-/// that rank and one byte that says whether the token chose any of them. This
-/// function returns true if the cost is less than each of two savings:
+/// Routing has a cost. For each token, every other rank receives the gates of
+/// its own experts and one byte, which states whether the token chose any of
+/// them. This function returns true if the cost is less than each of two
+/// savings:
 ///
-/// - On the way back, the results for a token come from at most `chosen` ranks
-///   rather than from all ranks.
-/// - On the way to the experts, a token is not sent to a rank of which it chose
-///   no expert. This saving is an average, since all tokens may choose experts
-///   of the same rank.
+///  - On the way back, the results for a token come from at most `chosen` ranks
+///    rather than from all ranks.
+///  - On the way to the experts, a token is not sent to a rank of which it
+///    chose no expert. This saving is an average, since all tokens may choose
+///    experts of the same rank.
 bool paysToRouteFirst(const ExpertTraffic &traffic);
 
 } // namespace pcc::plan

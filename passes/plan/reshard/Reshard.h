@@ -33,7 +33,8 @@
 
 namespace pcc::plan {
 
-/// One step of a plan: it turns the sharding `before` into `after`.
+/// One step of a reshard plan: a collective or a slice that changes the
+/// sharding `before` into the sharding `after`.
 struct ReshardStep {
   /// Kind of collective that the step executes; never Broadcast.
   dist::CollectiveKind kind = dist::CollectiveKind::Slice;
@@ -50,21 +51,21 @@ struct ReshardStep {
   int64_t receivedBytes = 0;
 };
 
-/// A sequence of steps with its price. If no sequence exists, `error` says why.
+/// The steps that change one sharding of a tensor into another, with their
+/// price. If no sequence of steps exists, `error` states the reason.
 struct ReshardPlan {
   /// Steps in order: the `after` of each step is the `before` of the next one.
-  /// Empty if the two shardings place all elements equally.
+  /// Empty if both shardings put every element on the same ranks.
   std::vector<ReshardStep> steps;
-  /// Sum over the steps of the bytes that a rank receives.
+  /// Bytes that a rank receives, summed over all steps.
   int64_t receivedBytes = 0;
   /// Number of steps that communicate.
   int calls = 0;
-  /// Sum over the steps of their prices, in seconds. If no prices are known,
-  /// this is the number of received bytes (see Prices).
+  /// Price in seconds, summed over all steps. If no prices are known, this is
+  /// the number of received bytes (see Prices).
   double seconds = 0;
-  /// Reason why there is no plan, for example that elements would have to move
-  /// along the time axis (from one microbatch to another). Empty if there is a
-  /// plan.
+  /// Reason why no plan exists. For example, elements would have to move along
+  /// the time axis (from one microbatch to another). Empty if a plan exists.
   std::string error;
 
   bool possible() const { return error.empty(); }
@@ -83,7 +84,7 @@ struct AxisPrice {
 struct Prices {
   /// Price of every axis that is not in `axes`.
   AxisPrice any;
-  /// Price of each axis that has its own one, by the name of the axis.
+  /// Price of each axis that differs from `any`, by the name of the axis.
   std::map<std::string, AxisPrice> axes;
   /// The cluster (machines and network) that the prices are computed from;
   /// std::nullopt if the prices are received bytes.
@@ -96,12 +97,12 @@ struct Prices {
 };
 
 /// Returns the cheapest plan that changes the sharding of a tensor from `from`
-/// to `to`. Each call plans anew; ReshardPlanner has a cache.
+/// to `to`. Does not cache plans; ReshardPlanner does.
 ///
 /// Both shardings must be valid on the mesh for a tensor of `shape`. If only
 /// `from` is partial along the time axis, that axis is ignored: accumulation
-/// over microbatches is no communication. `to` may have views (halos). `from`
-/// may have views only if it is equal to `to`.
+/// over microbatches is no communication. `to` may have views (windowed reads
+/// with halos). `from` may have views only if it is equal to `to`.
 ReshardPlan planReshard(const dist::Sharding &from, const dist::Sharding &to,
                         const dist::Shape &shape, int64_t elementBytes,
                         const dist::Mesh &mesh, const Prices &prices = {});
@@ -113,8 +114,9 @@ public:
   explicit ReshardPlanner(dist::Mesh mesh, Prices prices = {});
   ~ReshardPlanner();
 
-  /// Returns the plan that planReshard returns, from the cache if it is there.
-  /// The reference stays valid as long as the planner lives.
+  /// Returns the result of planReshard. If the cache has this result, the plan
+  /// is not computed again. The reference stays valid as long as the planner
+  /// lives.
   const ReshardPlan &plan(const dist::Sharding &from, const dist::Sharding &to,
                           const dist::Shape &shape, int64_t elementBytes);
 

@@ -8,10 +8,10 @@ using namespace pcc::dist;
 
 namespace pcc::plan {
 
-/// Cuts the mesh axis `name` at every begin and every end of the given sub-axes
-/// `axes`, and appends the pieces to `digits`. Pieces that no sub-axis covers
-/// are left out. Returns false if the sub-axes do not align, such as halves and
-/// thirds of an axis of 6.
+/// Cuts the mesh axis `name` at every begin and every end of the sub-axes in
+/// `axes`, and appends the resulting sub-axes to `digits`. A range of the axis
+/// that no sub-axis in `axes` covers is left out. Returns false if the sub-axes
+/// do not align, such as halves and thirds of an axis of 6.
 static bool appendDigits(const SubAxes &axes, const std::string &name,
                          SubAxes &digits) {
   std::vector<int64_t> cuts;
@@ -70,7 +70,7 @@ SubAxes inMeshOrder(SubAxes axes, const Mesh &mesh) {
   return mergeNeighbours(axes);
 }
 
-/// Returns the concatenation of both lists.
+/// Returns the list `a` followed by the list `b`.
 static SubAxes joined(SubAxes a, const SubAxes &b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
@@ -105,8 +105,8 @@ Movement::Movement(const Sharding &from, const Sharding &to, const Shape &shape)
   }
 }
 
-/// Returns, for part number `position` (rank of the pipeline) of `dim`, its
-/// number along each factor of the dim. For example, if the factors have 2 and
+/// Converts the index of a part of `dim` into one index per factor of the dim.
+/// `position` is the index of the part. For example, if the factors have 2 and
 /// 3 parts, part 5 is part 1 of the first factor and part 2 of the second one:
 /// {1, 2}.
 static std::vector<int64_t> factorPositions(const DimSharding &dim,
@@ -119,8 +119,8 @@ static std::vector<int64_t> factorPositions(const DimSharding &dim,
   return positions;
 }
 
-/// Returns how `dim`, which has `size` elements, is split: its digits (common
-/// sub-axes of both shardings), and the indices of each of its parts.
+/// Returns the split of `dim`, which has `size` elements: the digits (common
+/// sub-axes of both shardings) that split it, and the indices of each part.
 Movement::DimSide Movement::makeSide(const DimSharding &dim,
                                      int64_t size) const {
   DimSide side;
@@ -138,9 +138,10 @@ Movement::DimSide Movement::makeSide(const DimSharding &dim,
   return side;
 }
 
-/// Replaces the element indices of `dim`, under both shardings, by indices of
-/// the view through which `to` reads it. An index of the view that reads no
-/// element (a hole) is in no part.
+/// Renumbers the indices of `dim` in both shardings. `to` reads the dim through
+/// `view` (a window with halos), so its parts are ranges of view indices. The
+/// parts under `from` are converted from element indices to view indices. A
+/// view index that reads no element (a hole) is removed from all parts.
 void Movement::seeThrough(const View &view, int64_t size, MovedDim &dim) {
   Runs covered = view.indicesOf({{0, size}});
   for (Runs &part : dim.to.runs)
@@ -152,8 +153,8 @@ void Movement::seeThrough(const View &view, int64_t size, MovedDim &dim) {
 int64_t Movement::overlapOf(MovedDim &dim, int64_t to, int64_t from) {
   assert(size_t(to) < dim.to.runs.size() &&
          size_t(from) < dim.from.runs.size() && "no such part");
-  // Results are cached for each pair of parts. A dim with so many parts that
-  // its table would exceed the cache of the processor gets no table.
+  // Results are cached for each pair of parts. If a dim has so many parts that
+  // the table would exceed the cache of the processor, no table is made.
   constexpr size_t largestTable = size_t{1} << 20;
   size_t parts = dim.from.runs.size(), entries = parts * dim.to.runs.size();
   if (entries > largestTable)
@@ -166,7 +167,7 @@ int64_t Movement::overlapOf(MovedDim &dim, int64_t to, int64_t from) {
   return entry;
 }
 
-/// Returns how many elements of its shard under `to` a rank does not hold under
+/// Returns how many elements one rank needs under `to` and does not hold under
 /// `from`. digit[i] is the coordinate of the rank along digit i (common
 /// sub-axis of both shardings). Only changed dims are counted; the caller
 /// multiplies by the sizes of the unchanged dims.
@@ -187,10 +188,11 @@ int64_t Movement::missingAt(const std::vector<int64_t> &digit) {
   return out - have;
 }
 
-/// Enumerates, like an odometer, all values of the digits (common sub-axes of
-/// both shardings) that split changed dims, and takes the maximum of missingAt.
-/// Digits of an unchanged dim split no other dim. Therefore the maximum is
-/// multiplied by the size of the largest part of each unchanged dim.
+/// Takes the maximum of missingAt over all ranks. Enumerates, like an odometer,
+/// all coordinates along the digits (common sub-axes of both shardings) that
+/// split changed dims. Digits of an unchanged dim split no other dim. Therefore
+/// the maximum is multiplied by the size of the largest part of each unchanged
+/// dim.
 int64_t Movement::lowerBound() {
   assert(isAligned && "sub-axes do not align");
   int64_t unchanged = 1;
@@ -219,8 +221,8 @@ int64_t Movement::lowerBound() {
 
 /// Returns whether some index of `dim` must move along `digit` (a common
 /// sub-axis of both shardings), which splits `dim` under both shardings. An
-/// index must move if its part under `from` and its part under `to` have
-/// different values of `digit`.
+/// index must move if it is in parts with different coordinates along `digit`
+/// under `from` and under `to`.
 bool Movement::positionsDiffer(MovedDim &dim, int digit) {
   int64_t size = digits[digit].size;
   for (size_t t = 0; t < dim.to.runs.size(); ++t)
@@ -232,9 +234,9 @@ bool Movement::positionsDiffer(MovedDim &dim, int digit) {
   return false;
 }
 
-/// Returns, for each value (coordinate) of `digit`, whether `side` has a
-/// non-empty part with that value. `digit` is the index of a sub-axis that may
-/// split the dim.
+/// Returns, for each coordinate along `digit`, whether `side` has a non-empty
+/// part with this coordinate. `side` is the split of one dim under one
+/// sharding, and `digit` is the index of a sub-axis that splits this dim.
 std::vector<bool> Movement::valuesOf(const DimSide &side, int digit) const {
   std::vector<bool> values(digits[digit].size);
   for (size_t p = 0; p < side.runs.size(); ++p)
@@ -244,13 +246,13 @@ std::vector<bool> Movement::valuesOf(const DimSide &side, int digit) const {
   return values;
 }
 
-/// Returns whether some rank needs elements from a rank at another coordinate
+/// Returns whether some rank needs elements from a rank with another coordinate
 /// along `digit` (a common sub-axis of both shardings).
 ///
 /// If the digit splits one dim under `from` and another dim under `to`, every
 /// part of the first dim shares elements with every part of the second. Then
-/// elements move if the two dims have non-empty parts with different values of
-/// the digit.
+/// elements move if the two dims have non-empty parts with different
+/// coordinates along the digit.
 bool Movement::isCommunicated(int digit) {
   if (fromDim[digit] < 0)
     return false;
@@ -284,10 +286,11 @@ std::vector<bool> Movement::membership(const std::vector<int> &group) const {
   return in;
 }
 
-/// Returns whether the movement is an all-gather. This holds if each digit
-/// (common sub-axis of both shardings) in the group splits a dim only under
-/// `from`, and every other digit splits a dim under both shardings. The shards
-/// of a group of ranks then form the shard of each rank under `to`.
+/// Returns whether the movement is an all-gather over the digits in the group.
+/// A digit is a common sub-axis of both shardings. Each digit in the group must
+/// split a dim only under `from`. Every other digit must split a dim under both
+/// shardings. The shards of a group of ranks then form the shard of each rank
+/// under `to`.
 bool Movement::isGather(const std::vector<bool> &inGroup) const {
   for (size_t i = 0; i < digits.size(); ++i)
     if ((toDim[i] >= 0) == inGroup[i] || fromDim[i] < 0)
@@ -295,10 +298,11 @@ bool Movement::isGather(const std::vector<bool> &inGroup) const {
   return true;
 }
 
-/// Returns whether the movement is an all-to-all. This holds if the digits
-/// (common sub-axes of both shardings) in the group move from one dim to
-/// another, all other digits stay on their dim, and no dim both loses and gains
-/// digits. Each rank of a group then sends elements to each other rank.
+/// Returns whether the movement is an all-to-all over the digits in the group.
+/// A digit is a common sub-axis of both shardings. The digits in the group must
+/// move from one dim to another, and all other digits must stay on their dim.
+/// No dim may both lose and gain digits. Each rank of a group then sends
+/// elements to each other rank.
 bool Movement::isAllToAll(const std::vector<bool> &inGroup) const {
   std::vector<bool> loses(dims.size()), gains(dims.size());
   for (size_t i = 0; i < digits.size(); ++i) {
@@ -329,9 +333,10 @@ bool Movement::isPermute() const {
   return true;
 }
 
-/// Returns whether the movement rotates the parts of one dim, as a roll by a
-/// multiple of the part size does. Then each part under `to` is one whole part
-/// under `from`, so the movement is a permutation of shards.
+/// Returns whether the movement rotates the parts of one dim. An example is a
+/// roll (circular shift) by a multiple of the part size. Then each part under
+/// `to` is one whole part under `from`, so the movement is a permutation of
+/// shards.
 bool Movement::isRotation() {
   const auto isChanged = [](const MovedDim &dim) { return dim.changed; };
   const auto dim = std::find_if(dims.begin(), dims.end(), isChanged);
@@ -371,9 +376,9 @@ SubAxes Movement::groupAxes(CollectiveKind kind,
   SubAxes axes;
   for (int digit : group)
     axes.push_back(digits[digit]);
-  // A permutation exchanges shards along two lists of digits (common sub-axes
-  // of both shardings): those that only `to` uses, and those that only `from`
-  // uses. Both are in the group.
+  // A digit is a common sub-axis of both shardings. A permutation exchanges
+  // shards along the digits that only `from` uses and the digits that only `to`
+  // uses. The group lacks the digits that only `to` uses, so they are added.
   if (kind == CollectiveKind::Permute)
     for (size_t i = 0; i < digits.size(); ++i)
       if (fromDim[i] < 0)

@@ -35,14 +35,15 @@ namespace pcc::plan {
 /// sub-axes do not align, such as halves and thirds of an axis of 6.
 std::optional<dist::SubAxes> digitsOf(const dist::SubAxes &axes);
 
-/// Returns what is left of the sub-axes `a` without the sub-axes `b`, with
-/// neighbours merged: the whole axis x of size 4 minus its major half x:(1)2 is
-/// x:(2)2. Returns std::nullopt if the sub-axes do not align.
+/// Returns the parts of the sub-axes `a` that the sub-axes `b` do not cover.
+/// Neighbours are merged. For example, the whole axis x of size 4 minus its
+/// major half x:(1)2 is its minor half x:(2)2. Returns std::nullopt if the
+/// sub-axes do not align, such as halves and thirds of an axis of 6.
 std::optional<dist::SubAxes> subtract(const dist::SubAxes &a,
                                       const dist::SubAxes &b);
 
-/// Returns the sub-axes in the order of the mesh; neighbours are merged into
-/// one sub-axis.
+/// Returns the sub-axes (parts of mesh axes) in the order of the mesh. Adjacent
+/// parts of one axis are merged into one sub-axis.
 dist::SubAxes inMeshOrder(dist::SubAxes axes, const dist::Mesh &mesh);
 
 /// A movement of the elements of one tensor from sharding `from` to sharding
@@ -51,38 +52,42 @@ dist::SubAxes inMeshOrder(dist::SubAxes axes, const dist::Mesh &mesh);
 /// a dim is split. They do not enumerate the ranks of the mesh.
 class Movement {
 public:
-  /// Both shardings must be canonical and valid for a tensor of `shape`. Their
-  /// partial axes are ignored.
+  /// Prepares the movement of a tensor of `shape`. `from` and `to` must be
+  /// valid for `shape` and in the form that `canonical` returns. Their partial
+  /// axes are ignored.
   Movement(const dist::Sharding &from, const dist::Sharding &to,
            const dist::Shape &shape);
 
-  /// Returns false if some sub-axes of the two shardings do not align, such as
-  /// halves and thirds of an axis of 6. If so, no other member may be called.
+  /// Returns whether the sub-axes of the two shardings align. Halves and thirds
+  /// of an axis of 6 do not align. If false, no other member may be called.
   bool aligned() const { return isAligned; }
 
-  /// Returns how many elements of its shard under `to` a rank does not hold
-  /// under `from`, as the maximum over all ranks. In every plan, that rank
+  /// Returns the largest number of elements that a rank needs under `to` and
+  /// does not hold under `from`. In every plan, the rank with this number
   /// receives at least as many elements.
   int64_t lowerBound();
 
   /// Returns the digits (common sub-axes of both shardings) along which some
   /// rank needs elements from another rank, as indices into `digits`. A rank
-  /// takes elements only from ranks that differ from it along these digits.
+  /// receives elements only from ranks whose coordinates differ in these digits
+  /// alone.
   std::vector<int> communicated();
 
   /// Returns the kind of collective that performs the whole movement in a
   /// single step. `group` is the result of `communicated`.
   dist::CollectiveKind classify(const std::vector<int> &group);
 
-  /// Returns the sub-axes over which a step of `kind` communicates.
+  /// Returns the sub-axes over which a collective of `kind` communicates that
+  /// performs the whole movement. `group` is the result of `communicated`.
   dist::SubAxes groupAxes(dist::CollectiveKind kind,
                           const std::vector<int> &group) const;
 
 private:
-  /// The split of one dim under `from` or under `to`. The digits that split the
-  /// dim number its parts: the values of these digits, major first, form the
-  /// index of a part. For example, digits of sizes 2 and 3 with the values 1
-  /// and 2 give part 5.
+  /// The split of one dim into parts, under `from` or under `to`. A digit is a
+  /// common sub-axis of both shardings. The coordinates of a rank along the
+  /// digits that split the dim, major first, give the index of its part. For
+  /// example, digits of sizes 2 and 3 with the coordinates 1 and 2 give part 5
+  /// (1 * 3 + 2).
   struct DimSide {
     /// Digits that split the dim, major first, as indices into
     /// Movement::digits.
@@ -90,11 +95,12 @@ private:
     /// runs[p] holds the indices of the dim that belong to part p, as ranges
     /// [lo, hi).
     std::vector<dist::Runs> runs;
-    /// For each digit: by how much the index of a part grows when the value of
-    /// the digit grows by 1; 0 for a digit that does not split the dim.
+    /// For each digit: difference of the indices of two parts whose coordinates
+    /// along the digit differ by 1; 0 for a digit that does not split the dim.
+    /// For example, digits of sizes 2 and 3 have the strides 3 and 1.
     std::vector<int64_t> strideOf;
   };
-  /// One dim of the tensor, as `from` and as `to` split it.
+  /// One dim of the tensor: its split under `from` and its split under `to`.
   struct MovedDim {
     /// Whether the two shardings split the dim differently, or `to` has a view
     /// (windowed read) of the dim.
@@ -111,12 +117,12 @@ private:
 
   DimSide makeSide(const dist::DimSharding &dim, int64_t size) const;
   static void seeThrough(const dist::View &view, int64_t size, MovedDim &dim);
-  /// Returns the number of indices of `dim` that part number `to` under the
-  /// target sharding and part number `from` under the source sharding share.
+  /// Returns the number of indices of `dim` that two parts share: part number
+  /// `to` of the target sharding and part number `from` of the source sharding.
   int64_t overlapOf(MovedDim &dim, int64_t to, int64_t from);
   int64_t missingAt(const std::vector<int64_t> &digit);
-  /// Returns whether some rank needs elements from a rank at another coordinate
-  /// along `digit` (index of a common sub-axis of both shardings).
+  /// Returns whether some rank needs elements from a rank with another
+  /// coordinate along `digit` (index of a common sub-axis of both shardings).
   bool isCommunicated(int digit);
   bool positionsDiffer(MovedDim &dim, int digit);
   std::vector<bool> valuesOf(const DimSide &side, int digit) const;
@@ -128,8 +134,8 @@ private:
                              const std::vector<int64_t> &parts,
                              const dist::Mesh &mesh,
                              const dist::Coordinates &where) const;
-  /// Returns, for each digit (common sub-axis of both shardings), whether its
-  /// index is in the list `group`.
+  /// Converts a list of digits to flags: element i of the result is true if the
+  /// list `group` contains i. A digit is a common sub-axis of both shardings.
   std::vector<bool> membership(const std::vector<int> &group) const;
 
   bool isAligned = false;
@@ -143,19 +149,19 @@ private:
   std::vector<MovedDim> dims;
 };
 
-/// Returns the cheapest plan between two shardings that have equal partial
-/// axes, so no reduction is needed. If no plan exists, `error` of the result is
-/// set.
+/// Returns the cheapest plan between two shardings that are partial along equal
+/// axes, so the plan needs no reduction. If no plan exists, `error` of the
+/// result is set.
 ReshardPlan planMovement(const dist::Sharding &from, const dist::Sharding &to,
                          const dist::Shape &shape, int64_t elementBytes,
                          const dist::Mesh &mesh, const Prices &prices);
 
-/// Appends one step to a plan and adds the price of the step to that of the
-/// plan.
+/// Appends one step to a plan. If the step communicates, adds its call, bytes
+/// and price to those of the plan.
 void append(ReshardPlan &plan, ReshardStep step, const Prices &prices);
 
-/// Appends all steps of the plan `more` to `plan` and adds the prices. If only
-/// `more` has an error, `plan` gets that error.
+/// Appends all steps of the plan `more` to `plan` and adds calls, bytes and
+/// prices. If `plan` has no error, it gets the error of `more`.
 void append(ReshardPlan &plan, const ReshardPlan &more);
 
 /// Returns the bytes of the largest shard that a rank has, padding included.

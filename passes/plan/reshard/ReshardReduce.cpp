@@ -6,7 +6,8 @@ using namespace pcc::dist;
 
 namespace pcc::plan {
 
-/// Returns `sharding` after it stops being partial along the sub-axes `axes`.
+/// Removes the sub-axes `axes` from the partial axes of `sharding` and returns
+/// the result.
 static Sharding dropPartials(Sharding sharding, const SubAxes &axes) {
   std::vector<Partial> rest;
   for (const Partial &partial : sharding.partials)
@@ -28,8 +29,9 @@ static SubAxes partialAlongTime(const Sharding &sharding) {
 }
 
 /// Returns `dim`, of `size` elements, with its most minor factor additionally
-/// split over `axes`. For example, a dim of 3 · 64 elements whose factor 64 is
-/// split over x, [3|64@x], becomes [3|64@x+y] if split further over y.
+/// split over `axes`. For example, the dim [3|64@x] has the factors 3 and 64,
+/// and the axis x splits the factor 64. Split further over y, it becomes
+/// [3|64@x+y].
 static DimSharding splitFurther(DimSharding dim, int64_t size,
                                 const SubAxes &axes) {
   if (dim.factors.empty())
@@ -39,9 +41,9 @@ static DimSharding splitFurther(DimSharding dim, int64_t size,
   return canonical(std::move(dim));
 }
 
-/// Returns the split of `dim` that is left when it is gathered over `axes`.
-/// Along the other axes the parts stay as they are if withoutAxes finds such a
-/// split. Otherwise the whole dim is split anew over the other axes.
+/// Returns the split of `dim` after an all-gather over `axes`. Along all other
+/// axes, the parts stay as they are if withoutAxes finds such a split.
+/// Otherwise the whole dim is split anew over the other axes.
 static DimSharding splitByOthers(const DimSharding &dim, int64_t size,
                                  const SubAxes &axes) {
   if (std::optional<DimSharding> rest = withoutAxes(dim, axes))
@@ -58,8 +60,8 @@ static DimSharding splitByOthers(const DimSharding &dim, int64_t size,
 namespace {
 /// Plans a reshard from `from` to `to` with a reduction. `reduced` are the axes
 /// along which `from` is partial and `to` is not. Every candidate plan consists
-/// of a slice, a reduce_scatter, an all_reduce and a movement, in this order;
-/// each of them may be absent.
+/// of a slice, a reduce_scatter, an all_reduce and a movement of elements, in
+/// this order. Each of these steps may be absent.
 class ReductionPlanner {
 public:
   ReductionPlanner(const Sharding &from, const Sharding &to, SubAxes reduced,
@@ -82,10 +84,10 @@ public:
   }
 
 private:
-  /// Returns the sharding after the slice that comes before the reduction. Dim
-  /// by dim, `from` is changed to the split that `to` has without the reduced
-  /// axes. A dim is changed only if every rank already holds the elements that
-  /// it keeps.
+  /// Returns the sharding after the slice that comes before the reduction. Each
+  /// dim of `from` is changed to the split that `to` has without the reduced
+  /// axes (axes along which only `from` is partial). A dim is changed only if
+  /// every rank already holds all elements of its shard after the change.
   Sharding sliceTowardsTarget() const {
     Sharding current = from;
     for (size_t d = 0; d < shape.size(); ++d) {
@@ -100,14 +102,14 @@ private:
   }
 
   /// Makes all candidate plans that slice from `from` to `start` and then
-  /// reduce, and keeps the cheapest one in `best`. The candidates differ in the
-  /// reduce_scatter:
+  /// reduce, and keeps the cheapest plan in `best`. The candidates differ in
+  /// the reduce_scatter:
   ///
-  ///  - one has none;
-  ///  - one has a reduce_scatter over `splitting`, the reduced axes that split
-  ///    a dim of `to`;
-  ///  - for each dim, one has a reduce_scatter over all reduced axes that
-  ///    splits the dim.
+  ///  - no reduce_scatter;
+  ///  - a reduce_scatter over `splitting`, the reduced axes that split a dim of
+  ///    `to`;
+  ///  - for each dim, a reduce_scatter over all reduced axes that splits this
+  ///    dim.
   void consider(const Sharding &start, const SubAxes &splitting) {
     offer(start, start, {});
     if (!splitting.empty())
@@ -119,8 +121,9 @@ private:
     }
   }
 
-  /// Returns the sharding after a reduce_scatter over `axes`: `start`, in which
-  /// each of these axes additionally splits the dim that it splits under `to`.
+  /// Returns the sharding after a reduce_scatter over `axes` from `start`. Each
+  /// of these axes splits the dim that it splits under `to`, in addition to the
+  /// axes that split the dim under `start`.
   Sharding scatteredAsTarget(const Sharding &start, const SubAxes &axes) const {
     Sharding result = start;
     for (size_t d = 0; d < shape.size(); ++d) {
@@ -137,10 +140,10 @@ private:
     return result;
   }
 
-  /// Makes a candidate plan and stores it in `best` if it is cheaper than
-  /// `best`. The candidate slices to `start`, does a reduce_scatter over `axes`
-  /// to `scattered` and an all_reduce over the other reduced axes, and moves
-  /// elements to reach `to`. If `axes` is empty, there is no reduce_scatter.
+  /// Makes one candidate plan and stores it in `best` if it is cheaper. Its
+  /// steps are: a slice to `start`, a reduce_scatter over `axes` to
+  /// `scattered`, an all_reduce over the other reduced axes, and a movement of
+  /// elements to `to`. If `axes` is empty, there is no reduce_scatter.
   void offer(const Sharding &start, Sharding scattered, const SubAxes &axes) {
     scattered = dropPartials(std::move(scattered), axes);
     if (!axes.empty() &&
@@ -160,9 +163,9 @@ private:
       best = std::move(plan);
   }
 
-  /// Appends a reduction over `axes`, which have n ranks together. Each rank
-  /// receives (n-1)/n of the operand for a reduce_scatter and twice that for an
-  /// all_reduce.
+  /// Appends a reduction over `axes`, along which n ranks form a group. Each
+  /// rank receives (n-1)/n of the operand for a reduce_scatter and twice as
+  /// much for an all_reduce.
   void appendReduction(ReshardPlan &plan, CollectiveKind kind,
                        const SubAxes &axes, const Sharding &before,
                        const Sharding &after) const {
@@ -185,7 +188,8 @@ private:
 };
 } // namespace
 
-/// Returns a plan without steps, with the given reason why there is no plan.
+/// Returns a plan without steps. Its `error` is the given reason why there is
+/// no plan.
 static ReshardPlan failed(std::string error) {
   ReshardPlan plan;
   plan.error = std::move(error);
@@ -199,9 +203,10 @@ ReshardPlan planReduction(const Sharding &from, const Sharding &to,
   std::optional<SubAxes> added = subtract(partialAxes(to), partialAxes(from));
   if (!reduced || !added)
     return failed("sub-axes of partial values do not align");
-  // The mask is the last step, so the steps before it lead to `unmasked`. Axes
-  // of microbatches along which only `from` is partial are dropped from the
-  // start, because accumulation over microbatches is no communication.
+  // The mask is the last step, so the steps before it lead to `unmasked`.
+  // `from` may be partial along the time axis (the microbatches). If `to` is
+  // not, `start` omits this partial axis, because accumulation over
+  // microbatches is no communication.
   Sharding unmasked = dropPartials(to, *added);
   Sharding start = dropPartials(
       from,

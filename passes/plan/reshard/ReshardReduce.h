@@ -6,12 +6,12 @@
 
 namespace pcc::plan {
 
-/// Returns the cheapest plan between two placements whose partial axes differ.
+/// Returns the cheapest plan between two shardings whose partial axes differ.
 /// Axes along which only `from` is partial are reduced. If only `to` is partial
 /// along an axis, the last step of the plan is a mask: the rank at coordinate 0
 /// keeps the value, all other ranks get the neutral element. Slices come before
-/// reductions, because they shrink the operand. Other movements come after the
-/// reductions. If there is no plan, `error` of the result is set.
+/// reductions, because slices shrink the operand. Other movements come after
+/// the reductions. If there is no plan, `error` of the result is set.
 ///
 ///     partial over tp -> split over tp     one reduce_scatter
 ///     partial over tp -> replicated        one all_reduce

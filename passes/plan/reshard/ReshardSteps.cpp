@@ -52,14 +52,15 @@ bool isCheaper(const ReshardPlan &a, const ReshardPlan &b) {
 
 namespace {
 /// Plans movements of the elements of one tensor, without a reduction. All
-/// shardings of a plan are partial along the same axes as the first one.
+/// shardings of a plan, from the first to the last, are partial along equal
+/// axes.
 class MovementPlanner {
 public:
   MovementPlanner(const Shape &shape, int64_t elementBytes, const Mesh &mesh,
                   const Prices &prices)
       : shape(shape), elementBytes(elementBytes), mesh(mesh), prices(prices) {}
 
-  /// Returns the cheapest plan from `from` to `to`. If there is none, `error`
+  /// Returns the cheapest plan from `from` to `to`. If no plan exists, `error`
   /// of the result is set.
   ReshardPlan plan(const Sharding &from, const Sharding &to) {
     if (from.dims == to.dims)
@@ -85,7 +86,7 @@ private:
     return plan;
   }
 
-  /// Returns the plan whose single step performs the whole movement.
+  /// Returns a plan with one step, which performs the whole movement.
   ReshardPlan planOneStep(Movement &movement, const Sharding &from,
                           const Sharding &to) {
     ReshardPlan plan;
@@ -108,12 +109,13 @@ private:
     return plan;
   }
 
-  /// Returns the sharding after a slice that turns an exchange (pairwise sends)
-  /// into a named collective such as an all-to-all. Returns std::nullopt if
-  /// such a sharding does not exist. A dim that loses axes keeps its sharding.
-  /// Every other dim gets the sharding of the target without the axes of the
-  /// group. For example, the plan from [x, -] to [-, x+y] with the group x is:
-  ///   slice to [x, 4 | N/4@y], then all_to_all over x
+  /// Returns the sharding after a slice that makes the rest of the movement a
+  /// named collective, such as an all-to-all, instead of an exchange (pairwise
+  /// sends). Returns std::nullopt if no such sharding exists. A dim that loses
+  /// axes keeps its sharding. Every other dim gets the sharding of the target
+  /// without the axes of the group. Example with the group x, an axis of size
+  /// 4:
+  ///   from [x, -] to [-, x+y]: slice to [x, 4|N/4@y], then all_to_all over x
   std::optional<Sharding> sliceBefore(Movement &movement, const Sharding &from,
                                       const Sharding &to) {
     SubAxes group =
@@ -132,9 +134,10 @@ private:
     return middle;
   }
 
-  /// `best` is a plan with one exchange (pairwise sends). Replaces `best` by a
-  /// slice and a named collective, such as an all-to-all, if these two steps
-  /// reach the same sharding and cost no more.
+  /// Considers a cheaper alternative to `best`, which is a plan with one
+  /// exchange (pairwise sends). The alternative is a slice and a named
+  /// collective, such as an all-to-all. It replaces `best` if it reaches `to`
+  /// and costs no more.
   void considerSliceFirst(Movement &movement, const Sharding &from,
                           const Sharding &to, ReshardPlan &best) {
     std::optional<Sharding> middle = sliceBefore(movement, from, to);
@@ -159,9 +162,10 @@ private:
       best = std::move(plan);
   }
 
-  /// `best` is one all-gather over several axes. Replaces it by one all-gather
-  /// per axis if that is cheaper. If links differ in speed, it can be cheaper
-  /// to gather along the slow axes first, while the shards are small.
+  /// Considers an alternative to `best` if `best` is one all-gather over
+  /// several axes: one all-gather per axis. It replaces `best` if it is
+  /// cheaper. If links differ in speed, it can be cheaper to gather along the
+  /// slow axes first, while the shards are small.
   void considerOneAxisFirst(const Sharding &from, const Sharding &to,
                             ReshardPlan &best) {
     if (best.steps.size() != 1 ||

@@ -9,7 +9,7 @@
 
 namespace pcc::plan {
 
-// The planner shares the actions and their text form with the runtime.
+// The planner uses the actions of the runtime and their text form.
 using runtime::Action;
 using runtime::ActionKind;
 using runtime::isCompute;
@@ -49,7 +49,7 @@ struct ActionTable {
 ///     0F0,0F1,0B0,0B1
 ///     1F0,1B0,1F1,1B1
 ///
-/// readSchedule (ScheduleFile.h) reads it.
+/// readSchedule (ScheduleFile.h) parses this form.
 std::string printCsv(const ActionTable &table);
 
 } // namespace pcc::plan

@@ -8,27 +8,28 @@
 namespace pcc::plan {
 namespace {
 
-/// State of the messages from one position (rank of the pipeline) to another
-/// one: `sent` lists the sends that the first position has posted, `received`
-/// the receives that the second one has posted, both in the order of the posts.
+/// State of the messages from one position (rank of the pipeline), the sender,
+/// to another one, the receiver. `sent` lists the sends that the sender has
+/// posted. `received` lists the receives that the receiver has posted. Both
+/// lists are in the order of the posts.
 struct Channel {
   std::vector<Message> sent, received;
 
-  /// Returns the number of messages that are delivered, because both their send
-  /// and their receive are posted.
+  /// Returns the number of messages that are delivered: their send and their
+  /// receive are both posted.
   size_t met() const { return std::min(sent.size(), received.size()); }
 };
 
-/// Transfer (value between two stages) and microbatch of a message. The pair
-/// identifies the message at the sender and at the receiver.
+/// Identifies a message by its transfer (value between two stages) and its
+/// microbatch. The sender and the receiver use equal pairs for one message.
 using MessageName = std::pair<int, int>;
 MessageName nameOf(const Message &message) {
   return {message.transfer, message.microbatch};
 }
 
-/// A set of values, each identified by a row number and a microbatch. A user of
-/// the class chooses the meaning of a row number: either a stage and a kind of
-/// value, or a transfer between stages.
+/// A set of values, each identified by a row number and a microbatch. Depending
+/// on the set, a row number stands for a stage and a kind of value, or for a
+/// transfer between stages.
 class Marks {
 public:
   explicit Marks(size_t numRows) : rows(numRows) {}
@@ -63,27 +64,28 @@ public:
 
 private:
   /// Messages that a position (rank of the pipeline) has posted and not yet
-  /// waited for. The mapped value is the index of the message in the list
-  /// `sent` or `received` of its channel (messages from one position to
-  /// another).
+  /// waited for. A channel is the messages from one position to another. The
+  /// mapped value is the index of the message in the list `sent` or `received`
+  /// of its channel.
   using OpenMessages = std::map<MessageName, size_t>;
   struct OpenEnds {
     OpenMessages sends, receives;
   };
 
-  /// Executes steps of a pipeline position until it blocks at a wait or ends.
-  /// Appends to `awake` the positions that may continue because this position
-  /// posted a message.
+  /// Executes steps of a pipeline position until it blocks at a wait or ends. A
+  /// message that it posts may unblock the position at the other end, which is
+  /// then appended to `awake`.
   void advance(int position, std::vector<int> &awake);
   void post(int position, const ProgramStep &step, std::vector<int> &awake);
   void compare(int from, int to);
   /// Executes a wait step if all of its messages are delivered, and returns
-  /// true. Otherwise does nothing and returns false.
+  /// true. Otherwise returns false. Records an error if `position` has not
+  /// posted a message that the step waits for.
   bool await(int position, const ProgramStep &step);
   bool isThrough(int position, const Message &message, bool isSend);
   void checkAction(int position, const Action &action);
-  /// Records an error if a pipeline position at its end has posted a message
-  /// that it has not waited for.
+  /// Records an error if a position (rank of the pipeline) has ended and has
+  /// not waited for all messages that it posted.
   void checkEnd(int position);
   static size_t rowOf(int stage, TransferKind kind) {
     return size_t(stage) * 3 + static_cast<size_t>(kind);
@@ -105,7 +107,8 @@ private:
   std::vector<OpenEnds> open;
   /// For each stage: indices of the transfers that the stage receives.
   std::vector<std::vector<int>> into;
-  /// Channels by the pair (sending pipeline position, receiving position).
+  /// For each pair (sending pipeline position, receiving position): the state
+  /// of the messages from the first to the second.
   std::map<std::pair<int, int>, Channel> channels;
   /// `made`: values that stages have computed, by the row number that rowOf
   /// returns and by microbatch. `arrived`: received values that have been
@@ -132,10 +135,9 @@ void DeadlockCheck::checkAction(int position, const Action &action) {
       made.set(rowOf(action.stage, kind), action.microbatch);
 }
 
-/// Compares the two ends of the last message from pipeline position `from` to
-/// position `to` that is posted at both ends. Records an error unless its send
-/// and its receive are of the same value. Does nothing if no message is posted
-/// at both ends.
+/// Compares the send and the receive of the last message from pipeline position
+/// `from` to position `to` for which both are posted. Records an error if they
+/// are of different values. Does nothing if there is no such message.
 void DeadlockCheck::compare(int from, int to) {
   const Channel &channel = channels[{from, to}];
   if (channel.met() == 0)
@@ -148,8 +150,9 @@ void DeadlockCheck::compare(int from, int to) {
          ", which expects " + nameOf(program, received));
 }
 
-/// Posts the sends and receives of a step. Appends to `awake` the pipeline
-/// positions at the other ends of these messages.
+/// Posts the sends and receives of a step. Appends the pipeline positions at
+/// the other ends of these messages to `awake`, because the posts may unblock
+/// them.
 void DeadlockCheck::post(int position, const ProgramStep &step,
                          std::vector<int> &awake) {
   auto add = [&](const Message &message, OpenMessages &ends,
@@ -177,8 +180,8 @@ void DeadlockCheck::post(int position, const ProgramStep &step,
   }
 }
 
-/// Returns whether a message that `position` (rank of the pipeline) has posted
-/// is delivered, which needs a post by its peer as well. Records an error if
+/// Returns whether a message is delivered: `position` (rank of the pipeline)
+/// and the position at the other end have both posted it. Records an error if
 /// `position` has not posted the message.
 bool DeadlockCheck::isThrough(int position, const Message &message,
                               bool isSend) {
@@ -235,9 +238,9 @@ void DeadlockCheck::advance(int position, std::vector<int> &awake) {
   checkEnd(position);
 }
 
-/// Returns the pipeline position at the other end of the first message that
-/// `position` waits for, and sets `what` to a description of the message.
-/// Returns -1 if `position` waits for no message because it has ended.
+/// Finds the first message that `position` waits for. Returns the pipeline
+/// position at the other end of the message, and sets `what` to a description
+/// of the message. Returns -1 if `position` has ended and waits for no message.
 int DeadlockCheck::waitsFor(int position, std::string *what) {
   const PositionProgram &steps = program.positions[position];
   if (at[position] == steps.size())
@@ -258,10 +261,11 @@ int DeadlockCheck::waitsFor(int position, std::string *what) {
   return -1;
 }
 
-/// Records the error of a replay that cannot continue. Goes from `start` to the
-/// pipeline position that it waits for, and so on. If a position is reached
-/// twice, the positions in between are a deadlock. If a position has ended, the
-/// message that is waited for is never posted.
+/// Records the error of a replay that cannot continue. Starts with position
+/// `start` and repeatedly goes to the pipeline position that the current one
+/// waits for. If a position is reached twice, the positions in between form a
+/// deadlock. If a position has ended, it never posts the message that another
+/// position waits for.
 void DeadlockCheck::explainDeadlock(int start) {
   std::vector<int> path;
   std::vector<std::string> claims;
@@ -287,9 +291,9 @@ void DeadlockCheck::explainDeadlock(int start) {
                             : "deadlock: " + text);
 }
 
-/// Advances the pipeline positions in `awake` until none is left. A post by a
-/// peer puts a blocked position back into `awake`, so a position that has not
-/// ended then waits forever.
+/// Executes the steps of the pipeline positions in `awake` until `awake` is
+/// empty. A post by a peer puts a blocked position back into `awake`. Therefore
+/// a position that has not ended by then waits forever.
 ReplayResult DeadlockCheck::run() {
   std::vector<int> awake;
   for (size_t position = count; position-- > 0;)

@@ -35,23 +35,24 @@ struct Route {
   Message received() const { return {transfer, microbatch, from}; }
 };
 
-/// One action in the global order of all actions (the linearization). They are
-/// sorted by start, then by part, then by pipeline position, then by index in
-/// the row.
+/// One action in the global order of all actions of all positions. The actions
+/// are sorted by the members in this order: start time in a simulation, part of
+/// the update, pipeline position, index in the row (action list) of the
+/// position.
 struct LinearAction {
   double start;
-  /// Number of the part of an update plus 1; 0 for other actions. Updates take
-  /// no time in the simulation, so their start times do not put the parts in
-  /// order.
+  /// Part number of an update action, plus 1; 0 for all other actions. Updates
+  /// take no time in the simulation, so their start times do not put the parts
+  /// in order.
   int part;
   int position;
   size_t index;
   friend auto operator<=>(const LinearAction &, const LinearAction &) = default;
 };
 
-/// Implements insertMessages: puts the actions into a global order, makes a
-/// Route for each message, places its posts and waits, and assembles the
-/// program.
+/// Implements insertMessages. Puts the actions into a global order, makes a
+/// Route for each message, chooses the places of its posts and waits, and
+/// assembles the program.
 class MessageInserter {
 public:
   MessageInserter(const ActionTable &table,
@@ -62,8 +63,7 @@ public:
 
 private:
   /// Checks the transfers. Returns an error text, or an empty string if there
-  /// is no error. The other functions of this class that return a string follow
-  /// this convention.
+  /// is no error.
   std::string malformed() const;
   void indexActions();
   std::string linearise();
@@ -87,31 +87,32 @@ private:
   const ActionTable &table;
   const std::vector<Transfer> &transfers;
   const int early;
-  /// For every F (forward) action, and for every B (backward) or I (input
-  /// gradient) action: its index in the row (action list) of its pipeline
-  /// position. indexOf defines the order of the entries.
+  /// For every F (forward), B (backward) and I (input gradient) action: its
+  /// index in the row (action list) of its pipeline position. indexOf defines
+  /// the order of the entries.
   std::vector<size_t> indices;
   /// Index of each update action in the row (action list) of its pipeline
   /// position. The key is the pair of stage and part of the update.
   std::map<std::pair<int, int>, size_t> updates;
-  /// All actions of all pipeline positions in the global order, in which a
-  /// simulation starts them.
+  /// All actions of all pipeline positions, in the order in which a simulation
+  /// starts them (the global order).
   std::vector<LinearAction> order;
   /// moments[p][i] is the index in `order` of action i of pipeline position p.
   std::vector<std::vector<size_t>> moments;
-  /// All messages, in the global order of the actions that produce their
-  /// values.
+  /// All messages. A message comes before another one if the action that
+  /// produces its value starts earlier in the simulation.
   std::vector<Route> routes;
 };
 
-/// Appends a step of kind Post or Wait, unless it has no messages.
+/// Appends `step`, which is of kind Post or Wait, to `program`. Appends nothing
+/// if the step has no messages.
 void append(PositionProgram &program, ProgramStep step) {
   if (!step.sends.empty() || !step.receives.empty())
     program.push_back(std::move(step));
 }
 
-/// Returns an error unless every activation is passed to a later stage and
-/// every gradient to an earlier stage.
+/// Returns an error if an activation is not passed to a later stage, or a
+/// gradient not to an earlier stage. Otherwise returns an empty string.
 std::string MessageInserter::malformed() const {
   for (size_t i = 0; i < transfers.size(); ++i) {
     const Transfer &transfer = transfers[i];
@@ -146,7 +147,8 @@ void MessageInserter::indexActions() {
 
 /// Fills `order` with all actions, sorted by the time at which they start in a
 /// simulation. Then adds the messages to `routes`, in the order of the actions
-/// that produce their values. Returns an error text, or an empty string.
+/// that produce their values. Returns an error text; an empty string if there
+/// is no error.
 std::string MessageInserter::linearise() {
   const Timeline timeline = simulate(table);
   if (!timeline.stuck.empty())
@@ -179,7 +181,9 @@ size_t MessageInserter::consumerOf(const Transfer &transfer, int microbatch) {
 }
 
 /// Appends to `routes` one message for each value that action number `index` of
-/// `position` produces and another pipeline position uses.
+/// `position` produces and another pipeline position uses. Returns an error
+/// text if the receiving stage has no action that uses the value; otherwise an
+/// empty string.
 std::string MessageInserter::addRoutes(int position, size_t index) {
   const Action &action = table.positions[position][index];
   for (size_t t = 0; t < transfers.size(); ++t) {
@@ -198,11 +202,11 @@ std::string MessageInserter::addRoutes(int position, size_t index) {
   return {};
 }
 
-/// Sets Route::posted of each message: the receive is posted `early` actions
+/// Sets Route::posted of each message. The receive is posted `early` actions
 /// before the action that uses the value, but not after the receive of a later
 /// message from the same sender. Thus both pipeline positions (ranks of the
-/// pipeline) post their messages in the same order. Visits the messages from
-/// last to first.
+/// pipeline) post their messages in the same order. The loop visits the
+/// messages from last to first.
 void MessageInserter::postReceives() {
   std::map<std::pair<int, int>, size_t> latest;
   for (size_t i = routes.size(); i-- > 0;) {
@@ -214,8 +218,9 @@ void MessageInserter::postReceives() {
   }
 }
 
-/// Sets Route::released of each message: the action before which the sender
-/// waits until its send is delivered. insertMessages describes the rule.
+/// Sets Route::released of each message: the sender waits before this action
+/// until its send is delivered. insertMessages (PipelineMessages.h) describes
+/// the rule.
 void MessageInserter::releaseSends() {
   std::vector<std::vector<Route *>> ofTransfer(transfers.size());
   for (Route &route : routes)
@@ -232,14 +237,15 @@ void MessageInserter::releaseSends() {
     }
 }
 
-/// Steps that are inserted before an action of a row (action list of a pipeline
-/// position): one Post, which begins sends and receives, then one Wait.
+/// Steps that are inserted before one action of a pipeline position. `posts`
+/// comes first and begins sends and receives. `waits` comes second and waits
+/// for sends and receives that have begun.
 struct StepsBefore {
   ProgramStep posts{ProgramStep::Post}, waits{ProgramStep::Wait};
 };
 
-/// Builds the program of each pipeline position: its actions, with the Post and
-/// Wait steps inserted before them.
+/// Builds the program of each pipeline position from its actions. Inserts the
+/// Post and Wait steps before the actions.
 PipelineProgram MessageInserter::assemble() const {
   std::vector<std::vector<StepsBefore>> before;
   for (const std::vector<Action> &row : table.positions)
@@ -295,8 +301,8 @@ SendPart sendPartOf(std::string_view action) {
 }
 
 /// Returns whether `action` is of the kind (forward, backward or update) of
-/// `transfer`. An update is divided into parts; an update action must also be
-/// part number `part`, which Action stores in the field `microbatch`.
+/// `transfer`. If the kind is Update, the action must also execute part number
+/// `part` of the update. Action stores its part in the field `microbatch`.
 static bool isPart(const Action &action, const Transfer &transfer, int part) {
   return belongsTo(action, transfer.kind) &&
          (transfer.kind != TransferKind::Update || action.microbatch == part);

@@ -51,19 +51,20 @@ struct Transfer {
   int part = 0;
 };
 
-/// Identifies the values that the code of one action, such as B (backward) or
-/// U1 (part 1 of the update), sends to other stages: the kind of their
-/// transfers and, for an update, the number of its part.
+/// Identifies the transfers that carry the results of one action to other
+/// stages. `kind` is the kind of these transfers. `part` is the number of the
+/// update part that the action executes; 0 if `kind` is not Update. For
+/// example, U1 (part 1 of the update) has {Update, 1}.
 struct SendPart {
   TransferKind kind = TransferKind::Forward;
   int part = 0;
 };
 
-/// Returns the kind and part of the values that a function sends. `action` is
-/// the name of the action that the function executes: F (forward), B
-/// (backward), I (input gradient), W (weight gradient), or U0, U1, … (parts of
-/// the update). For example, "U1" gives {Update, 1}. The name of an action that
-/// sends nothing, such as UNSHARD, gives {Forward, 0}.
+/// Returns the kind and part of the values that an action sends to other
+/// stages. `action` is its name: F (forward), B (backward), I (input gradient),
+/// W (weight gradient), or U0, U1, … (parts of the update). For example, "U1"
+/// gives {Update, 1}. The name of an action that sends nothing, such as
+/// UNSHARD, gives {Forward, 0}.
 SendPart sendPartOf(std::string_view action);
 
 /// Returns whether `action` produces the value of `transfer` for the microbatch
@@ -78,9 +79,10 @@ bool uses(const Action &action, const Transfer &transfer);
 /// `transfer`; 0 if `transfer` is of kind Update.
 int microbatchOf(const Action &action, const Transfer &transfer);
 
-/// One end of a message, as its sender or its receiver sees it: the value of
-/// transfer `transfer` in one microbatch. `peer` is the pipeline position at
-/// the other end.
+/// One end of a message: a send in the program of the sender, or a receive in
+/// the program of the receiver. The message carries the value of transfer
+/// `transfer` in one microbatch. `peer` is the pipeline position at the
+/// opposite end.
 struct Message {
   /// Index into PipelineProgram::transfers.
   int transfer = 0;
@@ -93,14 +95,15 @@ struct Message {
 /// One step in the program of a pipeline position:
 ///  - Compute executes `action`;
 ///  - Post begins the sends and receives and does not wait for them;
-///  - Wait blocks until the sends and receives, which an earlier step has
-///    posted, are delivered.
+///  - Wait blocks until its sends and receives are delivered. An earlier Post
+///    step must have begun them.
 struct ProgramStep {
   enum Kind : uint8_t { Compute, Post, Wait };
   Kind kind = Compute;
-  /// The action of a Compute step.
+  /// The action that a Compute step executes. Unused in other steps.
   Action action = {};
-  /// The messages of a Post or Wait step.
+  /// Messages that a Post step begins to send and receive, or that a Wait step
+  /// waits for.
   std::vector<Message> sends = {};
   std::vector<Message> receives = {};
 };
@@ -119,22 +122,25 @@ struct PipelineProgram {
 
 /// Inserts messages for `transfers` into a table that checkSchedule accepts.
 ///
-/// Order: all messages have one global order. It is the order in which a
-/// simulation starts the actions; each action is followed by its sends. From
-/// one pipeline position to another, messages are sent and received in this
-/// order.
+/// Order: all actions and messages have one global order. Actions are in the
+/// order in which a simulation starts them, and each action is followed by its
+/// sends. From one pipeline position to another, messages are sent and received
+/// in this order.
 ///
 /// Places of the messages in the program of a position:
 ///  - A send is posted right after the action that produces the value.
 ///  - A receive is posted `early` actions before the action that uses the
-///    value, so that the message travels while these actions run. It is posted
-///    even earlier if a later message from the same sender is. It is waited for
-///    right before the action that uses the value.
-///  - Usually, a send is waited for before the action that produces the second
-///    next message of its transfer. Then at most two messages of a transfer are
-///    on their way. If in the global order that action comes before the receive
-///    is posted, the wait moves to a later message of the transfer or to the
-///    end.
+///    value, so that the message travels while these actions run. Receives from
+///    one sender are posted in the order of the sends. To keep this order, a
+///    receive may be posted even earlier.
+///  - The program waits for a receive right before the action that uses the
+///    value.
+///  - Each transfer has one message per microbatch. The program usually waits
+///    for the send of message k right before the action that produces message k
+///    + 2. Then at most two messages of a transfer are on their way. Exception:
+///    in the global order, that action may come before the post of the receive.
+///    Then the program waits before the action of a later message that comes
+///    after this post, or at the end of the program.
 ///
 /// Example of a row (+ posted, ? waited for, s send, r receive): s1F0>2 is the
 /// send of value 1F0 to position 2.

@@ -34,17 +34,17 @@ private:
   }
   bool checkPositions();
   void checkOrder();
-  /// Counts an F, B, I or W action. Records a violation if a B (backward) or I
-  /// (input gradient) comes before the F (forward) of the same stage and
-  /// microbatch, or a W (weight gradient) before the F or the I.
+  /// Counts an F (forward), B (backward), I (input gradient) or W (weight
+  /// gradient) action. Records a violation if a B, I or W comes before the F of
+  /// the same stage and microbatch, or a W before the I.
   void note(const Action &action);
   void checkCounts();
   void checkWholeStageActions();
   void checkPeak(const std::vector<int> &bound);
 
   const ActionTable &table;
-  /// Counts of the actions found so far, by stage and microbatch: entry stage *
-  /// numMicrobatches + microbatch.
+  /// Counts of the actions found so far. The entry of a stage and a microbatch
+  /// is seen[stage * numMicrobatches + microbatch].
   std::vector<ActionCounts> seen;
   /// Whether the table has a backward pass.
   bool trains = false;
@@ -52,8 +52,8 @@ private:
 };
 
 /// Checks that all stages and microbatches are in range, and that each action
-/// is on the position (rank of the pipeline) that runs its stage. Returns false
-/// if an action violates this. If so, the other checks must not run.
+/// is on the position (rank of the pipeline) that runs its stage. Returns
+/// whether all actions are valid. If false, the other checks must not run.
 bool ScheduleChecker::checkPositions() {
   if (table.positionOfStage.size() != size_t(table.numStages)) {
     claim("the table places " + std::to_string(table.positionOfStage.size()) +
@@ -134,9 +134,9 @@ void ScheduleChecker::checkCounts() {
 }
 
 /// Checks the order of the actions of a stage that belong to no microbatch:
-/// UNSHARD (all-gather of weights), RESHARD (end of their use), REDUCE_GRAD
-/// (reduction of gradients) and updates. Each is compared with the other
-/// actions of its stage.
+/// UNSHARD (all-gather of weights), RESHARD (end of the use of these weights),
+/// REDUCE_GRAD (reduction of gradients) and updates. For example, the update of
+/// a stage must come after all other actions of the stage.
 void ScheduleChecker::checkWholeStageActions() {
   struct Uses {
     bool any = false, resharded = false, reduced = false, updated = false;
@@ -184,8 +184,8 @@ ScheduleChecker::run(const std::vector<int> &inFlightBound) {
   checkOrder();
   checkCounts();
   checkWholeStageActions();
-  // Even if every action is valid, pipeline positions can wait for each other
-  // in a cycle.
+  // Positions (ranks of the pipeline) can wait for each other in a cycle even
+  // if every action is valid by itself. The simulation finds such cycles.
   if (Timeline timeline = simulate(table); !timeline.stuck.empty())
     claim("the schedule cannot proceed: " + timeline.stuck);
   checkPeak(inFlightBound);

@@ -9,7 +9,8 @@
 namespace pcc::plan {
 namespace {
 
-/// An action with its line and column in the file, both counted from 1.
+/// An action of a schedule file, with its line and column in the file. Both are
+/// counted from 1.
 struct ParsedAction {
   Action action;
   size_t line = 0, column = 0;
@@ -17,13 +18,13 @@ struct ParsedAction {
 
 using ParsedRow = std::vector<ParsedAction>;
 
-/// Returns whether an action is a send or a receive. In ActionKind, these kinds
-/// come after all others.
+/// Returns whether an action of kind `kind` is a send or a receive. ActionKind
+/// lists these kinds after all others.
 bool isMessage(ActionKind kind) { return kind >= ActionKind::SendForward; }
 
-/// Cuts `text` at the first `separator`: returns the part before it and sets
-/// `text` to the part after it. If there is no separator, returns all of `text`
-/// and makes `text` empty.
+/// Splits `text` at the first `separator`. Returns the part before the
+/// separator and sets `text` to the part after it. If there is no separator,
+/// returns all of `text` and makes `text` empty.
 std::string_view takeUntil(std::string_view &text, char separator) {
   const size_t at = text.find(separator);
   std::string_view part = text.substr(0, at);
@@ -45,7 +46,7 @@ std::string printLocation(size_t line, size_t column) {
          ": ";
 }
 
-/// Parses the text of a file into rows of actions.
+/// Parses the text of a schedule file into rows of actions, one row per line.
 class ScheduleText {
 public:
   /// Parses all rows. On failure, returns false and sets `error`.
@@ -59,9 +60,9 @@ private:
   bool readField(std::string_view field, size_t line, size_t column);
 };
 
-/// Parses one field, which is one action or several fused ones, and appends the
-/// actions to the last row. Sends and receives are dropped. On failure, returns
-/// false and sets `error`.
+/// Parses one field and appends its actions to the last row. A field is one
+/// action, or several fused ones such as `(0F1;3B0)OVERLAP_F_B`. Sends and
+/// receives are dropped. On failure, returns false and sets `error`.
 bool ScheduleText::readField(std::string_view field, size_t line,
                              size_t column) {
   constexpr std::string_view fused = ")OVERLAP_F_B";
@@ -146,8 +147,9 @@ std::string count(int number, const std::string &noun,
   return std::to_string(number) + " " + noun + (number == 1 ? "" : plural);
 }
 
-/// Largest accepted product of the numbers of stages and microbatches. Without
-/// a limit, a misprinted number would allocate a huge table.
+/// Largest accepted product of the number of stages and the number of
+/// microbatches. Without a limit, a mistyped number would allocate a huge
+/// table.
 constexpr int64_t mostForwards = 1 << 22;
 
 /// Checks the rows of a schedule file against the sizes that they must have.
@@ -156,8 +158,9 @@ public:
   ShapeCheck(const ScheduleText &text, const ScheduleShape &shape)
       : rows(text.rows), shape(shape), table(tableOf(text.rows)) {}
 
-  /// Returns the table, or the first error. In the table, no stage has both B
-  /// (whole backward) and I (input gradient) actions.
+  /// Checks the file and returns its action table, or the first error. In the
+  /// table, no stage has both B (whole backward) and I (input gradient)
+  /// actions.
   StatusOr<ActionTable> run();
 
 private:
@@ -172,9 +175,9 @@ private:
 };
 
 /// Returns an error in one of three cases: the stage or the microbatch of an
-/// action is out of range; another line runs the stage; or the schedule has no
-/// training, and the action is not an F (forward). Otherwise returns an empty
-/// string.
+/// action is out of range; another line runs the stage; or the action is not an
+/// F (forward), although the schedule is for inference. Otherwise returns an
+/// empty string.
 std::string ShapeCheck::checkAction(int position,
                                     const ParsedAction &placed) const {
   const Action &action = placed.action;
@@ -199,8 +202,8 @@ std::string ShapeCheck::checkAction(int position,
   return {};
 }
 
-/// Returns an error unless all lines run equally many stages. Otherwise returns
-/// an empty string.
+/// Returns an error if two lines run different numbers of stages. Otherwise
+/// returns an empty string.
 std::string ShapeCheck::checkStagesOfLines() const {
   if (table.numStages % shape.numPositions)
     return "the schedule has " + count(table.numStages, "stage") + ", which " +
@@ -226,9 +229,9 @@ bool ShapeCheck::hasGradients() const {
   return false;
 }
 
-/// Returns the first error in the file, or an empty string. Before it calls
-/// checkSchedule, sets the numbers of stages and microbatches in the table to
-/// the expected ones, so that an action that the file lacks is reported.
+/// Returns the first error in the file, or an empty string. If the numbers of
+/// stages and microbatches are prescribed, the table gets these numbers before
+/// checkSchedule runs. Then checkSchedule reports actions that the file lacks.
 std::string ShapeCheck::fault() {
   if (table.numPositions() != shape.numPositions)
     return "the schedule has " + count(table.numPositions(), "line") +
@@ -258,7 +261,8 @@ std::string ShapeCheck::fault() {
 }
 
 /// Replaces each B (whole backward) by an I (input gradient) followed by a W
-/// (weight gradient) if its stage has I and W in another microbatch.
+/// (weight gradient), if the stage of the B has I actions in other
+/// microbatches.
 void separateBackward(ActionTable &table) {
   std::vector<bool> splits(table.numStages);
   for (int stage = 0; stage < table.numStages; ++stage)

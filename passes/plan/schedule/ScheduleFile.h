@@ -8,7 +8,8 @@
 
 namespace pcc::plan {
 
-/// Sizes that the schedule in a file must have.
+/// Numbers of positions, stages and microbatches that the schedule in a file
+/// must have.
 struct ScheduleShape {
   int numPositions = 1;
   /// Number of stages per pipeline position, and number of microbatches. If one

@@ -12,13 +12,13 @@ namespace {
 
 using Row = std::vector<Action>;
 
-/// Parameters from which a generator makes the row (action list) of one
-/// position (rank of the pipeline).
+/// The position (rank of the pipeline) for which a generator makes the row
+/// (action list), and the sizes of the schedule.
 struct PositionView {
   int numPositions, position, virtualStages, numMicrobatches;
 
-  /// Returns the stage that is chunk number `chunk` of the pipeline position (a
-  /// chunk is one of the stages that a position runs). Stages are placed round
+  /// Returns the stage that is chunk number `chunk` of the pipeline position. A
+  /// chunk is one of the stages that a position runs. Stages are placed round
   /// robin on the p positions: stage s is on position s mod p.
   int loopedStage(int chunk) const { return chunk * numPositions + position; }
 };
@@ -30,17 +30,19 @@ Action backward(int stage, int microbatch) {
   return {ActionKind::Backward, stage, microbatch};
 }
 
-/// Order in which a pipeline position of an interleaved schedule runs its pairs
-/// of chunk (stage of the position) and microbatch. A group of p microbatches
-/// passes chunk after chunk before the next group begins. Example for p = 2
-/// positions, v = 2 chunks and m = 4 microbatches, with one column per step:
+/// Order of the steps of a pipeline position in an interleaved schedule. A step
+/// runs one chunk (stage of the position) for one microbatch. A group of p
+/// microbatches passes chunk after chunk before the next group begins. Example
+/// for p = 2 positions, v = 2 chunks and m = 4 microbatches, with one column
+/// per step:
 ///
 ///     chunk        0 0 1 1 0 0 1 1
 ///     microbatch   0 1 0 1 2 3 2 3
 ///
 /// If p does not divide m, the last group is padded with microbatches that do
-/// not exist, and their actions are left out. Leaving them out cannot block
-/// other actions, because only actions of one microbatch depend on each other.
+/// not exist. Actions of these microbatches are left out. This cannot block
+/// other actions, because an action depends only on actions of the same
+/// microbatch.
 struct ChunkOrder {
   explicit ChunkOrder(const PositionView &view) : view(view) {}
 
@@ -129,9 +131,9 @@ Row oneFOneB(const PositionView &view) {
 
 /// Generates the row (action list) of one pipeline position in interleaved
 /// 1F1B. The warm-up is that of Megatron-LM: two F (forward) for each later
-/// position, and, for each chunk (stage of the position) but the last, as many
-/// F as there are positions. Then one F and one B (backward) alternate, and the
-/// remaining B come last.
+/// position, plus p F for each chunk but the last. p is the number of
+/// positions, and a chunk is a stage of the position. Then one F and one B
+/// (backward) alternate. The remaining B come last.
 Row interleaved(const PositionView &view) {
   if (view.virtualStages == 1)
     return oneFOneB(view);
@@ -152,9 +154,9 @@ Row interleaved(const PositionView &view) {
 }
 
 /// Generates the row (action list) of one pipeline position in ZB-H1: 1F1B with
-/// I (input gradient) in place of B (backward). On position r, W (weight
-/// gradient) of a microbatch runs r microbatches after its I. These late W fill
-/// the time in which a position of 1F1B is idle.
+/// I (input gradient) in place of B (backward). On position r, the W (weight
+/// gradient) of a microbatch runs r microbatches after the I of this
+/// microbatch. These late W fill the time in which a position of 1F1B is idle.
 Row zbH1(const PositionView &view) {
   Row row;
   const int m = view.numMicrobatches, stage = view.position;
@@ -180,8 +182,8 @@ Row zbH1(const PositionView &view) {
 
 /// Generates the row (action list) of one pipeline position in ZB-V. The
 /// pattern needs at least 2p - 1 microbatches on p positions. If there are
-/// fewer, `done` counts the missing microbatches as well, but the row leaves
-/// their actions out.
+/// fewer, the pattern is generated with 2p - 1 microbatches, and the actions of
+/// microbatches that do not exist are left out of the row.
 class ZbVRow {
 public:
   explicit ZbVRow(const PositionView &view)
@@ -218,9 +220,10 @@ public:
 private:
   enum Column { F, I, W };
 
-  /// Appends an F (forward), I (input gradient) or W (weight gradient) of stage
-  /// `chunk` of the pipeline position, for the next microbatch. Appends nothing
-  /// if all microbatches have this action.
+  /// Appends the next action of kind `column`: an F (forward), I (input
+  /// gradient) or W (weight gradient) of stage `chunk` of the pipeline
+  /// position. Each call is for the next microbatch. Appends nothing if this
+  /// microbatch does not exist.
   void add(Column column, int chunk) {
     constexpr ActionKind kinds[] = {ActionKind::Forward,
                                     ActionKind::InputGradient,
@@ -232,9 +235,10 @@ private:
 
   const int p, r, m;
   const std::array<int, 2> stages;
-  /// done[column][chunk] is the number of actions so far of kind `column` (F, I
-  /// or W: forward, input gradient, weight gradient) of stage `chunk` of the
-  /// pipeline position. Actions of missing microbatches are counted as well.
+  /// done[column][chunk] is the number of actions so far of kind `column` (F
+  /// forward, I input gradient, W weight gradient) of stage `chunk` of the
+  /// pipeline position. Actions of microbatches that do not exist are counted
+  /// as well.
   std::array<std::array<int, 2>, 3> done{};
   Row row;
 };
@@ -253,7 +257,7 @@ struct Generator {
   int requiredVirtualStages;
 };
 
-/// All generators, in the order of ScheduleKind.
+/// One generator for each ScheduleKind, in the order of this enum.
 constexpr std::array<Generator, 7> generators{{
     {ScheduleKind::ForwardOnly, "forward", forwardOnly, 1, 0},
     {ScheduleKind::Naive, "naive", naive, 1, 0},
@@ -331,10 +335,9 @@ StatusOr<ActionTable> makeSchedule(const ScheduleRequest &request) {
   return table;
 }
 
-// The largest number of forwards in flight on a pipeline position, computed by
-// formulas that hold for the rows of the generators above. A forward is in
-// flight from its F (forward) action to its B (backward) or W (weight gradient)
-// action.
+// Computes the largest number of forwards in flight on a pipeline position, by
+// formulas for the rows of the generators above. A forward is in flight from
+// its F (forward) action to its B (backward) or W (weight gradient) action.
 int inFlightBound(const ScheduleRequest &request, int position) {
   assert(position >= 0 && position < request.numPositions &&
          "no such position");

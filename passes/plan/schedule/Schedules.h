@@ -9,15 +9,15 @@
 namespace pcc::plan {
 
 /// Kinds of schedules for p positions (ranks of the pipeline), v stages per
-/// position (called chunks) and m microbatches. The pictures have p = 3, v = 1
-/// and m = 4. They show one position per row and time from left to right,
-/// without idle slots. F0 is the forward action of microbatch 0, B0 its
+/// position (called chunks) and m microbatches. The pictures of the kinds have
+/// p = 3, v = 1 and m = 4. They show one position per row and time from left to
+/// right, without idle time. F0 is the forward action of microbatch 0, B0 its
 /// backward action.
 enum class ScheduleKind : uint8_t {
   /// Inference: F0 F1 F2 F3 (forward actions of microbatches 0 to 3) on every
-  /// pipeline position. If each of the p positions runs several stages
-  /// (chunks), microbatches go through a position in groups of p: a group
-  /// passes the first chunk, then the second one, and so on.
+  /// pipeline position. A position may run several stages (chunks). Then it
+  /// runs the first chunk for a group of p microbatches (p positions), then the
+  /// second chunk for this group, and so on. The next group follows.
   ForwardOnly,
   /// Each microbatch passes all stages forward and then backward before the
   /// next microbatch begins.
@@ -31,9 +31,9 @@ enum class ScheduleKind : uint8_t {
   ///   F0 F1 B0 F2 B1 F3 B2 B3
   ///   F0 B0 F1 B1 F2 B2 F3 B3
   OneFOneB,
-  /// 1F1B with v stages (chunks) on each pipeline position. A position is idle
-  /// for 1/v of the time for which it is idle in 1F1B with one stage per
-  /// position (Megatron-LM, Narayanan et al. 2021).
+  /// 1F1B with v stages (chunks) on each pipeline position. The idle time of a
+  /// position is 1/v of its idle time in 1F1B with one stage per position
+  /// (Megatron-LM, Narayanan et al. 2021).
   Interleaved,
   /// Zero bubble ZB-H1: the backward action is split into I (input gradient)
   /// and W (weight gradient), and W fills the idle time (Qi et al. 2023). Each
@@ -43,8 +43,8 @@ enum class ScheduleKind : uint8_t {
   ///   F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3
   ZbH1,
   /// Zero bubble ZB-V (Qi et al. 2023): each of the p pipeline positions runs
-  /// two stages. Position r runs stages r and 2p - 1 - r, so the stages go down
-  /// the positions and up again, like a V.
+  /// two stages. Position r runs stages r and 2p - 1 - r. In the order of the
+  /// stages, the positions are 0, 1, …, p-1, p-1, …, 0, like a V.
   ZbV,
 };
 
@@ -64,7 +64,7 @@ bool splitsBackward(ScheduleKind kind);
 /// this kind has if `--virtual-stages` is not given.
 int defaultVirtualStages(ScheduleKind kind);
 
-/// Parameters that makeSchedule turns into an action table.
+/// Kind and sizes of the schedule that makeSchedule generates.
 struct ScheduleRequest {
   ScheduleKind kind = ScheduleKind::OneFOneB;
   int numPositions = 1;
@@ -73,18 +73,18 @@ struct ScheduleRequest {
   int numMicrobatches = 1;
 };
 
-/// Returns the table of the requested schedule. It has only F (forward), B
-/// (backward), I (input gradient) and W (weight gradient) actions, no updates
-/// and no UNSHARD (all-gather of weights). If the request is invalid, `error`
-/// of the result is that of `scheduleError`.
+/// Returns the action table of the requested schedule. It has only F (forward),
+/// B (backward), I (input gradient) and W (weight gradient) actions. Updates
+/// and UNSHARD (all-gather of weights) are inserted later. If the request is
+/// invalid, returns the error of `scheduleError`.
 StatusOr<ActionTable> makeSchedule(const ScheduleRequest &request);
 
-/// Returns why a request is invalid; an empty string if it is valid.
+/// Returns the reason why a request is invalid; an empty string if it is valid.
 std::string scheduleError(const ScheduleRequest &request);
 
 /// Returns, by stage, the position (rank of the pipeline) that runs it: stage
-/// mod p for p positions. For ZbV, the stages go down and up again: 0, 1, …,
-/// p-1, p-1, …, 0. `request` must be valid.
+/// mod p for p positions. For ZbV, the positions in the order of the stages are
+/// 0, 1, …, p-1, p-1, …, 0. `request` must be valid.
 std::vector<int> positionsOfStages(const ScheduleRequest &request);
 
 /// Returns how many forwards may be in flight at once on `position` (rank of
@@ -100,9 +100,9 @@ int inFlightBound(const ScheduleRequest &request, int position);
 /// pipeline).
 void insertUnshards(ActionTable &table, const std::vector<int> &stages);
 
-/// Part number `part` of the update of a stage. An update has several parts if
-/// the stages exchange values during the update, such as the norm of all
-/// gradients.
+/// One part of the optimizer update of a stage, as an action of the schedule.
+/// An update has several parts if the stages exchange values during the update,
+/// such as the norm of all gradients.
 struct StageUpdate {
   int stage;
   int part;

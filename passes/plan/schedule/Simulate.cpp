@@ -48,14 +48,14 @@ public:
   Timeline run();
 
 private:
-  /// Returns the time at which stage `to` has a result that stage `from` has
-  /// computed at time `end`.
+  /// Returns the time at which the result of stage `from` is available at stage
+  /// `to`. `end` is the time at which stage `from` has computed the result.
   double arrival(double end, int from, int to) const;
   double ready(const Action &action);
   double readyToUpdate(int part);
   bool advance(int position);
-  /// Returns a description of the first input that `action` waits for, for
-  /// messages.
+  /// Returns a text for error messages: the first input of `action` that is not
+  /// available.
   std::string missing(const Action &action);
 
   const ActionTable &table;
@@ -97,8 +97,9 @@ double Simulation::ready(const Action &action) {
 }
 
 /// Returns the time at which all update actions with a part below `part` have
-/// ended, on all pipeline positions; `never` if one of them has not run yet. A
-/// part of an update may use values that any stage sends in an earlier part.
+/// ended, on all pipeline positions. Returns `never` if one of them has not run
+/// yet. Part `part` of an update may use values that any stage sends in an
+/// earlier part.
 double Simulation::readyToUpdate(int part) {
   double latest = 0;
   for (int position = 0; position < table.numPositions(); ++position) {
@@ -149,9 +150,9 @@ std::string Simulation::missing(const Action &action) {
          print({ActionKind::Forward, own ? stage : stage + 1, mb});
 }
 
-/// Advances all positions (ranks of the pipeline) in turn until none of them
-/// can run an action. A position that has then not run all of its actions waits
-/// forever.
+/// Calls `advance` for all positions (ranks of the pipeline) in turn until none
+/// of them can run an action. A position with actions that have not run then
+/// waits forever.
 Timeline Simulation::run() {
   for (bool moved = true; moved;) {
     moved = false;
@@ -181,8 +182,8 @@ int change(ActionKind kind) {
                                                                             : 0;
 }
 
-/// Returns whether the table has a backward pass. If not, no activations are
-/// kept in memory.
+/// Returns whether the table has a backward pass. Without a backward pass, no
+/// activations are kept in memory.
 bool hasBackward(const ActionTable &table) {
   for (const std::vector<Action> &row : table.positions)
     for (const Action &action : row)

@@ -14,14 +14,14 @@ using runtime::TimedAction;
 using runtime::Timeline;
 
 /// Prices of a simulation, in seconds. By default an F (forward), I (input
-/// gradient) or W (weight gradient) takes 1 / v and a B (whole backward) 2 / v,
-/// where v is the number of stages per position (rank of the pipeline). By
-/// default transfers take no time.
+/// gradient) or W (weight gradient) takes 1 / v seconds and a B (whole
+/// backward) takes 2 / v seconds. v is the number of stages per position (rank
+/// of the pipeline). By default transfers take no time.
 struct ActionCosts {
-  /// Seconds that an action takes. If the function is empty, an action F
-  /// (forward), I (input gradient) or W (weight gradient) takes 1 / v and a B
-  /// (whole backward) 2 / v, where v is the number of stages per pipeline
-  /// position.
+  /// Seconds that an action takes. If the function is empty, an F (forward), I
+  /// (input gradient) or W (weight gradient) takes 1 / v seconds and a B (whole
+  /// backward) takes 2 / v seconds. v is the number of stages per pipeline
+  /// position. All other actions take no time.
   std::function<double(const Action &)> seconds;
   /// Seconds that a result travels from stage `fromStage` to stage `toStage`,
   /// if the two stages run on different pipeline positions. Both positions can

@@ -13,25 +13,26 @@ namespace {
 /// Time of an event that has not happened yet.
 constexpr double never = std::numeric_limits<double>::infinity();
 
-/// Times of a message: its send is posted, its receive is posted, it arrives.
+/// Times of one message: `sent` when its send is posted, `expected` when its
+/// receive is posted, `arrived` when it arrives.
 struct Delivery {
   double sent = never, expected = never, arrived = never;
 };
 
 /// All messages from one pipeline position to another. `posted` lists the sends
 /// in the order in which they are posted. `next` is the index of the first
-/// message that has not departed. `free` is the time at which the message
-/// before it has arrived.
+/// message that has not departed. `free` is the arrival time of the message
+/// before `next`.
 struct Lane {
   std::vector<Message> posted;
   size_t next = 0;
   double free = 0;
 };
 
-/// Executes a program. Invariant: position p (rank of the pipeline) has
-/// executed its first at[p] steps and is free from time free[p] on. Each lane
-/// (messages from one position to another) has delivered its first `next`
-/// messages.
+/// Executes a program with its messages. Invariant: position p (rank of the
+/// pipeline) has executed its first at[p] steps and is free from time free[p]
+/// on. Each lane (messages from one position to another) has delivered its
+/// first `next` messages.
 class MessageSimulation {
 public:
   MessageSimulation(const PipelineProgram &program, const ActionCosts &costs)
@@ -45,15 +46,15 @@ public:
 
 private:
   bool advance(int position);
-  /// Executes an action of a position (rank of the pipeline): moves the current
-  /// time of the position to the end of the action.
+  /// Executes an action of a position (rank of the pipeline) and advances the
+  /// current time of the position to the end of the action.
   void compute(int position, const Action &action);
   /// Posts the sends and receives of a step at the current time of the pipeline
   /// position.
   void post(int position, const ProgramStep &step);
-  /// Executes a wait if the arrival times of all its messages are known, and
-  /// returns true: the position (rank of the pipeline) continues at the latest
-  /// of these times. Otherwise returns false.
+  /// Executes a wait if the arrival times of all its messages are known. The
+  /// position (rank of the pipeline) continues at the latest of these times,
+  /// and the result is true. Otherwise the result is false.
   bool await(int position, const ProgramStep &step);
   bool travel(int from, int to, Lane &lane);
   void show(const Message &message, int position, bool isSend, double start);
@@ -67,8 +68,8 @@ private:
   const ActionCosts &costs;
   std::vector<size_t> at;
   std::vector<double> free;
-  /// Lanes (messages from one pipeline position to another) by the pair of
-  /// sending and receiving position.
+  /// For each pair (sending pipeline position, receiving position): the lane,
+  /// which is the list of all messages from the first to the second.
   std::map<std::pair<int, int>, Lane> lanes;
   std::map<std::pair<int, int>, Delivery> deliveries;
   Timeline timeline;
@@ -119,8 +120,9 @@ bool MessageSimulation::advance(int position) {
   return at[position] != before;
 }
 
-/// Adds the send or the receive of a message, which travels from `start` on, to
-/// the timeline of `position` (rank of the pipeline).
+/// Adds a message to the row of `position` (rank of the pipeline) in the
+/// timeline, as a send if `isSend` is true, otherwise as a receive. The message
+/// departs at time `start`.
 void MessageSimulation::show(const Message &message, int position, bool isSend,
                              double start) {
   const Transfer &transfer = program.transfers[message.transfer];
@@ -177,8 +179,8 @@ void MessageSimulation::explainStuck() {
   }
 }
 
-/// Advances the pipeline positions and the lanes (messages from one position to
-/// another) in turn until none makes progress.
+/// Advances all pipeline positions and all lanes (messages from one position to
+/// another) in turn, until no step is executed and no message is delivered.
 Timeline MessageSimulation::run() {
   for (bool moved = true; moved;) {
     moved = false;

@@ -11,13 +11,14 @@ namespace pcc::plan {
 /// Simulates a program with its messages. Each pipeline position runs its steps
 /// in order and blocks at a wait until the messages of the wait have arrived.
 ///
-/// A message departs when three conditions hold: the sender has posted it, the
-/// receiver has posted it, and the previous message from this sender to this
-/// receiver has arrived. It travels for `costs.transferSeconds`.
+/// A message departs when three conditions hold: the sender has posted the
+/// send, the receiver has posted the receive, and the previous message from
+/// this sender to this receiver has arrived. The message arrives
+/// `costs.transferSeconds` later.
 ///
-/// The result has the actions of each position and, in `messages`, its sends
-/// and receives while they travel. If positions wait forever, `stuck` names the
-/// messages that never arrive.
+/// The result has the start and end of each action, by position. `messages` of
+/// the result has the departure and arrival of each send and receive. If
+/// positions wait forever, `stuck` names the messages that never arrive.
 Timeline simulateMessages(const PipelineProgram &program,
                           const ActionCosts &costs = {});
 

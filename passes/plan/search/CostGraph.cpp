@@ -50,8 +50,9 @@ Cost CostGraph::evaluate(const std::vector<uint32_t> &values) const {
 }
 
 namespace {
-/// Enumerates the sets of forms (shardings) of a shared value that may be made,
-/// with the least cost of making each set. addSharedValue explains the sets.
+/// Enumerates sets of forms (shardings) of a shared value, and computes the
+/// least cost of making each set. addSharedValue describes the use of these
+/// sets.
 class KeptForms {
 public:
   KeptForms(const SharedValue &value, const Cost &bound)
@@ -65,9 +66,9 @@ public:
     }
   }
 
-  /// Fills `made` and `costs` with the sets, smaller sets first. Among sets of
-  /// equal cost the elimination prefers the first one, so no form is made
-  /// without need.
+  /// Fills `made` and `costs` with the sets, smaller sets first. If two sets
+  /// lead to equal cost, the elimination chooses the first one. Therefore no
+  /// form is made without need.
   void enumerate(size_t maxValues) {
     for (uint32_t from : produced)
       add({from}, {});
@@ -87,8 +88,9 @@ public:
     }
   }
 
-  /// The sets of forms. The first form of a set is the one that the producer
-  /// makes; `costs` holds, for each set, the cost of making the other forms.
+  /// `made` lists the sets of forms (shardings). The first form of a set is the
+  /// one that the producer makes. `costs` holds, for each set, the cost of
+  /// making all its other forms.
   std::vector<std::vector<uint32_t>> made;
   std::vector<Cost> costs;
 
@@ -109,9 +111,10 @@ private:
 
   /// Returns whether adding `form` (a sharding) to a set of existing forms can
   /// reduce the total cost. prices[f] is the cost of making form f from the
-  /// set. Each user is assumed to need the form for which `form` saves it the
-  /// most. If these savings of all users add up to more than the cost of making
-  /// `form`, returns true.
+  /// set. If `form` is added, a user can make the form that it needs from
+  /// `form` instead. The saving of a user is the largest such reduction over
+  /// all forms that it can need. Returns true if the savings of all users add
+  /// up to more than the cost of making `form`.
   bool isUseful(uint32_t form, const std::map<uint32_t, Cost> &prices) const {
     Cost saved;
     for (const std::vector<uint32_t> &forms : wantedBy) {
@@ -128,8 +131,8 @@ private:
   }
 
   /// Adds all sets that consist of the set made[index] and one more form
-  /// (sharding). A set that is reached from several smaller sets gets the least
-  /// of its costs.
+  /// (sharding). A set may be found from several smaller sets. Then its cost is
+  /// the least of the costs found.
   void extend(size_t index) {
     std::map<uint32_t, Cost> prices;
     for (uint32_t form : wanted)
@@ -153,13 +156,13 @@ private:
 
   const SharedValue &value;
   const Cost &bound;
-  /// Forms (shardings) that the producer can produce, and forms that some user
-  /// can need.
+  /// `produced`: forms (shardings) in which the producer can make the value.
+  /// `wanted`: forms that some user can need.
   std::set<uint32_t> produced;
   std::set<uint32_t> wanted;
   /// For each user: the forms (shardings) that the user can need, each once.
   std::vector<std::vector<uint32_t>> wantedBy;
-  /// Index in `made` of each set with two or more forms.
+  /// Index in `made` of each set of two or more forms (shardings).
   std::map<std::vector<uint32_t>, size_t> indexOf;
 };
 } // namespace

@@ -24,7 +24,7 @@ namespace pcc::plan {
 /// compared by penalty first; if it is equal, by seconds, then by bytes, then
 /// by calls, then by memory. Thus a penalty outweighs any number of seconds.
 struct Cost {
-  /// Number of broken rules, with weights; infinite if the choice is forbidden.
+  /// Weighted number of broken rules; infinite if the choice is forbidden.
   double penalty = 0;
   /// Bytes that a rank receives.
   double bytes = 0;
@@ -107,9 +107,9 @@ public:
   Variable addVariable(std::vector<Cost> unary);
 
   /// Adds `table`, in the layout of Pair::table, to the pairwise costs of `a`
-  /// and `b`. If the two variables have costs already, in this or the other
-  /// order, the new costs are added to them. If a == b, the diagonal of the
-  /// table is added to the unary costs of `a`.
+  /// and `b`. If the graph has costs for (a, b) or (b, a) already, the new
+  /// costs are added to them. If a == b, the diagonal of the table is added to
+  /// the unary costs of `a`.
   void addPair(Variable a, Variable b, const std::vector<Cost> &table);
 
   /// Calls addPair with a table in which `cost(i, j)` is the cost of a = i and
@@ -129,7 +129,8 @@ public:
   const std::vector<Cost> &unary(Variable variable) const {
     return unaries[variable];
   }
-  /// Returns all pairs, each once and with a != b.
+  /// Returns all pairs of variables with pairwise costs. Each pair is listed
+  /// once, and a != b.
   const std::vector<Pair> &pairs() const { return allPairs; }
 
   /// Returns the total cost if each variable v has the value values[v].
@@ -138,8 +139,8 @@ public:
 private:
   std::vector<std::vector<Cost>> unaries;
   std::vector<Pair> allPairs;
-  /// By pair of variables, the one with the lower number first: index of the
-  /// pair in `allPairs`.
+  /// Index in `allPairs` of each pair of variables. In the key, the variable
+  /// with the lower number comes first.
   std::map<std::pair<Variable, Variable>, size_t> pairIndex;
 };
 
@@ -161,33 +162,34 @@ struct SharedValue {
     std::vector<uint32_t> wantedForm;
   };
   std::vector<User> users;
-  /// reform[from][to] is the cost of making form `to` from form `from`; zero if
-  /// both are equal.
+  /// reform[from][to] is the cost of making form (sharding) `to` from form
+  /// `from`; zero if both are equal.
   std::vector<std::vector<Cost>> reform;
 };
 
 /// Result of addSharedValue.
 struct SharedForms {
-  /// Whether addSharedValue has added an auxiliary variable to the graph.
+  /// Whether addSharedValue has added an auxiliary variable to the graph. False
+  /// if the value has at most one user, because no variable is needed then.
   bool hasVariable = false;
   /// The auxiliary variable.
   Variable variable = 0;
   /// For each value of the auxiliary variable: the list of the forms
-  /// (shardings) that exist. The first one is the form that the producer makes;
-  /// the others ascend.
+  /// (shardings) that are made. The first one is the form that the producer
+  /// makes. The further forms are in ascending order.
   std::vector<std::vector<uint32_t>> made;
 };
 
-/// Adds the cost of a shared value (a tensor with several readers) to the
-/// graph.
+/// Adds the cost of a shared value (a tensor with several users) to the graph.
 ///
 /// Pairwise costs of the producer with each user would count a reshard to one
 /// form (sharding) once per user, although users can share the result.
-/// Therefore an auxiliary variable is added. Each of its values stands for a
-/// set of forms that are made: the form of the producer, and further forms,
-/// each made from the cheapest form that exists before. The cost of the value
-/// is the cost of making the set. A user reads its form from the set, or makes
-/// it from the cheapest form of the set.
+/// Therefore an auxiliary variable is added. Each value of this variable stands
+/// for a set of forms that are made: the form of the producer, and further
+/// forms. Each further form is made from the cheapest form that exists before.
+/// The unary cost is the cost of making the whole set. A user reads its form
+/// from the set. If the set lacks the form, the user makes it from the cheapest
+/// form of the set.
 ///
 /// The graph stays sparse: the auxiliary variable is paired with the producer
 /// and with each user. If there is a single user, no variable is added, but one

@@ -10,10 +10,10 @@ using namespace pcc;
 using plan::Savings;
 
 namespace {
-/// Chooses weights for one pipeline position (rank of the pipeline) after
-/// another. Invariant: needs[p] is the original need of position p in bytes
-/// minus the bytes that all chosen weights save there; negative if they save
-/// more.
+/// Chooses the weights to divide, for one pipeline position (rank of the
+/// pipeline) after another. Invariant: needs[p] is the number of bytes that
+/// position p must still save: its original need minus the savings of all
+/// chosen weights. It is negative if they save more.
 class WeightChooser {
 public:
   WeightChooser(const std::vector<Savings> &weights, std::vector<int64_t> needs)
@@ -35,12 +35,12 @@ public:
   }
 
 private:
-  /// Returns weights that together save at least what `position` (rank of the
-  /// pipeline) still needs, and little more. Visits the weights from large to
-  /// small. A weight that does not cover the rest of the need is taken. A
-  /// weight that covers it completes a candidate; the search then goes on
-  /// without this weight for a smaller candidate. If all weights are not
-  /// enough, returns all of them.
+  /// Returns weights that together save at least the bytes that `position`
+  /// (rank of the pipeline) still needs, and little more. Visits the weights
+  /// from large to small. A weight that is too small for the rest of the need
+  /// is added to `taken`. A weight that is large enough completes a candidate.
+  /// The search then continues without this weight for a candidate with fewer
+  /// bytes. If all weights together are not enough, returns all of them.
   std::vector<size_t> coverOf(size_t position) const {
     std::vector<size_t> order, taken, best;
     for (size_t i = 0; i < weights.size(); ++i)
@@ -64,9 +64,8 @@ private:
     return best.empty() && needs[position] > 0 ? taken : best;
   }
 
-  /// Returns whether the weight can be left out. This holds if, at every
-  /// pipeline position at which the weight saves bytes, the other chosen
-  /// weights save enough.
+  /// Returns whether a chosen weight can be removed: at every pipeline position
+  /// at which it saves bytes, the remaining chosen weights save enough.
   bool isSpare(size_t weight) const {
     for (size_t position = 0; position < needs.size(); ++position)
       if (weights[weight][position] > 0 &&
@@ -75,7 +74,8 @@ private:
     return true;
   }
 
-  /// Adds a weight to the chosen ones if `takes` is true; otherwise removes it.
+  /// Adds a weight to the chosen weights if `takes` is true. Otherwise removes
+  /// the weight from them.
   void take(size_t weight, bool takes) {
     isChosen[weight] = takes;
     for (size_t position = 0; position < needs.size(); ++position)

@@ -14,16 +14,16 @@
 
 namespace pcc::plan {
 
-/// Bytes that a rank saves if one weight is stored divided among ranks, by
-/// pipeline position (rank of the pipeline). To use the weight, the rank
-/// gathers it and receives as many bytes.
+/// For each pipeline position (rank of the pipeline): bytes that a rank saves
+/// if one weight is stored divided among ranks. To use the weight, the rank
+/// gathers it and receives as many bytes as it saves.
 using Savings = std::vector<int64_t>;
 
 /// Chooses the weights that are stored divided among ranks, so that a rank at
 /// pipeline position p saves at least needs[p] bytes, and little more. If all
-/// weights together save less at a position, all that help there are chosen.
-/// weights[i][p] is the number of bytes that weight i saves at position p.
-/// Returns ascending indices into `weights`.
+/// weights together save fewer bytes at a position, chooses every weight that
+/// saves bytes there. weights[i][p] is the number of bytes that weight i saves
+/// at position p. Returns ascending indices into `weights`.
 ///
 /// With one position, the chosen weights save at most twice the fewest possible
 /// bytes (greedy heuristic for the minimum knapsack problem; Csirik et al.

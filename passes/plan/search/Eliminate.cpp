@@ -29,9 +29,8 @@ struct EliminatedVariable {
 /// reverse order.
 ///
 /// Invariant: consider the sum of all remaining tables and unary costs as a
-/// function of the remaining variables. It equals the cost of the original
-/// graph if the eliminated variables have their best values, except for a
-/// constant.
+/// function of the remaining variables. Up to a constant, it equals the cost of
+/// the original graph in which the eliminated variables have their best values.
 ///
 /// Values are renumbered: value i of variable v stands for value values[v][i]
 /// of the graph. Values that are forbidden or cannot be below the bound are
@@ -44,35 +43,37 @@ public:
 private:
   using Weight = int64_t;
 
-  /// A table that `eliminate` reads while it runs through all values of a
-  /// variable v and of its neighbours (variables in the same tables), and the
-  /// current place in this table.
+  /// Cursor in one table over a variable v and some of its neighbours
+  /// (variables in the same tables). `eliminate` moves the cursor through all
+  /// values of v and of the neighbours. `offset` is the index of the current
+  /// entry.
   struct TableOperand {
     const Cost *costs;
     size_t offset;
-    /// `step` is the distance of two entries of the table for successive values
-    /// of v. strides[k] is the distance for successive values of neighbour k.
+    /// Differences of indices in the table. `step` is the difference for
+    /// successive values of v. strides[k] is the difference for successive
+    /// values of neighbour k; 0 if neighbour k is not a variable of the table.
     size_t step;
     std::vector<size_t> strides;
   };
 
   size_t size(Variable v) const { return unary[v].size(); }
-  /// Returns the logarithm of the number of values of `v`. It is a fixed-point
-  /// number, so that sums of logarithms do not depend on their order.
+  /// Returns the logarithm of the number of values of `v`, as a fixed-point
+  /// number. The size of a table is a product, so its logarithm is a sum. A sum
+  /// of fixed-point numbers does not depend on their order.
   Weight logSize(Variable v) const {
     return std::llround(std::log2(static_cast<double>(size(v))) * (1 << 20));
   }
   void keepCheap(const Cost &bound);
   std::vector<std::vector<Cost>> leastCosts() const;
   void addTable(Table table);
-  /// Empties the table with this index and removes the index from `tablesOf`.
+  /// Empties the table number `index` and removes `index` from `tablesOf`.
   void removeTable(size_t index);
-  /// Makes two variables neighbours. In `weights` and `queue`, updates the
-  /// sizes of the tables that the elimination of each of them would make.
+  /// Makes two variables neighbours: a table contains both. Updates `weights`
+  /// and `queue`, because eliminating either of them then makes a larger table.
   void connect(Variable a, Variable b);
-  /// Removes a variable from the graph. In `weights` and `queue`, updates the
-  /// sizes of the tables that the elimination of its former neighbours would
-  /// make.
+  /// Removes a variable from the graph. Updates `weights` and `queue`, because
+  /// eliminating one of its former neighbours then makes a smaller table.
   void disconnect(Variable v);
   std::vector<TableOperand>
   operandsOf(Variable v, const std::vector<Variable> &scope) const;
@@ -85,8 +86,8 @@ private:
   /// Returns the remaining variable with the most neighbours (variables in the
   /// same tables).
   Variable busiest() const;
-  /// Returns the number of entries of a table over the variables in `scope`;
-  /// 1e15 if it is larger than that.
+  /// Returns the number of entries of a table over the variables in `scope`,
+  /// but at most 1e15.
   size_t entries(const std::set<Variable> &scope) const;
   /// Decides the values of all variables, in the reverse order of their
   /// elimination.
@@ -95,8 +96,8 @@ private:
 
   const CostGraph &graph;
   const size_t tableLimit;
-  /// For each variable: its remaining values, as numbers of the graph, and
-  /// their unary costs.
+  /// For each variable: `values` lists its remaining values, by their numbers
+  /// in the graph, and `unary` lists their unary costs.
   std::vector<std::vector<uint32_t>> values;
   std::vector<std::vector<Cost>> unary;
   std::vector<Table> tables;
@@ -114,13 +115,15 @@ private:
   std::vector<EliminatedVariable> decisions;
   std::vector<Variable> frozen;
   size_t largestTable = 1;
-  /// False if it is known that no assignment costs less than the bound.
+  /// Whether an assignment below the bound may exist. False if some variable
+  /// has no value left.
   bool isPossible = true;
 };
 
-/// Returns, by variable and remaining value, a lower bound for the cost of
-/// every assignment with this value: the unary cost of the value, plus the
-/// least cost of each pair that contains it.
+/// Returns a lower bound for each variable and each of its remaining values.
+/// Every assignment with this value costs at least as much. The bound is the
+/// unary cost of the value plus, for each pair with the variable, the least
+/// pairwise cost for the value.
 std::vector<std::vector<Cost>> Eliminator::leastCosts() const {
   std::vector<std::vector<Cost>> least;
   for (Variable v = 0; v < values.size(); ++v) {
@@ -146,9 +149,9 @@ std::vector<std::vector<Cost>> Eliminator::leastCosts() const {
   return least;
 }
 
-/// Drops the values with which every assignment is known to cost `bound` or
-/// more. Repeats this until no value is dropped, because a dropped value can
-/// raise the lower bounds of values of other variables.
+/// Drops a value if a lower bound proves that every assignment with it costs
+/// `bound` or more. Repeats this until no value is dropped, because a dropped
+/// value can raise the lower bounds of values of other variables.
 void Eliminator::keepCheap(const Cost &bound) {
   for (bool changed = !bound.isForbidden(); changed;) {
     changed = false;
@@ -196,8 +199,8 @@ Eliminator::Eliminator(const CostGraph &graph, size_t tableLimit,
     queue.insert({0, v});
   for (const CostGraph::Pair &pair : graph.pairs()) {
     Table table;
-    // A variable with a single value does not vary, so it is left out of the
-    // scope.
+    // A variable with a single remaining value is a constant, so it is left out
+    // of the scope (list of variables) of the table.
     for (Variable v : {pair.a, pair.b})
       if (size(v) > 1)
         table.scope.push_back(v);
@@ -209,10 +212,10 @@ Eliminator::Eliminator(const CostGraph &graph, size_t tableLimit,
   }
 }
 
-/// Adds the costs of a table to the sum. A table over one variable is added to
-/// the unary costs of that variable. If another table has the same scope (list
-/// of variables), the costs are added to that table. A table over no variable
-/// is a constant and is dropped.
+/// Adds a table to the sum of costs. If the table is over one variable, its
+/// costs are added to the unary costs of that variable. If another table has
+/// the same scope (list of variables), the costs are added to that table. A
+/// table over no variable is a constant and is dropped.
 void Eliminator::addTable(Table table) {
   if (table.scope.empty())
     return;
@@ -271,9 +274,9 @@ size_t Eliminator::entries(const std::set<Variable> &scope) const {
   return product > 1e15 ? size_t(1e15) : static_cast<size_t>(product);
 }
 
-/// Returns one TableOperand for each table over `v`. It points to the entry in
-/// which all variables have their first value. `scope` holds the neighbours of
-/// `v`, ascending.
+/// Returns one cursor for each table over `v`. At first, each cursor is at the
+/// entry in which all variables have their first value. `scope` lists the
+/// neighbours of `v` (variables in the same tables) in ascending order.
 std::vector<Eliminator::TableOperand>
 Eliminator::operandsOf(Variable v, const std::vector<Variable> &scope) const {
   std::vector<TableOperand> operands;
@@ -298,9 +301,9 @@ Eliminator::operandsOf(Variable v, const std::vector<Variable> &scope) const {
 
 /// Replaces `v` and all tables over it by one table over its neighbours
 /// (variables in the same tables). For each combination of values of the
-/// neighbours, the new table holds the minimum over the values of `v`. `at`
-/// holds the current combination and counts through all of them like an
-/// odometer; the offsets of the operands follow it.
+/// neighbours, the new table holds the minimum over the values of `v`. `at` is
+/// the current combination. It counts through all combinations like an
+/// odometer, and the offsets of the operands are updated with it.
 void Eliminator::eliminate(Variable v) {
   EliminatedVariable decision{
       v, {neighbours[v].begin(), neighbours[v].end()}, {}};
@@ -352,8 +355,7 @@ Variable Eliminator::busiest() const {
 }
 
 /// Fixes `v` to a locally best value. The cost of a value is its unary cost
-/// plus, for each table over `v`, the least entry that the table has for the
-/// value.
+/// plus, for each table over `v`, the least entry of the table for this value.
 void Eliminator::freeze(Variable v) {
   uint32_t best = 0;
   Cost least;
@@ -452,9 +454,9 @@ void Eliminator::improve(Assignment &assignment) const {
   }
 }
 
-/// Eliminates the variable with the smallest table, again and again, until no
-/// variable is left. If even the smallest table exceeds the limit, freezes the
-/// variable with the most neighbours instead.
+/// Repeatedly eliminates the variable whose elimination makes the smallest
+/// table, until no variable is left. If even this table exceeds the limit,
+/// freezes (fixes to one value) the variable with the most neighbours instead.
 Assignment Eliminator::run() {
   if (!isPossible)
     return {{}, Cost::forbidden(), true, {}, 0};

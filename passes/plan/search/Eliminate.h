@@ -20,10 +20,12 @@ struct Assignment {
   std::vector<uint32_t> values;
   Cost cost;
   /// Whether it is proven that no assignment is cheaper. False only if
-  /// variables were frozen; see `frozen`.
+  /// variables were frozen (fixed to one value before they could be
+  /// eliminated).
   bool exact = true;
-  /// Variables that were fixed to a locally best value, because the table of
-  /// every remaining variable would have been larger than the limit.
+  /// Variables that were fixed to a locally best value before they could be
+  /// eliminated. This happens if the table of every remaining variable would be
+  /// larger than the limit.
   std::vector<Variable> frozen;
   /// Number of entries of the largest table that was made; a measure of the
   /// treewidth of the graph.

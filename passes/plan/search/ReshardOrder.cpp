@@ -9,9 +9,10 @@
 using namespace pcc;
 using plan::ReshardOrder;
 
-/// Returns the order that makes the forms in the given sequence, each from the
-/// cheapest source, with its cost. `exists` lists the sources, as row indices
-/// of `reform`: 0 is the value itself, and i + 1 is form i.
+/// Returns the order that makes the forms (shardings) in the given sequence,
+/// with its cost. Each form is made from the cheapest source. `exists` lists
+/// the sources, as row indices of `reform`: 0 is the value itself, and i + 1 is
+/// form i.
 static ReshardOrder
 priceOrder(const std::vector<std::vector<plan::Cost>> &reform,
            const std::vector<size_t> &sequence) {

@@ -8,7 +8,8 @@
 namespace pcc::plan {
 
 /// Order in which a value is changed to the forms (shardings) that its users
-/// need. Each form is made from the cheapest form that exists by then.
+/// need. Each form is made from the cheapest form that is available at that
+/// time.
 struct ReshardOrder {
   struct FormStep {
     size_t form;   ///< index of the form, among the wanted ones

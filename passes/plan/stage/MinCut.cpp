@@ -13,8 +13,8 @@ void MinCut::addEdge(size_t from, size_t to, double capacity) {
   edgesOf[from].push_back(edges.size());
   edges.push_back({to, capacity});
   edgesOf[to].push_back(edges.size());
-  // The reverse edge has no capacity. Flow along it only cancels flow along the
-  // edge.
+  // The reverse edge has capacity 0. Flow along it only cancels flow along the
+  // forward edge.
   edges.push_back({from, 0});
 }
 
@@ -34,8 +34,8 @@ bool MinCut::findLevels(size_t source, size_t sink) {
 }
 
 /// Searches depth first. If an edge does not lead to the sink, `next` of its
-/// node moves past it, so the edge is not tried again before the levels are
-/// recomputed.
+/// node is advanced to the next edge. Therefore the edge is not tried again
+/// before the levels are recomputed.
 double MinCut::augment(size_t source, size_t sink) {
   std::vector<size_t> path;
   size_t at = source;

@@ -12,13 +12,13 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Solves one request. If a stage has the items [i, e), it starts at item i and
-/// its end is e, the first item after it.
+/// Solves one StageCutRequest. If a stage has the items [i, e), it starts at
+/// item i and its end is e, the first item after it.
 ///
 /// limits[k][i] is the largest end that stage k can have if it starts at item
-/// i. It respects all constraints other than time: memory, flops, pinned cuts
-/// and the allowed stages of items. If it equals i, stage k cannot start at
-/// item i.
+/// i. The limit respects all constraints other than time: memory, flops, pinned
+/// cuts and the allowed stages of items. If limits[k][i] == i, stage k cannot
+/// start at item i.
 class StageCutter {
 public:
   explicit StageCutter(const StageCutRequest &request)
@@ -30,17 +30,19 @@ public:
 private:
   std::string malformed() const;
   void sumUp();
-  /// Sets `limits`, given how many bytes and how many flops a stage may have.
+  /// Sets `limits` (the largest end of each stage for each start). A stage may
+  /// have at most `memoryLimit` bytes and `flopsLimit` flops.
   void buildLimits(double memoryLimit, double flopsLimit);
   void limitByItems(size_t stage);
   bool feasible(double bound);
   /// Returns the least bound on the time of a stage, in (low, high], for which
-  /// a cut exists. Found by bisection. A cut must exist for `high`.
+  /// a cut exists. The bound is found by bisection. A cut must exist for
+  /// `high`.
   double leastFeasible(double low, double high);
   std::string explainFailure();
   double fewestBytes(double bound, std::vector<size_t> *begin);
-  /// Returns the cut whose stages begin at the given items, with all its
-  /// figures.
+  /// Returns the cut whose stages begin at the given items, with its times,
+  /// bytes and memory.
   StageCut describe(std::vector<size_t> begin) const;
 
   /// Returns the bytes that a stage receives if it starts at item `start`.
@@ -60,7 +62,8 @@ private:
   const StageCutRequest &request;
   const size_t numItems;
   const size_t numStages;
-  /// Element i is the sum of the seconds (or flops) of items 0 to i - 1.
+  /// seconds[i] is the sum of the seconds of items 0 to i - 1, and flops[i] is
+  /// the sum of their flops.
   std::vector<double> seconds, flops;
   std::vector<std::vector<size_t>> limits;
 };
@@ -118,9 +121,9 @@ void StageCutter::buildLimits(double memoryLimit, double flopsLimit) {
   }
 }
 
-/// Lowers limits[stage][i] for all i: a stage that starts at item i ends at the
-/// next pinned cut at the latest, and before the next item that may not be on
-/// it.
+/// Lowers limits[stage][i], the largest end of a stage that starts at item i,
+/// for all i. The stage must end at or before the next pinned cut, and before
+/// the next item that is not allowed on this stage.
 void StageCutter::limitByItems(size_t stage) {
   std::vector<char> pinned(numItems + 1, 0);
   for (size_t pin : request.pinned)
@@ -139,7 +142,7 @@ void StageCutter::limitByItems(size_t stage) {
 
 /// Returns the largest end (index after the last item) of a stage that starts
 /// at item `start` and takes at most `bound` seconds. If receiving the inputs
-/// already takes longer, returns `start`.
+/// of the stage takes more than `bound` seconds, returns `start`.
 size_t StageCutter::endWithin(size_t start, double bound) const {
   const double last =
       seconds[start] + bound - request.secondsPerByte * entry(start);
@@ -150,8 +153,8 @@ size_t StageCutter::endWithin(size_t start, double bound) const {
 }
 
 /// Returns the smallest item index at which `stage` can begin if every stage
-/// takes at most `bound` seconds. If it began earlier, `stage` and the stages
-/// after it could not do the rest of the work in time.
+/// takes at most `bound` seconds. If `stage` began at an earlier item, too much
+/// work would be left for `stage` and the stages after it.
 size_t StageCutter::earliestStart(size_t stage, double bound) const {
   if (stage == numStages)
     return numItems;
@@ -163,7 +166,7 @@ size_t StageCutter::earliestStart(size_t stage, double bound) const {
 }
 
 /// Returns whether a cut exists in which every stage takes at most `bound`
-/// seconds. Goes stage by stage. Invariant: reached[i] tells whether the stages
+/// seconds. Goes stage by stage. Invariant: reached[i] is true if the stages
 /// before the current one can contain exactly the items [0, i). It is false
 /// outside of low <= i <= high.
 bool StageCutter::feasible(double bound) {
@@ -211,9 +214,10 @@ double StageCutter::fewestBytes(double bound, std::vector<size_t> *begin) {
   bytes[0] = 0;
   size_t low = 0, high = 0;
   for (size_t stage = 0; stage < numStages; ++stage) {
-    // Items at which the current stage can start; the cheapest one is at the
-    // top. Ends of the stage are visited in ascending order, so a start that
-    // cannot reach an end is of no use for later ends and is removed.
+    // `starts` holds the items at which the current stage can start. The start
+    // with the fewest bytes is at the top. Ends of the stage are visited in
+    // ascending order. Therefore a start that cannot reach the current end
+    // cannot reach a later end and is removed.
     struct Start {
       double bytes;
       size_t item, limit;
@@ -254,10 +258,10 @@ double StageCutter::fewestBytes(double bound, std::vector<size_t> *begin) {
   return bytes[numItems];
 }
 
-/// Returns the reason why no cut exists even if stages may take any time.
-/// Either the pinned cuts and the allowed stages of items contradict each
-/// other, or the memory limit is too small. In the second case, bisection finds
-/// the least memory for which a cut exists.
+/// Returns the reason why no cut exists even if stages may take any time. One
+/// possible reason: the pinned cuts (items at which a stage must begin) and the
+/// allowed stages of items contradict each other. Otherwise the memory limit is
+/// too small, and bisection finds the least memory for which a cut exists.
 std::string StageCutter::explainFailure() {
   buildLimits(infinity, infinity);
   if (!feasible(infinity))

@@ -16,24 +16,26 @@
 
 namespace pcc::plan {
 
-/// One indivisible piece of work: an op, or several that must stay together.
+/// One indivisible piece of work: an op, or several ops that must stay on one
+/// stage.
 struct WorkItem {
-  /// Modelled time for one microbatch. The unit may be another one, such as
-  /// flops, if all items and secondsPerByte use it.
+  /// Modelled time for one microbatch, in seconds. Another unit, such as flops,
+  /// is allowed if all items and `secondsPerByte` use this unit.
   double seconds = 0;
   /// Bytes that stay on the rank of the stage for the whole step, such as
   /// weights.
   double weightBytes = 0;
   /// Bytes of activations that stay on the rank for each microbatch in flight.
   double activationBytes = 0;
-  /// Flops, which only the limit on the flops of a stage uses; see cutStages.
+  /// Flops of the item. cutStages uses them only to limit the flops of a stage.
   double flops = 0;
   /// The item must be on one of the stages minStage to maxStage, both included.
   int minStage = 0;
   int maxStage = std::numeric_limits<int>::max();
 };
 
-/// Input of cutStages: a chain of items and the constraints of the stages.
+/// Input of cutStages: a list of items (pieces of work) and the constraints of
+/// the stages.
 struct StageCutRequest {
   /// Pieces of work (ops, or groups of ops that must stay together) in
   /// topological order.
@@ -43,23 +45,24 @@ struct StageCutRequest {
   std::vector<double> crossingBytes;
   /// Number of stages. Every stage gets at least one item.
   int numStages = 1;
-  /// For each stage: number of microbatches in flight at once, whose
-  /// activations are in memory. If empty, it is 1 for all stages.
+  /// For each stage: number of microbatches in flight at once. Their
+  /// activations are in memory together. If the list is empty, the number is 1
+  /// for all stages.
   std::vector<int> inFlight;
   /// Largest number of bytes that the weights and activations of a stage may
   /// need.
   double memoryLimit = std::numeric_limits<double>::infinity();
   /// Price of a received byte, in the unit of WorkItem::seconds.
   double secondsPerByte = 0;
-  /// Fraction by which the slowest stage may be slower than necessary if that
-  /// reduces the bytes that cross cuts; 0.05 allows 5 %.
+  /// Fraction by which the time of the slowest stage may exceed the minimum, if
+  /// that reduces the bytes that cross stage boundaries. 0.05 allows 5 %.
   double tolerance = 0;
-  /// Indices of items at which a stage must begin.
+  /// Indices of the items that must be the first item of a stage.
   std::vector<size_t> pinned;
 };
 
-/// Result of cutStages: where each stage begins, with the figures of this cut;
-/// or an error.
+/// Result of cutStages: the first item of each stage, with times, bytes and
+/// memory of this cut; or an error.
 struct StageCut {
   /// For each stage: index of its first item; begin[0] is 0. Empty if there is
   /// an error.
@@ -74,8 +77,8 @@ struct StageCut {
   /// Bytes of weights and of activations in flight on the stage that needs the
   /// most.
   double maxMemory = 0;
-  /// Whether every stage has at most max(2 * mean, largest) flops: twice the
-  /// mean of all stages, or the flops of the largest item.
+  /// Whether every stage has at most the larger of two numbers of flops: twice
+  /// the mean of all stages, and the flops of the largest item.
   bool balanced = false;
   /// Reason why there is no cut; empty if there is one.
   std::string error;
@@ -85,22 +88,23 @@ struct StageCut {
   std::vector<int> stageOfItems(size_t numItems) const;
 };
 
-/// Returns the cut of the items into consecutive stages that is best by these
-/// criteria, in this order:
+/// Cuts the list of items into consecutive stages. Returns the cut that is best
+/// by these criteria, in this order:
 ///  - the time of the slowest stage, which may exceed the minimum by
 ///    `tolerance`;
 ///  - the bytes that cross stage boundaries, and with them the sum of all
 ///    times, since the work itself is constant;
 ///  - the time of the slowest stage, without tolerance.
 ///
-/// If memory, pinned cuts and the allowed stages of items permit it, no stage
-/// has more flops than twice the mean of all stages, or than the largest item
-/// if that is more.
+/// No stage has more flops than twice the mean of all stages, or than the
+/// largest item if that is more. This limit is ignored if memory, pinned cuts
+/// (items at which a stage must begin) and the allowed stages of items do not
+/// permit it.
 ///
 /// Method: for a given bound T on the time of a stage, the possible ends of a
 /// stage that starts at item i form an interval. Therefore one sweep over the
 /// items per stage decides whether T is feasible. Bisection finds the least T.
-/// A dynamic program under T minimizes the bytes. To test one T takes O(n p)
+/// A dynamic program under T minimizes the bytes. A test of one T takes O(n p)
 /// time for n items and p stages, and less if T is tight.
 StageCut cutStages(const StageCutRequest &request);
 

@@ -10,14 +10,15 @@
 namespace pcc::runtime {
 
 /// Returns the peers that a flight recorder entry stores, at most kMostPeers.
-/// The entry's count is not trusted, since the entry may come from damaged
+/// Limits the entry's count of peers, since the entry may come from damaged
 /// memory.
 static std::span<const int32_t> peersOf(const FlightEntry &entry) {
   return {entry.peers,
           std::min<size_t>(entry.numPeers, FlightEntry::kMostPeers)};
 }
 
-/// Returns whether a rank whose activity is `place` waits for `rank`.
+/// Returns whether a rank waits for rank `rank`. `place` is the activity of the
+/// first rank, as its flight log shows.
 static bool waitsFor(const FlightState &place, int rank) {
   if (!place.wait)
     return false;
@@ -32,9 +33,9 @@ static std::string seconds(double number) {
 }
 
 namespace {
-/// The activities of all ranks at one time. Ranks are addressed by their index
-/// in `flights`, the list of logs. This index differs from the rank if some
-/// logs are missing.
+/// The activities of all ranks at one time, from the ranks' flight logs. The
+/// functions identify a rank by the index of its log in the list `flights`. The
+/// index differs from the rank if some logs are missing.
 class JobSnapshot {
 public:
   JobSnapshot(const std::vector<FlightLog> &flights, double time)
@@ -86,10 +87,11 @@ public:
     return text;
   }
 
-  /// Returns the note that the error gets about the rank whose log has index
-  /// `index`, such as "rank 3: step 5, action 1F3, for 2.1 s, has not moved for
-  /// 2.1 s". Action 1F3 is the forward (F) of microbatch 3 on stage 1. The last
-  /// part appears only if isStill() is true for `patience` seconds.
+  /// Returns the note about the rank whose log has index `index`, which is
+  /// added to the error. An example is "rank 3: step 5, action 1F3, for 2.1 s,
+  /// has not moved for 2.1 s". Action 1F3 is the forward (F) of microbatch 3 on
+  /// stage 1. "has not moved …" appears only if the rank has shown no sign of
+  /// life for more than `patience` seconds (isStill()).
   std::string line(size_t index, double patience) const {
     const FlightState &place = places[index];
     std::string text = "rank " + std::to_string(flights[index].rank) + ": ";
@@ -106,8 +108,8 @@ public:
   }
 
   /// Returns whether the rank whose log has index `index` has shown no sign of
-  /// life for longer than `patience` seconds. Always false for a snapshot
-  /// before the end of the logs, because the logs keep only the latest
+  /// life for longer than `patience` seconds. Always false if the snapshot is
+  /// earlier than the end of the logs, because a log keeps only the latest
   /// heartbeat.
   bool isStill(size_t index, double patience) const {
     return isOver && stillFor(index) > patience;
@@ -124,18 +126,18 @@ private:
   double now = 0;
 };
 
-/// Depth-first search through the graph in which each rank has an edge to every
-/// rank for which it waits.
+/// Depth-first search through the graph of waits between ranks. The graph has
+/// an edge from each waiting rank to every rank for which it waits.
 class WaitChain {
 public:
   WaitChain(const JobSnapshot &snapshot, double patience)
       : snapshot(snapshot), patience(patience), seen(snapshot.size()) {}
 
-  /// Searches for the rank that blocks others, from the waiting rank with log
-  /// index `index`. Returns the log index of the first rank that does not wait,
-  /// or that shows no sign of life. Checks all ranks for which a rank waits
-  /// before it follows their waits. Returns std::nullopt if every rank that the
-  /// search reaches waits.
+  /// Returns the log index of the rank that blocks the waiting rank with log
+  /// index `index`. The result is the first rank found that does not wait, or
+  /// that shows no sign of life. For each rank, the search checks all peers
+  /// (ranks for which the rank waits) before it continues to the peers' peers.
+  /// Returns std::nullopt if every rank that the search reaches waits.
   std::optional<size_t> endFrom(size_t index) {
     seen[index] = true;
     const FlightState &place = snapshot.place(index);
@@ -163,8 +165,9 @@ private:
 } // namespace
 
 /// Returns the number of seconds without a sign of life after which a rank
-/// counts as stuck: a quarter of the time that `waiter` has waited, at least
-/// 0.5 s. `waiter` is an index in the list of logs; without one, returns 0.5 s.
+/// counts as stuck: a quarter of the time that rank `waiter` has waited, at
+/// least 0.5 s. `waiter` is an index in the list of logs. If `waiter` is empty,
+/// returns 0.5 s.
 static double patienceOf(const JobSnapshot &snapshot,
                          std::optional<size_t> waiter) {
   constexpr double shortest = 0.5;
@@ -185,9 +188,9 @@ static std::optional<size_t> endOfChain(const JobSnapshot &snapshot,
   return WaitChain(snapshot, patienceOf(snapshot, index)).endFrom(*index);
 }
 
-/// Returns text that is appended to the message about the lost rank `lost`: the
-/// last activity of that rank, and a rank that waits for it with its activity.
-/// A part without a log is left out.
+/// Returns text that is appended to the message about the lost rank `lost`. The
+/// text contains the last activity of `lost`, and the activity of one rank that
+/// waits for `lost`. Omits each rank whose log is missing.
 static std::string storyOfLost(const JobSnapshot &snapshot, int lost) {
   std::string text;
   if (const auto index = snapshot.find(lost))
@@ -200,8 +203,8 @@ static std::string storyOfLost(const JobSnapshot &snapshot, int lost) {
 }
 
 /// Returns text that is appended to the message about a deadline that rank
-/// `waiter` missed: the rank that blocks `waiter`, and the last activity of
-/// that rank. Empty if there is no such rank.
+/// `waiter` missed. The text contains the rank that blocks `waiter`, and the
+/// last activity of the blocking rank. Empty if no blocking rank is found.
 static std::string storyOfWaiter(const JobSnapshot &snapshot, int waiter) {
   const auto end = endOfChain(snapshot, waiter);
   if (!end)

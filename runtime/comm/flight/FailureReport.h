@@ -12,28 +12,29 @@ namespace pcc::runtime {
 
 /// Facts about a failed run that the ranks' flight logs do not contain.
 struct LossClues {
-  /// The rank whose process ended without a report, if any.
+  /// The rank whose process ended without an error report, if any.
   std::optional<int> lost = {};
   /// The rank that reported a missed deadline, if any. Ignored if `lost` is
   /// set.
   std::optional<int> waiter = {};
   /// Time of the failure, in seconds of FlightRecorder::now(). The report
-  /// describes what the ranks did at this time. kAtTheEnd means the end of the
-  /// flight logs. Only then does a rank without a recent sign of life count as
-  /// stuck, because waiting ranks record heartbeats.
+  /// describes the activities of the ranks at this time. kAtTheEnd selects the
+  /// end of the flight logs. Only with kAtTheEnd can the report call a rank
+  /// stuck (no recent sign of life), because a log keeps only the latest
+  /// heartbeat of a waiting rank.
   double time = kAtTheEnd;
 };
 
 /// Returns `status` with a longer message and more notes.
 ///
-/// - Lost rank: the message adds the last activity of that rank, and a rank
-///   that waits for it.
-/// - Missed deadline: the message adds the culprit and its last activity. The
-///   search for the culprit begins at the rank that missed the deadline, and
-///   goes from each rank to the ranks for which it waits. The first rank that
-///   does not wait, or shows no sign of life, is the culprit. There is no
-///   culprit if the ranks wait for each other in a cycle, or if logs are
-///   missing.
+/// - If a rank was lost, the message adds the last activity of that rank, and
+///   one rank that waits for it.
+/// - If a rank missed a deadline, the message adds the blocking rank and its
+///   last activity. The search begins at the rank that missed the deadline.
+///   From each rank, it continues to the ranks for which that rank waits. The
+///   first rank that does not wait, or shows no sign of life, is the blocking
+///   rank. There is none if ranks wait for each other in a cycle, or if logs
+///   are missing.
 ///
 /// Each note states the last activity of one rank, for at most 16 ranks. An
 /// example of a message, in which 1B0 is the backward (B) of microbatch 0 on

@@ -31,13 +31,15 @@ FlightLog FlightLog::of(const FlightHeader &header, const FlightEntry *ring) {
   return log;
 }
 
-/// Returns whether an entry was in progress at `time`.
+/// Returns whether a flight recorder entry (action, wait or message) was in
+/// progress at `time`.
 static bool isUnderWay(const FlightEntry &entry, double time) {
   return entry.begin <= time && (entry.end == 0 || entry.end > time);
 }
 
-/// The last wait and the last action that began at or before `time` determine
-/// the state, because entries are ordered by their begin.
+/// Finds the last wait and the last action that began at or before `time`,
+/// which determine the state. Entries are ordered by their begin, so the search
+/// stops at the first entry that begins later.
 FlightState stateAt(const FlightLog &log, double time) {
   FlightState place;
   place.moved = time == kAtTheEnd ? log.moved : 0;
@@ -95,8 +97,9 @@ std::vector<FlightLog> readFlights(const std::string &folder) {
 
 using Json = nlohmann::ordered_json;
 
-/// Returns one flight recorder entry as a JSON object, with times relative to
-/// `last`. Kind and number of peers are checked, because they may be damaged.
+/// Returns one flight recorder entry as a JSON object. Times in the object are
+/// relative to `last`, in seconds. Kind and number of peers are checked,
+/// because the entry may be damaged.
 static Json toJson(const FlightEntry &entry, double last) {
   static constexpr const char *kinds[] = {"action", "wait", "post"};
   Json json = {{"kind", kinds[std::min<size_t>(size_t(entry.kind), 2)]},
@@ -131,8 +134,8 @@ std::string flightsToJson(const std::vector<FlightLog> &flights,
                      {"entries", std::move(entries)}});
   }
   const Json json = {{"reason", reason}, {"ranks", std::move(ranks)}};
-  // A text may be cut within a UTF-8 character; dump() replaces the rest of the
-  // character instead of throwing.
+  // An entry's text may be cut within a UTF-8 character. dump() replaces the
+  // incomplete character instead of throwing.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -18,7 +18,7 @@ struct FlightLog {
   int64_t step = 0;
   double moved = 0;
   bool hasLeft = false;
-  /// The latest entries of the recorder, oldest first.
+  /// Entries of the recorder's ring buffer (the latest ones), oldest first.
   std::vector<FlightEntry> entries;
 
   /// Returns a copy of a flight recorder. `ring` is the recorder's ring buffer
@@ -28,8 +28,8 @@ struct FlightLog {
   static FlightLog of(const FlightHeader &header, const FlightEntry *ring);
 };
 
-/// A time that is later than all entries of a flight log. A function that takes
-/// a time returns the state at the end of the log for this time.
+/// A time that is later than all entries of a flight log. A function that
+/// examines a log at a given time then examines the end of the log.
 inline constexpr double kAtTheEnd = std::numeric_limits<double>::infinity();
 
 /// Activity of a rank at one time, as its flight log shows. The pointers refer
@@ -38,10 +38,11 @@ struct FlightState {
   /// The wait (for a collective or for messages) that was in progress; null if
   /// the rank did not wait.
   const FlightEntry *wait = nullptr;
-  /// The action of the schedule that was in progress; if none was, the last
-  /// action that had ended; null if none had begun.
+  /// The action of the schedule that was in progress. If no action was in
+  /// progress, the last action that had ended. Null if no action had begun.
   const FlightEntry *action = nullptr;
-  /// Whether `action` was in progress; false if it had ended.
+  /// Whether `action` was in progress. False if the action had ended, or if
+  /// there is none.
   bool isInAction = false;
   /// Time of the rank's last sign of life (begin or end of an entry, or
   /// heartbeat) at or before the examined time. The log keeps only the latest

@@ -17,9 +17,9 @@ std::string flightFile(const std::string &folder, int rank) {
   return folder + "/flight." + std::to_string(rank);
 }
 
-/// Creates a file of `bytes` bytes, and returns its descriptor, or -1.
-/// Allocates the blocks at once: on a full disk, writing to the mapping of a
-/// sparse file would raise SIGBUS.
+/// Creates a file of `bytes` bytes, and returns its descriptor; -1 if this
+/// fails. Allocates all disk blocks immediately. Otherwise, on a full disk, a
+/// write to the mapped file would raise SIGBUS.
 static int makeFile(const std::string &path, size_t bytes) {
   if (path.empty())
     return -1;
@@ -33,9 +33,9 @@ static int makeFile(const std::string &path, size_t bytes) {
   return file;
 }
 
-/// The memory of the recorder is a mapping of the file `path`. If there is no
-/// file, it is an anonymous mapping; if mmap() fails, it is heap memory.
-/// Readers check `capacity`, which is therefore set last.
+/// Maps the file `path` as the recorder's memory. If there is no file, uses an
+/// anonymous mapping; if mmap() fails, uses heap memory. Sets `capacity` last,
+/// because readers of the memory check it first.
 FlightRecorder::FlightRecorder(int rank, const std::string &path)
     : bytes(sizeof(FlightHeader) + kCapacity * sizeof(FlightEntry)) {
   const int file = makeFile(path, bytes);
@@ -78,8 +78,8 @@ static void copyText(char (&to)[size], std::string_view text) {
   to[length] = '\0';
 }
 
-/// Fills the entry first and increments `count` last (release), so that readers
-/// see a new entry only when it is complete.
+/// Fills the entry, then increments `count` with release order. A reader that
+/// sees the new count therefore sees a complete entry.
 FlightRecorder::Entry FlightRecorder::add(FlightKind kind,
                                           std::string_view call,
                                           std::string_view action,

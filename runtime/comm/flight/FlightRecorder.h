@@ -58,7 +58,8 @@ public:
   /// addPeer().
   void clearPeers(Entry entry);
   /// Adds world rank `rank` to the peers of an entry. An entry stores at most
-  /// FlightEntry::kMostPeers ranks; of further peers only the count grows.
+  /// FlightEntry::kMostPeers ranks. Further peers only increase the entry's
+  /// number of peers.
   void addPeer(Entry entry, int rank);
 
   /// Records that the rank is alive. Waits call this while they poll.
@@ -82,16 +83,16 @@ private:
   Entry add(FlightKind kind, std::string_view call, std::string_view action,
             std::string_view value);
 
-  /// Memory of the header and of the ring buffer of entries. It is a mapping of
-  /// `bytes` bytes, or allocated if `bytes` is 0.
+  /// Memory of the header and of the ring buffer of entries. The memory is a
+  /// mapping of `bytes` bytes; if `bytes` is 0, it is heap memory.
   void *memory = nullptr;
   size_t bytes = 0;
   FlightHeader *header = nullptr; ///< at the beginning of `memory`
   FlightEntry *ring = nullptr;    ///< directly after `header`
 };
 
-/// Returns the path of the flight recorder file of `rank` in `folder`, which
-/// the ranks of a host share, such as "FOLDER/flight.3".
+/// Returns the path of the flight recorder file of `rank`, such as
+/// "FOLDER/flight.3". The ranks of a host share the directory `folder`.
 std::string flightFile(const std::string &folder, int rank);
 
 } // namespace pcc::runtime

@@ -12,11 +12,11 @@ namespace pcc::runtime {
 
 /// Maps tickets (handles of one group's post() calls) to entries of the flight
 /// recorder (log of a rank's latest activities). A wait for a ticket can thus
-/// end the entry of its post. Remembers the latest kMost posts. If more posts
-/// are in flight, the entries of the oldest ones are never ended.
+/// end the entry of its post. Stores the latest kMost posts. If more posts are
+/// in flight, the entries of the oldest ones are never ended.
 class PendingPosts {
 public:
-  /// `recorder` must outlive this object.
+  /// Stores a reference to `recorder`, which must outlive this object.
   explicit PendingPosts(FlightRecorder &recorder) : recorder(recorder) {}
 
   /// Begins a flight recorder entry of kind Post for the messages of one post()

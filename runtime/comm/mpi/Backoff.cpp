@@ -9,7 +9,7 @@
 
 namespace pcc::runtime {
 
-/// Number of timeToLookAround() calls per reading of the clock, in the first
+/// Number of timeToLookAround() calls per clock reading, during the first
 /// millisecond of a wait.
 static constexpr int kAttemptsPerLook = 16;
 

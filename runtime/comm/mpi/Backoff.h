@@ -11,7 +11,7 @@ namespace pcc::runtime {
 /// calls, so a waiting rank must poll. The pauses between polls grow in
 /// proportion to the time waited, up to 0.5 ms. A long wait thus leaves the
 /// core to ranks that compute. The end of a wait is detected with a delay of at
-/// most an eighth of the wait's length. One object serves one wait:
+/// most an eighth of the wait's length. Each wait needs its own Backoff object:
 ///
 ///   poll → timeToLookAround()? check deadline and aborts → pause() → poll → …
 class Backoff {
@@ -23,13 +23,13 @@ public:
   /// Returns the length of the wait so far, in seconds, as of the last time
   /// that timeToLookAround() returned true. The clock is read only then.
   double waited() const { return secondsWaited; }
-  /// Returns whether the caller should now check its deadline, and check
-  /// whether another rank has ended the run. True for one of 16 calls in the
-  /// first millisecond of a wait, and for all later calls. Only a call that
-  /// returns true reads the clock.
+  /// Returns whether the caller should check its deadline, and check whether
+  /// another rank has ended the run. True for one of 16 calls in the first
+  /// millisecond of a wait, and for all later calls. Only a call that returns
+  /// true reads the clock.
   bool timeToLookAround();
-  /// Pauses before the next poll. In the first 0.2 ms of a wait there is no
-  /// pause; the rank only calls sched_yield(), and only if ranks share cores.
+  /// Pauses before the next poll. In the first 0.2 ms of a wait, returns at
+  /// once, or only yields the core (sched_yield()) if ranks share cores.
   void pause();
 
 private:

@@ -12,12 +12,12 @@
 
 namespace pcc::runtime {
 
-/// Largest all-reduce, in bytes, that is done in one round of messages
-/// (reduceSmall). A larger all-reduce takes two rounds: they move fewer bytes,
-/// which outweighs the latency of the second round.
+/// Largest all-reduce, in bytes, that uses one round of messages (reduceSmall).
+/// A larger all-reduce uses two rounds, a reduce-scatter and an all-gather. Two
+/// rounds move fewer bytes, which outweighs the latency of the second round.
 static constexpr size_t kSmallReduction = 4096;
-/// Size in bytes of the blocks into which a larger all-reduce is divided. The
-/// division bounds the scratch memory.
+/// Size in bytes of the blocks into which an all-reduce of more than
+/// kSmallReduction bytes is divided. The division bounds the scratch memory.
 static constexpr size_t kReductionBlock = size_t(16) << 20;
 
 MpiGroup::MpiGroup(std::shared_ptr<MpiJob> sharedJob,
@@ -56,9 +56,9 @@ TransferFault MpiGroup::post(const PeerBuffer &piece, bool receives) {
   return {};
 }
 
-/// Copies the piece that member `self` sends to itself, if there is one.
-/// Returns false if the piece is only sent or only received, or if the two
-/// sizes differ.
+/// Copies the message that member `self` sends to itself, if there is one.
+/// Returns false if such a message is in only one of `sends` and `receives`, or
+/// if the two sizes differ; otherwise true.
 static bool copyOwnPiece(std::span<const PeerBuffer> sends,
                          std::span<const PeerBuffer> receives, int self) {
   auto isOwn = [&](const PeerBuffer &piece) { return piece.peer == self; };
@@ -84,7 +84,8 @@ Status MpiGroup::begin(std::span<const PeerBuffer> sends,
   if (underWay.pending == 0)
     underWay.clear();
   ++underWay.ticket;
-  // Post receives first, so that arriving data goes directly to its place.
+  // Post receives before sends, so that MPI can write arriving data directly to
+  // its destination.
   for (const PeerBuffer &piece : receives)
     if (piece.peer != self)
       if (auto fault = post(piece, /*receives=*/true); fault.kind)
@@ -126,14 +127,16 @@ Status MpiGroup::wait(std::span<const Ticket> tickets, const CallSite &site) {
   const auto entry = recorder->begin(FlightKind::Wait, site.call, site.action);
   noteMissing(tickets, entry);
   Status status = waitNoted(tickets, site, entry);
-  // Leave the entry of a failed wait open: failure reports read the entry.
+  // If the wait failed, do not end its flight recorder entry: failure reports
+  // show entries in progress.
   if (status.ok())
     recorder->end(entry);
   return status;
 }
 
-/// Between polls, sends heartbeats and updates the missing peers in the
-/// recorder every 50 ms, so that other ranks can diagnose a failure.
+/// Records heartbeats while polling, and updates the missing peers in the
+/// flight recorder every 50 ms. If the run fails, the failure report shows this
+/// information.
 Status MpiGroup::waitNoted(std::span<const Ticket> tickets,
                            const CallSite &site, FlightRecorder::Entry entry) {
   constexpr double notesEvery = 0.05;
@@ -173,7 +176,7 @@ std::vector<int> MpiGroup::missing(std::span<const Ticket> tickets) const {
 }
 
 /// Cancels pending receives before the run ends, because the caller may free
-/// their memory.
+/// the memory of these receives.
 Status MpiGroup::endRun(const Status &reason) {
   job->cancel(underWay);
   job->abort(reason);
@@ -193,9 +196,9 @@ Status MpiGroup::describe(const TransferFault &fault, const CallSite &site) {
 // Collectives
 //===----------------------------------------------------------------------===//
 
-/// Returns a message to or from member `peer`, an index in the group. The
-/// pointer loses its const because PeerBuffer serves both directions; sends do
-/// not write through the pointer.
+/// Returns a message to or from member `peer`, an index in the group.
+/// PeerBuffer has one non-const pointer for sends and receives, so const is
+/// removed. Sends do not write through the pointer.
 static PeerBuffer pieceOf(int peer, const void *data, size_t bytes) {
   return {peer, const_cast<void *>(data), bytes};
 }
@@ -244,8 +247,8 @@ Status MpiGroup::broadcast(void *data, size_t bytes, int root,
   return runPieces(siteOf("broadcast", action));
 }
 
-/// Takes one round of messages, which include a message from the rank to
-/// itself.
+/// Gathers in one round of messages: each rank sends its input to every member,
+/// itself included.
 Status MpiGroup::allGather(const void *in, void *out, size_t bytes,
                            const ActionId &action) {
   char *target = static_cast<char *>(out);
@@ -259,7 +262,7 @@ Status MpiGroup::allGather(const void *in, void *out, size_t bytes,
   return runPieces(siteOf("all_gather", action));
 }
 
-/// Arguments of an all-reduce: of the whole array, or of one block of it.
+/// Arguments of an all-reduce of the whole array or of one block of the array.
 struct MpiGroup::Sum {
   const char *in;
   char *out;
@@ -268,8 +271,9 @@ struct MpiGroup::Sum {
   dist::ReductionKind kind;
 };
 
-/// All-reduces at most kSmallReduction bytes at once by reduceSmall(), and a
-/// larger array block by block by reduceShares().
+/// All-reduces an array of at most kSmallReduction bytes, or in a group of one
+/// member, by reduceSmall(). Divides a larger array into blocks of
+/// kReductionBlock bytes, and all-reduces each block by reduceShares().
 Status MpiGroup::allReduce(const void *in, void *out, size_t count,
                            ElementType type, dist::ReductionKind kind,
                            const ActionId &action) {
@@ -289,8 +293,8 @@ Status MpiGroup::allReduce(const void *in, void *out, size_t count,
   return Status::success();
 }
 
-/// Every member sends all of its elements to all other members, and reduces the
-/// elements of all members itself.
+/// Sends all elements of this member to every other member. Each member then
+/// reduces the elements of all members itself.
 Status MpiGroup::reduceSmall(const Sum &sum, const CallSite &site) {
   const size_t bytes = sum.count * sizeOf(sum.type);
   scratch.resize(std::max(scratch.size(), bytes * size()));
@@ -309,9 +313,9 @@ Status MpiGroup::reduceSmall(const Sum &sum, const CallSite &site) {
   return Status::success();
 }
 
-/// The elements are divided into size() shares. In round 1, member i receives
-/// share i of all members and reduces these shares. In round 2, member i sends
-/// the result to all. An example with 2 members:
+/// Divides the elements into size() shares. In round 1, member i receives share
+/// i from all members and reduces it. In round 2, member i sends the reduced
+/// share i to all members. An example with 2 members and 2 elements:
 ///
 ///              member 0          member 1
 ///   before     a0 a1             b0 b1

@@ -54,39 +54,43 @@ private:
   struct Sum;
 
   /// All-reduces an array of at most 4096 bytes, or of any size if the group
-  /// has one member. Takes one round of messages: every member receives the
+  /// has one member. Uses one round of messages: every member receives the
   /// elements of all members and reduces them itself.
   Status reduceSmall(const Sum &sum, const CallSite &site);
   /// All-reduces one block of an array of more than 4096 bytes in two rounds of
   /// messages: a reduce-scatter, then an all-gather.
   Status reduceShares(const Sum &sum, const CallSite &site);
-  /// Begins to send all of `sends` and to receive all of `receives` under a new
-  /// ticket. If a message is from this rank to itself, it is copied.
+  /// Begins to send all messages `sends` and to receive all messages `receives`
+  /// under a new ticket (handle for wait()). A message from this rank to itself
+  /// is copied.
   Status begin(std::span<const PeerBuffer> sends,
                std::span<const PeerBuffer> receives, const CallSite &site);
-  /// Executes one round of a collective: begins all messages of `toSend` and
-  /// `toGet`, and waits until they are complete.
+  /// Executes one round of a collective: begins to send the messages `toSend`
+  /// and to receive the messages `toGet`, and waits until all are complete.
   Status runPieces(const CallSite &site);
-  /// Begins to receive `piece` if `receives` is true, otherwise to send it.
-  /// Splits the piece into MPI messages of at most MpiJob::kLargestMessage
-  /// bytes.
+  /// Begins to receive the message `piece` if `receives` is true, otherwise to
+  /// send it. Splits the message into MPI messages of at most
+  /// MpiJob::kLargestMessage bytes.
   TransferFault post(const PeerBuffer &piece, bool receives);
-  /// Blocks until all transfers of `tickets` are complete, and records this
-  /// wait in the flight recorder.
+  /// Blocks until all transfers of `tickets` (handles of post() calls) are
+  /// complete, and records this wait in the flight recorder.
   Status wait(std::span<const Ticket> tickets, const CallSite &site);
-  /// Polls until all transfers of `tickets` are complete. Returns an error if a
-  /// transfer fails, if the run is aborted, or if the deadline passes. `entry`
-  /// is the flight recorder's entry of this wait.
+  /// Polls until all transfers of `tickets` (handles of post() calls) are
+  /// complete. Returns an error if a transfer fails, if the run is aborted, or
+  /// if the deadline passes. `entry` is the flight recorder's entry of this
+  /// wait.
   Status waitNoted(std::span<const Ticket> tickets, const CallSite &site,
                    FlightRecorder::Entry entry);
   /// Replaces the peers of the flight recorder's `entry` by the ranks whose
-  /// transfers of `tickets` are incomplete.
+  /// transfers of `tickets` (handles of post() calls) are incomplete.
   void noteMissing(std::span<const Ticket> tickets,
                    FlightRecorder::Entry entry);
-  /// Returns whether transfer number `index` of `underWay` is incomplete and
-  /// belongs to one of `tickets`.
+  /// Returns whether transfer number `index` of `underWay` (transfers in
+  /// flight) is incomplete and belongs to one of `tickets` (handles of post()
+  /// calls).
   bool isUnderWay(size_t index, std::span<const Ticket> tickets) const;
-  /// Returns whether all transfers of `tickets` are complete.
+  /// Returns whether all transfers of `tickets` (handles of post() calls) are
+  /// complete.
   bool isComplete(std::span<const Ticket> tickets) const;
   /// Ends the run because a transfer failed with `fault`. Returns the error of
   /// this fault. If the run had ended before, returns the error of that earlier
@@ -96,13 +100,13 @@ private:
   /// the run had ended before, returns the error of that earlier end instead.
   Status endRun(const Status &reason);
   /// Returns the world ranks, in ascending order, of the peers with which
-  /// transfers of `tickets` are incomplete.
+  /// transfers of `tickets` (handles of post() calls) are incomplete.
   std::vector<int> missing(std::span<const Ticket> tickets) const;
   /// Returns the description of a call of this group for error messages.
   CallSite siteOf(std::string_view call, const ActionId &action) const;
-  /// Returns the member with which this rank communicates in turn `turn`, 1 to
-  /// size() - 1. Every member starts with the next higher member, so that the
-  /// members do not all send to one member at the same time.
+  /// Returns the index of the member with which this rank communicates in turn
+  /// `turn`, 1 to size() - 1. Every member starts with the next higher member,
+  /// so that the members do not all send to one member at the same time.
   int peerAt(int turn) const { return (self + turn) % size(); }
 
   const std::shared_ptr<MpiJob> job;
@@ -115,8 +119,8 @@ private:
   /// Transfers in flight. Completed transfers stay in the set until none is in
   /// flight.
   TransferSet underWay;
-  /// First failure of a transfer that advance() found. The next wait() returns
-  /// it as an error.
+  /// First failure of a transfer that advance() has found. The next wait()
+  /// returns this failure as an error.
   TransferFault found;
   /// Messages of the current round of a collective, to send and to receive.
   /// They are data members so that their allocations are reused.

@@ -11,13 +11,15 @@
 
 namespace pcc::runtime {
 
-/// Sets environment variables that tune Open MPI on one host, for ranks that
-/// were not started by `pcc run`. Keeps variables that are set already.
+/// Sets environment variables that tune Open MPI for ranks on one host. `pcc
+/// run` passes some of these settings to mpirun, but ranks may be started
+/// without `pcc run`. Keeps variables that are set already.
 static void setDefaults() {
   constexpr const char *settings[][2] = {
       {"OMPI_MCA_mpi_yield_when_idle", "1"},
       {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"},
-      // Waits pause between polls, so much data should move per poll.
+      // MPI transfers data only when it is polled, and pcc's waits pause
+      // between polls. Therefore let each poll transfer much data.
       {"OMPI_MCA_pml_ob1_send_pipeline_depth", "64"},
       {"OMPI_MCA_btl_vader_max_send_size", "131072"},
       // hwloc searches X displays for GPUs, which takes seconds if the name of
@@ -107,8 +109,9 @@ TransferFault MpiJob::checkEnded(const MpiTransfer &transfer,
   return {TransferFault::Mismatch, transfer.peer};
 }
 
-/// An error of one transfer is in its status (MPI_ERR_IN_STATUS). Other errors
-/// do not name a transfer and are attributed to the first peer of the set.
+/// Reports the error of a single transfer from the status of that transfer
+/// (MPI_ERR_IN_STATUS). Any other error of MPI_Testsome names no transfer; it
+/// is attributed to the peer of the first transfer in `set`.
 TransferFault MpiJob::poll(TransferSet &set) {
   if (set.pending == 0)
     return {};
@@ -182,8 +185,9 @@ void MpiJob::lookForAbort() {
   rememberAbort(statusOfLines(ExitCode(incoming.code), incoming.reason));
 }
 
-// Abort messages are small, so MPI usually sends them at once. The limit of 0.2
-// s keeps an unreachable peer from blocking this rank.
+// Sends an abort message to every other rank. Abort messages are small, so MPI
+// usually sends them at once. The function stops after 0.2 s, because a peer
+// may be unreachable.
 void MpiJob::abort(const Status &reason) {
   {
     std::lock_guard lock(reasonMutex);

@@ -52,9 +52,9 @@ struct TransferFault {
   std::string text = {}; ///< MPI's message, if the kind is Lost
 };
 
-/// The MPI job as one process (one rank) sees it. abort(), aborted() and
-/// abortReason() are thread-safe; only the rank's thread may call the other
-/// functions.
+/// The connection of one process (one rank) to MPI, through which all calls
+/// into MPI are made. abort(), aborted() and abortReason() are thread-safe;
+/// only the rank's thread may call the other functions.
 class MpiJob {
 public:
   /// Loads and initializes MPI; may be called once per process. Exit code 13 if
@@ -79,10 +79,12 @@ public:
   /// world rank `peer` (MPI_Irecv), and adds the transfer to `set`.
   TransferFault receive(TransferSet &set, void *data, size_t bytes, int peer,
                         int tag);
-  /// Lets MPI make progress, and updates the transfers of `set` that have
-  /// completed (MPI_Testsome). Returns the first fault among these.
+  /// Advances MPI (MPI_Testsome), and removes the transfers that have completed
+  /// from the count of pending transfers of `set`. Returns the first fault
+  /// among the completed transfers.
   TransferFault poll(TransferSet &set);
-  /// Returns whether a request of a TransferSet has completed.
+  /// Returns whether `request`, an element of TransferSet::requests, has
+  /// completed.
   bool hasEnded(MPI_Request request) const {
     return request == mpi.nullRequest;
   }
@@ -95,11 +97,12 @@ public:
   /// all other ranks. Does nothing if the run has ended already. Blocks for at
   /// most 0.2 s.
   void abort(const Status &reason);
-  /// Returns whether the run has ended by an error: one of this rank, or one
-  /// whose abort message has arrived at this rank.
+  /// Returns whether the run has ended by an error. The error occurred on this
+  /// rank, or another rank sent it to this rank in an abort message.
   bool aborted() const { return over.load(std::memory_order_acquire); }
-  /// Returns the error that ended the run: one of this rank, or one whose abort
-  /// message has arrived at this rank. Success while the run goes on.
+  /// Returns the error that ended the run; success while the run goes on. The
+  /// error occurred on this rank, or another rank sent it to this rank in an
+  /// abort message.
   Status abortReason() const;
   /// Checks whether an abort message of another rank has arrived, and if so,
   /// ends the run on this rank.
@@ -107,7 +110,8 @@ public:
 
   /// MPI tag of abort messages. The tags of groups are greater.
   static constexpr int kAbortTag = 0;
-  /// Largest message in bytes. MPI's counts are of type int.
+  /// Largest message in bytes. The limit exists because MPI's counts are of
+  /// type int.
   static constexpr size_t kLargestMessage = size_t(1) << 30;
 
 private:
@@ -124,7 +128,8 @@ private:
   /// Converts `result`, the MPI result code of a transfer with world rank
   /// `peer`, to a fault. MPI_SUCCESS gives a fault of kind None (no failure).
   TransferFault faultOf(int result, int peer);
-  /// Checks that a completed receive got the expected number of bytes.
+  /// Returns a fault if a completed receive has another number of bytes than
+  /// expected.
   TransferFault checkEnded(const MpiTransfer &transfer, MPI_Status &status);
   /// Stores `reason` as the error that ended the run on this rank; sends
   /// nothing to other ranks.

@@ -6,8 +6,9 @@
 
 namespace pcc::runtime {
 
-/// Looks up all functions and handles of libmpi and stores their addresses in
-/// `library`. The handles have the names of Open MPI's globals.
+/// Looks up the symbols of all functions and handles of libmpi, and stores
+/// their addresses in `library`. A handle such as MPI_COMM_WORLD is the address
+/// of one of Open MPI's global variables.
 static void fillTable(SharedLibrary &symbols, MpiLibrary &library) {
   symbols.find("MPI_Init_thread", library.initThread);
   symbols.find("MPI_Finalize", library.finalize);
@@ -30,7 +31,8 @@ static void fillTable(SharedLibrary &symbols, MpiLibrary &library) {
 }
 
 Status openMpiLibrary(MpiLibrary &library) {
-  // Open MPI's plugins resolve the library's symbols in the global scope.
+  // Open with RTLD_GLOBAL, because Open MPI's plugins resolve libmpi's symbols
+  // in the global scope.
   SharedLibrary opened("libmpi.so.40", {}, SharedLibrary::Symbols::Global);
   if (!opened.isOpen())
     return Status::error(NoDevice, opened.error(),

@@ -9,8 +9,8 @@ namespace pcc::runtime {
 
 namespace {
 
-/// The World (communicator) of one process. The group of all ranks is created
-/// first, and therefore has the first tag on all ranks.
+/// The World (communicator) of one process. The constructor first creates the
+/// group of all ranks, so this group has the first message tag on all ranks.
 class MpiWorld final : public HostWorld {
 public:
   MpiWorld(std::shared_ptr<MpiJob> startedJob,
@@ -19,8 +19,9 @@ public:
     joinAll();
   }
 
-  // MPI_Finalize has no deadline. The barrier before it has one, and detects a
-  // rank that does not arrive.
+  // Waits for all ranks by a barrier before MPI_Finalize. The barrier has a
+  // deadline, so it detects a rank that does not arrive; MPI_Finalize has no
+  // deadline.
   ~MpiWorld() override {
     if (everybody->barrier({"end", ""}).ok())
       job->finish();
@@ -31,8 +32,9 @@ public:
   void abort(const Status &reason) override { job->abort(reason); }
 
 private:
-  /// Takes the tag of the group's messages from a counter. Every rank creates
-  /// the groups in the same order, so a group has the same tag on all ranks.
+  /// Creates this rank's view of a group, with the next message tag from a
+  /// counter. Every rank creates the groups in the same order, so a group has
+  /// the same tag on all ranks.
   Status join(const std::vector<int> &members,
               std::unique_ptr<Group> &group) override {
     const int tag = nextTag++;

@@ -10,15 +10,16 @@
 
 namespace pcc::runtime {
 
-/// Initializes MPI and creates this rank's World (communicator); once per
-/// process. Exit code 13 if MPI is not available. Exit code 12 if MPI has
-/// another number of ranks than `launchedSize`, the number in the launcher's
-/// environment variables. If `recorder` is null, the world creates a flight
-/// recorder (log of the rank's activities) in memory.
+/// Initializes MPI and creates this rank's World (communicator). May be called
+/// once per process. Exit code 13 if MPI is not available. Exit code 12 if MPI
+/// has another number of ranks than `launchedSize`, the number in the
+/// launcher's environment variables. If `recorder` is null, the world creates a
+/// flight recorder (log of the rank's activities) in memory.
 ///
-/// All groups use MPI_COMM_WORLD and differ by tag, so creating groups needs no
-/// communication. Reductions follow TreeReduce.h. Their results are therefore
-/// bit-identical to those of ranks that are threads of one process.
+/// All groups use MPI_COMM_WORLD and differ by message tag, so creating groups
+/// needs no communication. Reductions use the tree of TreeReduce.h. Their
+/// results are therefore bit-identical to those of ranks that are threads of
+/// one process.
 ///
 /// The world's destructor waits for all ranks, at most for the deadline, and
 /// finalizes MPI. After an error MPI is not finalized. The process must then

@@ -49,7 +49,8 @@ static std::optional<ncclDataType_t> typeFor(ElementType type) {
   }
 }
 
-/// Returns NCCL's operator. A sum of Bool is a logical or, hence a maximum.
+/// Returns NCCL's reduction operator for `kind`. A sum of Bool values is a
+/// logical or, for which NCCL's maximum is used.
 static ncclRedOp_t opFor(dist::ReductionKind kind, ElementType type) {
   switch (kind) {
   case dist::ReductionKind::Sum:
@@ -66,8 +67,8 @@ static ncclRedOp_t opFor(dist::ReductionKind kind, ElementType type) {
   return ncclSum;
 }
 
-/// Value of a call's parameter `peer` (index of the only member on which the
-/// call depends) for a call that depends on all members.
+/// Value of the parameter `peer` of a call that depends on all members.
+/// Otherwise `peer` is the index of the only member on which the call depends.
 static constexpr int everybody = -1;
 
 static Status cannotReduce(ElementType type) {
@@ -75,9 +76,9 @@ static Status cannotReduce(ElementType type) {
                        "NCCL does not reduce " + std::string(nameOf(type)));
 }
 
-/// Makes the lane wait for the compute stream, begins to track the call, makes
-/// the NCCL call, and enqueues the update of the lane's counter
-/// (NcclJob::noteEnd).
+/// Makes lane `to` (communicator and stream) wait for the compute stream.
+/// Begins to track the call, makes the NCCL call, and enqueues the update of
+/// the lane's counter of completed calls (NcclJob::noteEnd).
 template <typename Call>
 Status NcclGroup::enqueue(const NcclLane &to, const char *name,
                           const ActionId &action, int peer, Call call) {
@@ -202,7 +203,7 @@ static const char *nameOf(std::span<const PeerBuffer> sends,
 }
 
 /// Returns the index of the only member to which or from which messages go.
-/// Returns `everybody` if messages go to or from several members.
+/// Returns `everybody` if there are several such members.
 static int onlyPeerOf(std::span<const PeerBuffer> sends,
                       std::span<const PeerBuffer> receives) {
   int only = everybody;
@@ -215,7 +216,7 @@ static int onlyPeerOf(std::span<const PeerBuffer> sends,
   return only;
 }
 
-/// All messages are sent and received by one NCCL group call, so that they run
+/// Sends and receives all messages by one NCCL group call, so that they run
 /// concurrently and cannot deadlock.
 Status NcclGroup::post(std::span<const PeerBuffer> sends,
                        std::span<const PeerBuffer> receives,
@@ -236,11 +237,14 @@ Status NcclGroup::post(std::span<const PeerBuffer> sends,
       ticket);
 }
 
-/// The communicator of an edge (pair of sender and receiver) has two ranks: 0
-/// is the sender, 1 the receiver. One post() sets one ticket, although each
-/// edge has its own stream. Each message of a post() therefore waits for the
-/// message before it, and the ticket is that of the last message. The executor
-/// avoids this wait: it posts one message per call.
+/// Enqueues each message on the lane (communicator and stream) of its edge, a
+/// pair of sender and receiver. In the lane's communicator, the sender is rank
+/// 0 and the receiver rank 1.
+///
+/// One post() sets one ticket, although each edge has a separate stream. Each
+/// message of the post() therefore waits for the message before it, and the
+/// ticket is that of the last message. The executor avoids this wait by posting
+/// one message per call.
 Status NcclGroup::postAlongEdges(std::span<const PeerBuffer> sends,
                                  std::span<const PeerBuffer> receives,
                                  const ActionId &action, Ticket &ticket) {

@@ -16,17 +16,17 @@ struct EdgeLane {
   NcclLane lane;
 };
 
-/// A queued group whose operations are NCCL calls. All operations of the group
-/// run on its lane (an NCCL communicator and a CUDA stream), one after another.
-/// The messages of one post() run concurrently. A group for pipeline messages
-/// instead has one lane per edge (pair of sender and receiver), so that a
-/// message never waits for a message of another edge.
+/// A group on device queues (QueuedGroup) whose operations are NCCL calls. All
+/// operations of the group run on its lane (an NCCL communicator and a CUDA
+/// stream), one after another. The messages of one post() run concurrently. A
+/// group for pipeline messages instead has one lane per edge (pair of sender
+/// and receiver), so that a message never waits for a message of another edge.
 class NcclGroup final : public QueuedGroup {
 public:
-  /// Creates the group of the world ranks `members`, in the order of the lane's
-  /// communicator. If `edges` is not empty, `lane` must be empty. The group
-  /// then supports only post() along these edges, and wait(); other calls fail
-  /// with exit code 1.
+  /// Creates the group of the world ranks `members`, in the order of the
+  /// communicator of `lane`. If `edges` (connections between two members) is
+  /// not empty, `lane` must be empty. The group then supports only post() along
+  /// these edges, and wait(); other calls fail with exit code 1.
   NcclGroup(std::shared_ptr<NcclJob> job, std::vector<int> members,
             NcclLane lane, std::vector<EdgeLane> edges = {});
 
@@ -55,9 +55,9 @@ public:
                            const ActionId &action, Ticket &ticket) override;
 
 private:
-  /// Operands of a reduction. `count` is the number of elements that the NCCL
-  /// call takes: the size of `in` for an all-reduce, the size of `out` for a
-  /// reduce-scatter.
+  /// Operands of a reduction. `count` is the number of elements that is passed
+  /// to the NCCL call: the size of `in` for an all-reduce, the size of `out`
+  /// for a reduce-scatter.
   struct Operands {
     const void *in;
     void *out;
@@ -67,8 +67,8 @@ private:
   };
 
   /// Enqueues a reduction on the group's lane (communicator and stream), and
-  /// sets `ticket`, the handle by which wait() waits for it. `reduce` is
-  /// ncclAllReduce or ncclReduceScatter, and `name` is its name in messages.
+  /// sets `ticket`, the handle for wait(). `reduce` is ncclAllReduce or
+  /// ncclReduceScatter, and `name` is the name of the call in messages.
   template <typename Function>
   Status postReduction(const char *name, Function reduce,
                        const Operands &operands, const ActionId &action,
@@ -81,23 +81,25 @@ private:
   template <typename Call>
   Status enqueue(const NcclLane &to, const char *name, const ActionId &action,
                  int peer, Call call);
-  /// Enqueues an NCCL call on the group's lane by enqueue(), and sets `ticket`.
-  /// A wait for `ticket` ends when the GPU has completed the call.
+  /// Enqueues an NCCL call on the group's lane (communicator and stream) with
+  /// the arguments of enqueue(). Sets `ticket`, the handle for wait(). Work
+  /// that is enqueued after wait() starts after the NCCL call.
   template <typename Call>
   Status enqueueWithTicket(const char *name, const ActionId &action, int peer,
                            Call call, Ticket &ticket);
-  /// Completes a call that issued `ticket` and returned `given`. If `given` is
-  /// an error, returns it and does nothing else. Otherwise makes work that is
-  /// enqueued later on the compute stream wait for `ticket`.
+  /// Makes work that is enqueued later on the compute stream wait for the
+  /// operation with handle `ticket`. `given` is the result of enqueuing the
+  /// operation. If `given` is an error, only returns this error.
   Status finish(Status given, Ticket ticket);
 
-  /// Implements post() for a group that has edges: every message is enqueued on
-  /// the lane (communicator and stream) of its edge.
+  /// Implements post() for a group that has edges (pairs of sender and
+  /// receiver). Enqueues every message on the lane (communicator and stream) of
+  /// its edge.
   Status postAlongEdges(std::span<const PeerBuffer> sends,
                         std::span<const PeerBuffer> receives,
                         const ActionId &action, Ticket &ticket);
-  /// Calls ncclSend or ncclRecv on lane `on` (communicator and stream). `peer`
-  /// is the rank of the peer in the lane's NCCL communicator.
+  /// Calls ncclSend (if `isSend`) or ncclRecv on lane `on` (communicator and
+  /// stream). `peer` is the rank of the peer in the lane's NCCL communicator.
   ncclResult_t transfer(const NcclLane &on, const PeerBuffer &piece, int peer,
                         bool isSend) const;
 

@@ -10,9 +10,9 @@
 
 namespace pcc::runtime {
 
-/// Longest times, in seconds, for which end() waits for NCCL: `kPatience` after
-/// an error, when a peer may be gone and NCCL may wait forever for it;
-/// `kPatienceWithPeers` after success, when a peer may merely be late.
+/// Longest times, in seconds, for which end() waits for NCCL. `kPatience`:
+/// after an error, when NCCL may wait forever for a lost peer.
+/// `kPatienceWithPeers`: after success, when a peer may only be late.
 static constexpr std::chrono::seconds kPatience(2), kPatienceWithPeers(10);
 
 static double secondsSince(std::chrono::steady_clock::time_point begin) {
@@ -21,9 +21,9 @@ static double secondsSince(std::chrono::steady_clock::time_point begin) {
 }
 
 /// Finalizes and destroys communicators together with the peers. Finalizing is
-/// collective, so all ranks do it in the order of creation. Destroying is local
-/// and goes in reverse order, because a communicator that was split from
-/// another must be destroyed before it.
+/// collective, so all ranks finalize the communicators in the order of
+/// creation. Destroying is local. The order is reversed, because a communicator
+/// must be destroyed before the communicator from which it was split.
 static void endWithPeers(const NcclLibrary &library,
                          const std::vector<NcclLane> &lanes) {
   for (const NcclLane &lane : lanes) {
@@ -36,9 +36,10 @@ static void endWithPeers(const NcclLibrary &library,
     library.ncclCommDestroy(lanes[i].comm);
 }
 
-/// Aborts communicators without the peers. The aborts form one NCCL group call,
-/// so that pending calls of all communicators are canceled together; otherwise
-/// the abort of one could block on a pending call of another.
+/// Aborts communicators without the peers. All aborts are in one NCCL group
+/// call, so that pending calls of all communicators are canceled together.
+/// Otherwise the abort of one communicator could block on a pending call of
+/// another.
 static void endAlone(const NcclLibrary &library,
                      const std::vector<NcclLane> &lanes) {
   library.ncclGroupStart();
@@ -48,8 +49,8 @@ static void endAlone(const NcclLibrary &library,
 }
 
 /// Ends the communicators on a detached thread, because NCCL may block forever.
-/// If the thread is not done in time, this function returns all the same, and
-/// the GPU's resources are freed when the process ends.
+/// Returns when the thread is done, or when the time limit passes. If the limit
+/// passes, the GPU's resources are freed only when the process ends.
 void NcclJob::end(bool isSound) {
   if (lanes.empty())
     return;
@@ -80,7 +81,7 @@ Status NcclJob::openLane(ncclComm_t comm, NcclLane &lane) {
   return Status::success();
 }
 
-/// Rank 0 creates NCCL's unique id, and sends it to all ranks over the
+/// Creates NCCL's unique id on rank 0, and sends it to all ranks over the
 /// rendezvous (socket connections of all ranks).
 Status NcclJob::open() {
   PCC_RETURN_IF_ERROR(openNcclLibrary(library));
@@ -106,14 +107,14 @@ Status NcclJob::open() {
   return openLane(comm, lane);
 }
 
-/// First waits for the parent communicator until the split is done, then for
-/// the new communicator until it is initialized.
+/// Waits in two steps: for the parent communicator until the split is done,
+/// then for the new communicator until it is initialized.
 Status NcclJob::split(int color, int key, int mostBlocks, NcclLane &lane) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
   config.maxCTAs = mostBlocks;
   // NCCL sets `comm` only once all ranks have called, even if this call returns
-  // success. Success is therefore treated as "in progress".
+  // ncclSuccess. Therefore wait as for ncclInProgress.
   ncclComm_t &comm = splits.emplace_back(nullptr);
   const ncclResult_t result =
       library.ncclCommSplit(everybody().comm, color, key, &comm, &config);
@@ -173,9 +174,10 @@ void NcclJob::beginRecording() {
   before = given;
 }
 
-/// The stream will write the numbers of the captured calls again. The lanes'
-/// counters must therefore first be set below these numbers. No other call is
-/// in flight that could write a counter.
+/// Resets the lanes' counters, because the replay writes the numbers of the
+/// captured calls again. Each counter is set below the numbers of the lane's
+/// captured calls. No other call may be in flight, because it would write a
+/// counter.
 void NcclJob::beginReplay() {
   closeCalls();
   isRecording = false;
@@ -185,8 +187,8 @@ void NcclJob::beginReplay() {
     done[lane] = before[lane];
 }
 
-/// The lane's stream itself writes the counter, so that the write is captured
-/// in a CUDA graph together with the call.
+/// Enqueues the write of the lane's counter on the lane's stream. The write is
+/// thus captured in a CUDA graph together with the call.
 Status NcclJob::noteEnd(const NcclLane &lane) {
   const auto place = reinterpret_cast<CUdeviceptr>(&done[lane.number]);
   return gpu.check(
@@ -195,15 +197,17 @@ Status NcclJob::noteEnd(const NcclLane &lane) {
       "cuStreamWriteValue32");
 }
 
-/// Compares the call's number with the lane's counter by their signed
-/// difference, which stays right when the 32-bit numbers overflow.
+/// Compares the call's number with the lane's counter of completed calls by
+/// their signed difference. The sign is right even if the 32-bit numbers
+/// overflow.
 bool NcclJob::isDone(const QueuedCall &call) const {
   return int32_t(done[call.lane] - call.number) >= 0;
 }
 
-/// Ends the entries of all completed calls. Calls of different lanes complete
-/// in any order, and `firstOpen` advances only over calls that are complete. A
-/// call that the ring buffer has overwritten is skipped.
+/// Ends the flight recorder's entries of all completed calls. Calls of
+/// different lanes complete in any order. `firstOpen`, the oldest call that may
+/// be incomplete, therefore advances only over completed calls. Skips calls
+/// that the ring buffer has overwritten.
 void NcclJob::closeCalls() {
   closeRecorded();
   firstOpen = std::max(firstOpen, numCalls - std::min(numCalls, calls.size()));
@@ -218,8 +222,8 @@ void NcclJob::closeCalls() {
   }
 }
 
-/// While the graph is replayed, the flight recorder has one entry in progress
-/// at a time: that of the oldest incomplete call of the replay.
+/// Keeps one flight recorder entry in progress during the replay of a CUDA
+/// graph: the entry of the oldest incomplete call of the replay.
 void NcclJob::closeRecorded() {
   while (isReplaying && numReplayed < recorded.size()) {
     QueuedCall &call = recorded[numReplayed];
@@ -232,8 +236,8 @@ void NcclJob::closeRecorded() {
     ++numReplayed;
   }
   if (isReplaying) {
-    // The replay is over. Set the counters to the numbers of the latest calls
-    // that were enqueued, so that later calls outside the graph are tracked
+    // The replay is over. Set each lane's counter to the number of the lane's
+    // latest enqueued call, so that later calls outside the graph are tracked
     // again.
     for (size_t lane = 0; lane < before.size(); ++lane)
       done[lane] = given[lane];
@@ -247,8 +251,8 @@ const NcclJob::QueuedCall *NcclJob::findOpen() const {
   return firstOpen < numCalls ? &calls[firstOpen % kMostCalls] : nullptr;
 }
 
-/// For a collective, returns all other members: NCCL does not tell which of
-/// them have arrived.
+/// Returns all other members for a collective, because NCCL does not report
+/// which members have arrived. Returns only the peer for a message.
 std::vector<int> NcclJob::awaitedBy(const QueuedCall &call) const {
   if (call.peer >= 0)
     return {call.peer};
@@ -281,7 +285,8 @@ Status NcclJob::findWord() {
   return gpu.waitFor(gpu.stream());
 }
 
-// Transfers 4 bytes without meaning from rank 0 to rank 1 of the lane.
+// Transfers 4 bytes, whose value does not matter, from rank 0 to rank 1 of the
+// lane.
 Status NcclJob::connectEdge(const NcclLane &lane, int self) {
   PCC_RETURN_IF_ERROR(findWord());
   const ncclResult_t result =
@@ -305,8 +310,8 @@ Status NcclJob::waitFor(CUstream stream) {
   const auto begin = std::chrono::steady_clock::now();
   for (bool isDone = false;;) {
     PCC_RETURN_IF_ERROR(gpu.poll(stream, isDone));
-    // An aborted call also leaves the stream idle, so check for errors before
-    // the result is used.
+    // A stream is also idle after its call was aborted. Therefore check for
+    // errors before `isDone` is used.
     if (Status status = poll(); status.failed() || isDone)
       return status;
     if (secondsSince(begin) > deadlineSeconds)

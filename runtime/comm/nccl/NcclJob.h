@@ -78,9 +78,10 @@ public:
   /// until both take part. If this happened during a step, a rank could wait
   /// for a message that its peer posts later.
   Status connectEdge(const NcclLane &lane, int self);
-  /// Connects all members of a group's lane by a first all-reduce.
-  /// connectEdge() explains why connections must be made before the first step.
-  /// All members must call.
+  /// Connects all members of a group's lane (communicator and stream) by a
+  /// first all-reduce, before the first step. Otherwise NCCL would connect them
+  /// at their first call during a step, and could block the host. All members
+  /// must call.
   Status connectAll(const NcclLane &lane);
 
   /// Returns the lane (communicator and stream) of all ranks.
@@ -98,14 +99,15 @@ public:
   /// has an entry for the call until the GPU has completed it.
   void note(const NcclLane &lane, const char *call, const ActionId &action,
             std::span<const int> members, int peer);
-  /// Enqueues, on the lane's stream, the write of a call's number to the lane's
-  /// counter in `done`. The call is the one of the last note(); it must have
-  /// been enqueued already, so that the write happens after it.
+  /// Enqueues a write to the lane's counter in `done` on the lane's stream. The
+  /// value is the number of the call that the last note() began to track. The
+  /// NCCL call must have been enqueued already, so that the write happens after
+  /// it.
   Status noteEnd(const NcclLane &lane);
 
   /// Must be called when the capture of a CUDA graph begins. Until the first
-  /// beginReplay(), note() then appends its calls to `recorded`, the list of
-  /// calls of that graph.
+  /// beginReplay(), note() then appends the tracked calls to `recorded`, the
+  /// list of calls of that graph.
   void beginRecording() override;
   /// Prepares the tracking of one execution of the captured CUDA graph. Sets
   /// each lane's counter in `done` to the number of the lane's last call before
@@ -159,10 +161,11 @@ private:
   /// Creates a CUDA stream for `comm`, appends both to `lanes`, and returns
   /// them in `lane`.
   Status openLane(ncclComm_t comm, NcclLane &lane);
-  /// Allocates `word`, unless it has been allocated already.
+  /// Allocates `word`, the 4 bytes of GPU memory for first messages, unless it
+  /// is allocated already.
   Status findWord();
   /// Blocks until `stream` has completed all of its work. Returns an error as
-  /// soon as poll() does, or if the deadline passes.
+  /// soon as poll() returns one, or if the deadline passes.
   Status waitFor(CUstream stream);
   /// Ends all NCCL communicators of this rank. If `isSound` (the run was
   /// successful), they are finalized together with the peers. Otherwise they
@@ -194,10 +197,12 @@ private:
   /// Communicator handles that ncclCommSplit sets asynchronously. A deque,
   /// because NCCL keeps the addresses of the elements.
   std::deque<ncclComm_t> splits;
-  /// Per lane: number of the latest call that was enqueued, counted from 1.
+  /// Per lane (communicator and stream): number of the latest call that was
+  /// enqueued, counted from 1.
   std::vector<uint32_t> given;
-  /// Per lane: number of the latest call that the GPU has completed. An array
-  /// of kMostLanes counters in pinned host memory, which the GPU writes.
+  /// Per lane (communicator and stream): number of the latest call that the GPU
+  /// has completed. An array of kMostLanes counters in pinned host memory,
+  /// which the GPU writes.
   volatile uint32_t *done = nullptr;
   static constexpr size_t kMostLanes = 1024;
   /// Ring buffer of the calls that are not part of a CUDA graph; call i is at
@@ -209,7 +214,8 @@ private:
   size_t numCalls = 0, firstOpen = 0;
   /// Calls of the captured CUDA graph, in order.
   std::vector<QueuedCall> recorded;
-  /// Copy of `given` from the beginning of the capture.
+  /// Per lane: number of the latest call that was enqueued before the capture
+  /// of the CUDA graph began.
   std::vector<uint32_t> before;
   /// Number of captured calls that the GPU has completed in the current replay.
   size_t numReplayed = 0;

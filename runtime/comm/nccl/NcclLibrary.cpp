@@ -11,7 +11,7 @@ namespace pcc::runtime {
 
 static const std::string soname = "libnccl.so.2";
 
-/// Oldest supported version: the first for CUDA 13.
+/// Oldest supported version of NCCL, the first that supports CUDA 13.
 static constexpr int oldest = NCCL_VERSION(2, 27, 0);
 
 static void fillTable(SharedLibrary &symbols, NcclLibrary &library) {
@@ -20,7 +20,7 @@ static void fillTable(SharedLibrary &symbols, NcclLibrary &library) {
 #undef PCC_FIND
 }
 
-/// Returns NCCL's version number as text: 22809 is "2.28.9".
+/// Returns NCCL's version number as text, such as "2.28.9" for 22809.
 static std::string versionText(int version) {
   return std::to_string(version / 10000) + "." +
          std::to_string(version / 100 % 100) + "." +
@@ -28,7 +28,8 @@ static std::string versionText(int version) {
 }
 
 /// Replaces every function pointer of `library` by a wrapper that counts the
-/// calls (WatchedCalls.h).
+/// begin and the end of calls. A watchdog detects hanging calls from these
+/// counts (WatchedCalls.h).
 static void watchTable(NcclLibrary &library) {
 #define PCC_WATCH(function) watchCalls<&NcclLibrary::function>(library);
   PCC_NCCL_FUNCTIONS(PCC_WATCH)
@@ -62,8 +63,8 @@ Status findNccl(std::string &version) {
   return status;
 }
 
-/// Returns notes for the user that are added to an NCCL system error; they
-/// state the free space in /dev/shm. NCCL needs tens of megabytes of shared
+/// Returns notes for the user that are added to an NCCL system error. The notes
+/// state the free space in /dev/shm: NCCL needs tens of megabytes of shared
 /// memory per communicator, and a container often has only 64 MiB in all.
 static std::vector<std::string> notesOfSystem() {
   std::vector<std::string> notes = {"set NCCL_DEBUG=WARN for more details"};

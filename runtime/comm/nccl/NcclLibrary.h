@@ -46,8 +46,9 @@ struct NcclLibrary {
   Status check(ncclResult_t result, const char *call) const;
 };
 
-/// Opens libnccl.so.2, and fills `library` with functions whose calls are
-/// watched (WatchedCalls.h). Exit code 13 if NCCL is absent or older than 2.27.
+/// Opens libnccl.so.2, and fills `library` with functions that count their
+/// calls, so that a watchdog detects a call that hangs (WatchedCalls.h). Exit
+/// code 13 if NCCL is absent or older than 2.27.
 Status openNcclLibrary(NcclLibrary &library);
 
 } // namespace pcc::runtime

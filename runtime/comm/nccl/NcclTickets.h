@@ -10,15 +10,16 @@
 
 namespace pcc::runtime {
 
-/// Issues the tickets of a queued group. A ticket is the index of a CUDA event.
-/// redeem() frees the event for reuse, so each ticket must be redeemed exactly
-/// once.
+/// Issues tickets: handles of the operations that a group has enqueued on CUDA
+/// streams. A ticket is the index of a CUDA event. redeem() frees the event for
+/// reuse, so each ticket must be redeemed exactly once.
 class NcclTickets {
 public:
-  /// `gpu` must outlive this object.
+  /// Stores `gpu`, on which issue() creates CUDA events. `gpu` must outlive
+  /// this object.
   explicit NcclTickets(CudaContext &gpu) : gpu(gpu) {}
 
-  /// Sets `ticket` to a ticket for all work that has been enqueued on `stream`
+  /// Sets `ticket` to the handle of all work that has been enqueued on `stream`
   /// so far.
   Status issue(CUstream stream, Ticket &ticket);
   /// Makes work that is enqueued later on the GPU's compute stream wait for the

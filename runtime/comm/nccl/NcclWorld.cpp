@@ -20,9 +20,9 @@ namespace pcc::runtime {
 // communicators. They return powers of two, because NCCL rounds a number of
 // blocks up to a power of two.
 
-/// Number of GPU thread blocks for all edges of one pipeline position (virtual
-/// pipeline rank) together. An edge is a connection from one pipeline position
-/// to another.
+/// Number of GPU thread blocks that all edges of one pipeline position share. A
+/// pipeline position (virtual pipeline rank) is the set of stages of one rank.
+/// An edge is a connection from one position to another.
 static constexpr int blocksOfAllWays = 32;
 
 /// Returns the number of GPU thread blocks per communicator if `count`
@@ -34,8 +34,8 @@ static int share(int blocks, int count, int most) {
 
 /// Returns the number of GPU thread blocks for a message on one edge
 /// (connection of two pipeline positions). The number is the same for all
-/// edges. It is determined by the pipeline position that has the most edges,
-/// and whose edges share `blocksOfAllWays` blocks.
+/// edges: `blocksOfAllWays` divided by the number of edges of the position that
+/// has the most edges. At most 8, and rounded down to a power of two.
 static int blocksOfEdge(std::span<const World::PeerEdge> edges) {
   std::map<int, int> waysOfPosition;
   int most = 1;
@@ -45,9 +45,9 @@ static int blocksOfEdge(std::span<const World::PeerEdge> edges) {
   return share(blocksOfAllWays, most, /*most=*/8);
 }
 
-/// Returns the number of GPU thread blocks for a call of a group. The rank that
-/// is in the most groups determines the number, so the number is the same on
-/// all ranks.
+/// Returns the number of GPU thread blocks for a call of a group. The thread
+/// blocks are divided by the largest number of groups that any rank is in. The
+/// result is therefore the same on all ranks.
 static int blocksOfGroup(const std::vector<std::vector<int>> &groups,
                          int multiprocessors) {
   std::map<int, int> groupsOfRank;
@@ -113,8 +113,8 @@ public:
   }
 
 private:
-  /// Returns the largest index `end` such that no two of groups [first, end)
-  /// share a rank. One split can create all of these groups.
+  /// Returns the largest index `end` such that no rank is in two of the groups
+  /// [first, end). One ncclCommSplit can create all of these groups.
   static size_t endOfDisjoint(const std::vector<std::vector<int>> &groups,
                               size_t first) {
     std::set<int> taken;
@@ -128,9 +128,9 @@ private:
     return end;
   }
 
-  /// Creates the groups with indices [first, end) by one split of the
-  /// communicator of all ranks. No two of these groups may share a rank. The
-  /// color of a rank in the split is its group's index minus `first`.
+  /// Creates the groups with indices [first, end) by one split (ncclCommSplit)
+  /// of the communicator of all ranks. No rank may be in two of these groups.
+  /// The split's color for a member of group i is i - `first`.
   Status join(const std::vector<std::vector<int>> &groups, size_t first,
               size_t end, int blocks,
               std::vector<std::unique_ptr<Group>> &created) {
@@ -153,10 +153,10 @@ private:
     return Status::success();
   }
 
-  /// Creates the lanes (communicator and stream) of one edge in all groups by
-  /// one split. In each lane the sender is rank 0 and the receiver rank 1. If
-  /// this rank is one of the two in its group, the lane is appended to that
-  /// group's entry of `lanes`. The groups must not share a rank.
+  /// Creates the lanes (communicator and stream) of `edge` in all groups by one
+  /// split (ncclCommSplit). In each lane the sender is rank 0 and the receiver
+  /// rank 1. If this rank is the sender or the receiver in group i, appends the
+  /// new lane to `lanes[i]`. No rank may be in two groups.
   Status joinEdge(const std::vector<std::vector<int>> &groups,
                   const PeerEdge &edge, int blocks,
                   std::vector<std::vector<EdgeLane>> &lanes) {

@@ -16,9 +16,9 @@ class CudaContext;
 /// each with its own GPU. All ranks must call; the call blocks until they have,
 /// at most for `seconds`. `seconds` is also the initial deadline of the world's
 /// waits. Groups of this world are QueuedGroups on device memory, except for
-/// all(), which takes host memory. abort() ends the run through `rendezvous`.
-/// `gpu` must outlive the world. Exit code 13 if NCCL is absent, 14 if a rank
-/// does not call in time.
+/// all(), whose buffers are in host memory. World::abort() ends the run through
+/// `rendezvous`. `gpu` must outlive the world. Exit code 13 if NCCL is absent,
+/// 14 if a rank does not call in time.
 Status openNcclWorld(int rank, int size, CudaContext &gpu,
                      std::shared_ptr<Rendezvous> rendezvous,
                      std::shared_ptr<FlightRecorder> recorder, double seconds,

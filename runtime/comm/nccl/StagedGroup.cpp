@@ -18,9 +18,9 @@ static size_t aligned(size_t bytes) {
 Status StagedGroup::reserve(size_t bytes) {
   if (bytes <= reserved)
     return Status::success();
-  // Buffers that became too small are freed only with the GPU's context. Each
-  // buffer is at least twice as large as the one before it, so all old buffers
-  // together are smaller than the current one.
+  // Old buffers, which are too small, are freed only with the GPU's context.
+  // Each new buffer is at least twice as large as the buffer before it, so all
+  // old buffers together are smaller than the current one.
   reserved = std::max(bytes, 2 * reserved);
   PCC_RETURN_IF_ERROR(job->gpu.allocatePinned(reserved, pinned));
   return job->gpu.allocate(reserved, staging);
@@ -60,8 +60,8 @@ Status StagedGroup::allReduce(const void *in, void *out, size_t count,
   return download(out, 0, bytes);
 }
 
-// The staging buffer holds this rank's input, then the gathered inputs of all
-// members.
+// Uses the staging buffer for this rank's input, followed by the gathered
+// inputs of all members.
 Status StagedGroup::allGather(const void *in, void *out, size_t bytes,
                               const ActionId &action) {
   const size_t all = bytes * size_t(size());
@@ -85,8 +85,8 @@ Status StagedGroup::barrier(const ActionId &action) {
   return status.failed() ? status : job->waitForAll();
 }
 
-/// The staging buffer holds all messages to send, then space for all messages
-/// to receive, each at an aligned offset.
+/// Uses the staging buffer for all messages to send, followed by space for all
+/// messages to receive, each at an aligned offset.
 Status StagedGroup::post(std::span<const PeerBuffer> sends,
                          std::span<const PeerBuffer> receives,
                          const ActionId &action, Ticket &ticket) {

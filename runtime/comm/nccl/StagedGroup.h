@@ -30,9 +30,9 @@ public:
   Status broadcast(void *data, size_t bytes, int root,
                    const ActionId &action) override;
   Status barrier(const ActionId &action) override;
-  /// Sends all pieces of `sends`, receives all pieces of `receives`, and blocks
-  /// until all are complete. The post() of other groups does not block. All
-  /// peers must therefore call post() at the same time.
+  /// Sends all messages `sends`, receives all messages `receives`, and blocks
+  /// until all are complete. In other groups post() does not block. In this
+  /// group it does, so all peers must call post() at the same time.
   Status post(std::span<const PeerBuffer> sends,
               std::span<const PeerBuffer> receives, const ActionId &action,
               Ticket &ticket) override;

@@ -4,7 +4,8 @@
 
 namespace pcc::runtime {
 
-/// Top bit of `arrivals`; it is set if the barrier is broken.
+/// Top bit of `arrivals`, the number of arrivals at the group's barrier. The
+/// bit is set if the barrier is broken.
 static constexpr uint64_t kBroken = uint64_t(1) << 63;
 
 GroupState::GroupState(ThreadJob &sharedJob, std::vector<int> worldRanks)
@@ -26,8 +27,9 @@ bool GroupState::arrive(uint64_t step) {
   return true;
 }
 
-/// The last arrival and the break are both atomic updates of `arrivals`, so one
-/// of the two happens first, and all members agree which one.
+/// Breaks the barrier by an atomic update of `arrivals`. The arrival of the
+/// last member is an atomic update of `arrivals`, too. One of the two updates
+/// happens first, and all members see the same order.
 bool GroupState::breakUnlessComplete(uint64_t step) {
   uint64_t seen = arrivals.load(std::memory_order_acquire);
   while ((seen & ~kBroken) < step * members.size())

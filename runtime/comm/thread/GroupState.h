@@ -39,8 +39,8 @@ struct MemberCall {
   const void *in = nullptr; ///< borrowed until `leave`
   void *out = nullptr;      ///< borrowed until `leave`
 
-  /// Returns whether this call and `other` are the same collective with the
-  /// same sizes, type, operator and root.
+  /// Returns whether this call and `other` are the same collective with equal
+  /// sizes, element types, reductions and roots.
   bool matches(const MemberCall &other) const {
     return name == other.name && size == other.size && type == other.type &&
            kind == other.kind && root == other.root;
@@ -73,8 +73,8 @@ struct Mailbox {
 ///
 /// The barrier is used many times; each use is a "step", counted from 1. Every
 /// collective uses two steps, one for enter() and one for leave(). Once a
-/// member has given up waiting in a step, the barrier is broken for good, and
-/// enter() fails on all members.
+/// member has given up waiting in a step, the barrier stays broken, and enter()
+/// fails on all members.
 class GroupState {
 public:
   /// Creates the state of the group whose members are `worldRanks`, in group

@@ -11,8 +11,8 @@
 
 namespace pcc::runtime {
 
-/// Converts a time of the steady clock (CLOCK_MONOTONIC on Linux) to the form
-/// that futex(2) takes.
+/// Converts a time of the steady clock (CLOCK_MONOTONIC on Linux) to a timespec
+/// for futex(2).
 static timespec toTimespec(Clock::time_point time) {
   const auto sinceBoot = time.time_since_epoch();
   const auto seconds =
@@ -26,7 +26,7 @@ static timespec toTimespec(Clock::time_point time) {
 }
 
 /// Calls futex(2) on `word`. `until` is an absolute time of CLOCK_MONOTONIC, or
-/// null.
+/// null for no timeout.
 static long futex(std::atomic<uint32_t> &word, int operation, uint32_t value,
                   const timespec *until) {
   return syscall(SYS_futex, &word, operation | FUTEX_PRIVATE_FLAG, value, until,
@@ -66,8 +66,8 @@ bool SpinPolicy::spin() {
   if (!oversubscribed || attempts > maxYields)
     return false;
   sched_yield();
-  // A yield that took long has given the core to a thread with work to do, so
-  // the next call returns false.
+  // A long yield means that another thread had work for this core. Make the
+  // next call return false, so that the wait sleeps.
   if (Clock::now() - now > microseconds(100))
     attempts = maxYields;
   return true;

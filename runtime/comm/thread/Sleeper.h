@@ -47,16 +47,17 @@ private:
   std::atomic<uint32_t> sleepers{0}; ///< number of threads in sleep()
 };
 
-/// Decides how long a wait polls before it sleeps. A wait spins for 20 us or,
-/// if ranks share cores, yields up to 100 times. One object serves one wait.
+/// Decides when a waiting thread stops polling and sleeps instead. The thread
+/// first spins for 20 us or, if ranks share cores, yields the core up to 100
+/// times. Each wait needs its own SpinPolicy object.
 class SpinPolicy {
 public:
   /// Starts a wait. `moreRanksThanCores` is true if several ranks share a core.
   explicit SpinPolicy(bool moreRanksThanCores)
       : oversubscribed(moreRanksThanCores) {}
 
-  /// Returns true if the caller should poll again, after a short pause inside
-  /// this call. Returns false if the wait should sleep instead.
+  /// Returns true, after a short pause, if the caller should poll again.
+  /// Returns false if the caller should sleep instead.
   bool spin();
 
 private:

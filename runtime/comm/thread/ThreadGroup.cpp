@@ -69,8 +69,8 @@ Status ThreadGroup::together(const MemberCall &call, const ActionId &action,
     noteMissing(entry, late);
     return describeMissing(site, late);
   }
-  // Finds the first member whose call differs from that of member 0. Every
-  // member compares the same list of calls, so all members find the same one.
+  // Find the first member whose call differs from that of member 0. Every
+  // member compares the same list of calls, so all members find the same `odd`.
   int odd = 0;
   while (odd < size() && groupState->callOf(odd).matches(groupState->callOf(0)))
     ++odd;
@@ -84,10 +84,10 @@ Status ThreadGroup::together(const MemberCall &call, const ActionId &action,
   return endRun(mismatchedCalls(site, groupState->members[other]));
 }
 
-// Each member reduces one share of the elements: it reads the share from the
-// inputs of all members and writes the result to the outputs of all members. No
-// other member accesses this share. If there are few elements, only the first
-// members have a share.
+// Reduces one share of the elements on each member. The member reads the share
+// from the inputs of all members, and writes the result to the outputs of all
+// members. No other member accesses this share. A share has at least 2048
+// elements, so if there are few elements, some members have no share.
 Status ThreadGroup::allReduce(const void *in, void *out, size_t count,
                               ElementType type, dist::ReductionKind kind,
                               const ActionId &action) {
@@ -170,8 +170,8 @@ void ThreadGroup::publish() {
       offer(sends[i]);
 }
 
-/// The mailbox is in state Taken during the copy. The sender then keeps its
-/// memory valid until the copy is complete.
+/// Sets the mailbox to state Taken during the copy. In this state the sender
+/// must not free the message's memory.
 bool ThreadGroup::receive(const PeerBuffer &piece) {
   Mailbox &box = groupState->mailbox(piece.peer, self);
   uint32_t expected = Mailbox::Full;
@@ -192,9 +192,9 @@ bool ThreadGroup::wasTaken(const PeerBuffer &piece) const {
   return box.state.load(std::memory_order_acquire) == Mailbox::Empty;
 }
 
-/// First receives all messages that are in their mailboxes. Then removes the
-/// sends that their receivers have copied, and puts the next messages into
-/// these mailboxes.
+/// Receives the first pending message of each peer if the peer has put it into
+/// its mailbox. Then removes the sends that their receivers have copied, and
+/// puts the next messages to send into the mailboxes.
 void ThreadGroup::advance() {
   drop(receives, [&](const Pending &next) { return receive(next.piece); });
   drop(sends, [&](const Pending &next) {
@@ -226,8 +226,8 @@ std::vector<int> ThreadGroup::missing(std::span<const Ticket> tickets) const {
   return ranks;
 }
 
-/// Withdraws messages that no receiver has begun to copy. Waits, without a
-/// deadline, for copies in progress, which take bounded time.
+/// Withdraws messages that no receiver has begun to copy. Waits without a
+/// deadline for copies in progress, because a copy takes bounded time.
 void ThreadGroup::withdraw() {
   for (const Pending &pending : sends) {
     Mailbox &box = groupState->mailbox(self, pending.piece.peer);
@@ -257,8 +257,9 @@ Status ThreadGroup::post(std::span<const PeerBuffer> toSend,
   return Status::success();
 }
 
-/// Every poll of the wait advances all pending messages, also those of other
-/// tickets. On failure all pending messages are withdrawn before the run ends.
+/// Advances all pending messages while waiting, not only the messages of
+/// `tickets`. After a failure, withdraws all pending messages before the run
+/// ends.
 Status ThreadGroup::wait(std::span<const Ticket> tickets,
                          const ActionId &action) {
   const CallSite site = siteOf("exchange", action);

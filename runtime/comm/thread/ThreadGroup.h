@@ -15,9 +15,9 @@ namespace pcc::runtime {
 
 /// One rank's view of a group (fixed, ordered set of ranks) whose members are
 /// threads of this process. Collectives work on the buffers of all members
-/// directly (GroupState.h). A message goes through the mailbox of its sender
-/// and receiver, which holds one message at a time. Further messages of the two
-/// wait in `sends` and `receives`.
+/// directly (GroupState.h). Every ordered pair of members has a mailbox, which
+/// holds one message at a time. Further messages of the pair wait in `sends`
+/// and `receives`.
 class ThreadGroup final : public Group {
 public:
   /// Creates one member's view of a group. `sharedJob` is the state of all
@@ -28,8 +28,9 @@ public:
               std::shared_ptr<GroupState> place, int ownIndex,
               std::shared_ptr<std::atomic<double>> seconds,
               std::shared_ptr<FlightRecorder> ownRecorder);
-  /// Withdraws the messages that their receivers have not taken yet, because
-  /// the caller may free the memory of these messages.
+  /// Removes this rank's pending messages from the mailboxes, because the
+  /// caller may free their memory. Waits for receivers that are copying a
+  /// message.
   ~ThreadGroup() override { withdraw(); }
 
   int size() const override { return groupState->size(); }
@@ -56,9 +57,8 @@ private:
     bool isOffered = false; ///< whether the piece is in its mailbox
   };
 
-  /// Returns whether no entry before entry `index` of `list` has the same peer
-  /// as that entry. Only the first pending message of each peer may use the
-  /// mailbox.
+  /// Returns whether entry `index` of `list` is the first entry with its peer.
+  /// Only the first pending message of each peer may use the mailbox.
   static bool isFirstOfPeer(const std::vector<Pending> &list, size_t index);
   /// For each peer, calls `moved` for the first message in `list` with that
   /// peer. Removes the message from `list` if `moved` returns true.
@@ -66,23 +66,24 @@ private:
   static void drop(std::vector<Pending> &list, Moved moved);
   /// Puts a message into the mailbox for its receiver, and wakes the receiver.
   void offer(Pending &pending);
-  /// Puts the first pending message for each peer into its mailbox, unless it
-  /// is there already.
+  /// Puts the first pending message for each peer into the mailbox for that
+  /// peer, unless the message is there already.
   void publish();
-  /// Copies a message from its mailbox to `piece`, if the sender has put it
-  /// there. Returns whether the message was there. A message of the wrong size
-  /// is not copied; `mismatchedPeer` is set instead.
+  /// Copies a message from the mailbox to `piece`, if the sender has put a
+  /// message there. Returns whether there was a message. A message of the wrong
+  /// size is not copied; `mismatchedPeer` is set instead.
   bool receive(const PeerBuffer &piece);
   /// Returns whether the receiver has copied the message `piece` that is in the
   /// mailbox.
   bool wasTaken(const PeerBuffer &piece) const;
-  /// Returns whether no message of `tickets` is pending.
+  /// Returns whether all messages of `tickets` (handles of post() calls) have
+  /// been transferred.
   bool isComplete(std::span<const Ticket> tickets) const;
   /// Returns the world ranks, in ascending order, of the peers with which
-  /// messages of `tickets` are pending.
+  /// messages of `tickets` (handles of post() calls) are pending.
   std::vector<int> missing(std::span<const Ticket> tickets) const;
-  /// Removes all pending messages. After the return no peer accesses their
-  /// memory.
+  /// Removes all of this rank's pending messages. After the return no peer
+  /// accesses the memory of these messages.
   void withdraw();
 
   /// Executes one collective: publishes `call`, calls `work` while the buffers
@@ -92,8 +93,7 @@ private:
   Status together(const MemberCall &call, const ActionId &action, Work work);
   /// Returns the description of a call of this group for error messages.
   CallSite siteOf(std::string_view call, const ActionId &action) const;
-  /// Returns the time at which a wait that begins at the time of the call must
-  /// end.
+  /// Returns the current time plus the longest time of one wait.
   Clock::time_point deadline() const;
   /// Ends the run on all ranks with error `reason`, and returns `reason`. If
   /// the run had ended before, returns the error of that earlier end instead.
@@ -103,11 +103,11 @@ private:
   FlightRecorder::Entry beginWait(const CallSite &site,
                                   std::span<const int> peers);
   /// Replaces the peers of a flight recorder entry by the ranks in `missing`,
-  /// without this rank.
+  /// except for this rank.
   void noteMissing(FlightRecorder::Entry entry, std::span<const int> missing);
-  /// Returns the error of a wait that failed. If the run was aborted, it is the
-  /// reason of the abort; otherwise it is a missed deadline, which ends the
-  /// run.
+  /// Returns the error of a wait that failed. If the run was aborted, returns
+  /// the reason of the abort. Otherwise ends the run with the error of a missed
+  /// deadline, which names the world ranks `missing`, and returns this error.
   Status describeMissing(const CallSite &site, const std::vector<int> &missing);
 
   std::shared_ptr<ThreadJob> job;

@@ -46,7 +46,7 @@ public:
   /// Returns the shared state of group number `number` of the run. The first
   /// call for a number creates the state. All ranks create their groups in the
   /// same order, so equal numbers mean the same group. Returns null if another
-  /// rank created the group with other members.
+  /// rank created group `number` with members other than `members`.
   std::shared_ptr<GroupState> groupState(size_t number,
                                          const std::vector<int> &members);
 
@@ -56,11 +56,11 @@ private:
   const std::unique_ptr<Sleeper[]> sleepers;
   /// Whether abort() has been called, and `reasonOfAbort` is set.
   std::atomic<bool> over{false};
-  /// Guards the members below.
+  /// Guards the members that are declared after it.
   mutable std::mutex mutex;
   Status reasonOfAbort;
-  /// Shared states of the groups, by group number; null if no rank has asked
-  /// for that group.
+  /// Shared states of the groups, by group number; null until a rank creates
+  /// the group.
   std::vector<std::shared_ptr<GroupState>> groupStates;
 };
 

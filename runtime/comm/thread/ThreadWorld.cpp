@@ -11,9 +11,9 @@ namespace pcc::runtime {
 
 namespace {
 
-/// The World (communicator) of one rank. The group objects of different ranks
-/// find their shared state by number: every rank numbers its groups in the
-/// order of their creation.
+/// The World (communicator) of one rank. Every rank numbers its groups in the
+/// order of their creation. The group objects of different ranks find their
+/// shared state by this number.
 class ThreadWorld final : public HostWorld {
 public:
   ThreadWorld(std::shared_ptr<ThreadJob> sharedJob, int ownRank,
@@ -28,9 +28,9 @@ public:
   void abort(const Status &reason) override { job->abort(reason); }
 
 private:
-  /// Creates this rank's view of the next group (HostWorld::join). Returns an
-  /// error if another rank created this group, or an earlier one, with other
-  /// members.
+  /// Creates this rank's view of the group that consists of `members`
+  /// (HostWorld::join). Returns an error if another rank has created this
+  /// group, or an earlier group, with other members.
   Status join(const std::vector<int> &members,
               std::unique_ptr<Group> &group) override {
     std::shared_ptr<GroupState> groupState =

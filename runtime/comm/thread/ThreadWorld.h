@@ -17,8 +17,8 @@ namespace pcc::runtime {
 /// in any order when no thread is in a call.
 ///
 /// If a wait misses its deadline on one rank, the run ends with an error on all
-/// ranks, as after World::abort(). When a call returns an error, no other rank
-/// accesses the buffers of that call any more.
+/// ranks, as after World::abort(). After a call has returned an error, no other
+/// rank accesses the buffers of that call.
 std::vector<std::unique_ptr<World>> createThreadWorlds(int size);
 
 /// Creates the World (communicator) of a run with a single rank. `recorder` is

@@ -27,8 +27,8 @@ using dnnl::memory;
 namespace {
 /// Executes a convolution with a oneDNN primitive and up to three reorders
 /// (copies between memory formats). If there is a residual, it is first copied
-/// to the memory of the result y, and the primitive then adds the convolution
-/// to it (post-op sum).
+/// to the memory of the result y. The primitive then adds the convolution to y
+/// (post-op sum).
 class DnnlConv : public Operation {
 public:
   DnnlConv(CpuResources &resources, const LoadContext &context,
@@ -54,8 +54,8 @@ public:
       bool isNeeded;
       DnnlCall &call;
     };
-    // Calls in the order of execution. The residual is copied before the
-    // convolution adds to it.
+    // Calls in the order of execution; calls with isNeeded = false are skipped.
+    // The residual is copied to y before the convolution adds to y.
     const std::array<ConvStep, 4> steps = {{{reordersX, xCall},
                                             {conv.residual >= 0, residualCall},
                                             {true, call},
@@ -83,8 +83,9 @@ private:
   memory::desc dense(const memory::dims &shape) const {
     return {shape, type, denseStrides(shape)};
   }
-  /// Returns a description with the shape of `plain` whose memory format oneDNN
-  /// selects when it creates the primitive.
+  /// Returns a description with the shape of `plain` and no fixed memory format
+  /// (format_tag::any). oneDNN selects the format when it creates the
+  /// primitive.
   memory::desc any(const memory::desc &plain) const {
     return {plain.dims(), type, memory::format_tag::any};
   }
@@ -122,9 +123,10 @@ private:
     return attributes(ops);
   }
 
-  /// Creates the oneDNN primitives. `Primitive` is the class of a forward or of
-  /// a transposed convolution. A dilation is converted, because adjacent
-  /// elements have dilation 0 in oneDNN and dilation 1 in programs.
+  /// Creates the oneDNN primitives. `Primitive` is oneDNN's class of a
+  /// convolution or of a transposed convolution. A dilation d of the program
+  /// becomes d - 1, because adjacent elements have dilation 0 in oneDNN and
+  /// dilation 1 in programs.
   template <typename Primitive>
   Status createAs(dnnl::algorithm algorithm, bool &created) {
     created = false;
@@ -320,11 +322,11 @@ private:
   int64_t inSize() const { return dims[0].in * dims[1].in * dims[2].in; }
   int64_t outSize() const { return dims[0].out * dims[1].out * dims[2].out; }
 
-  /// Returns the index, along one spatial dim, of the element of x that a tap
-  /// reads. A tap is an element of the window: here element `w`, for index `at`
-  /// of y. Returns -1 if the tap reads padding. In a transposed convolution,
-  /// also returns -1 if the tap reads one of the stride - 1 zeros between two
-  /// elements of x.
+  /// Returns the index along one spatial dim of the element of x that a tap (an
+  /// element of the window) reads. `w` is the index of the tap in the window,
+  /// and `at` the index of the element of y. Returns -1 if the tap reads
+  /// padding. In a transposed convolution, also returns -1 if the tap reads one
+  /// of the stride - 1 zeros between two elements of x.
   int64_t tap(const ConvDim &dim, int64_t at, int64_t w) const {
     int64_t from = 0;
     if (!conv.transposed) {
@@ -339,8 +341,9 @@ private:
   }
 
   /// Returns one element of y without bias: the sum of products over all input
-  /// channels of the group and all taps (elements) of the window. `input` is
-  /// the part of x for one batch index.
+  /// channels of the group and all taps (elements of the window). `input` is
+  /// the part of x for one batch index. `at` has the spatial indices of the
+  /// element of y.
   template <typename T>
   Computed<T> sumAt(const T *input, const T *weights, int64_t channel,
                     const std::array<int64_t, 3> &at) const {

@@ -47,8 +47,8 @@ public:
 
 private:
   /// Returns the address of element `offset` of the buffer with index `buffer`.
-  /// `offset` is an expression, which is evaluated for the coordinates of the
-  /// run. A null `offset` means 0.
+  /// `offset` is an expression over mesh coordinates; it is evaluated at the
+  /// coordinates of the run. A null `offset` means 0.
   char *address(int32_t buffer, const program::ScalarT *offset,
                 const RunContext &run) const {
     char *base =
@@ -77,7 +77,8 @@ public:
         bytes(size_t(context.program.buffers[fill.buffer]->bytes)) {}
 
   /// Stores one element, then repeatedly copies the filled bytes to the bytes
-  /// after them. Each copy doubles the filled part, until the slot is full.
+  /// after them. Each copy doubles the number of filled bytes, until the slot
+  /// (the memory of one microbatch) is full.
   Status run(const RunContext &run) override {
     char *target =
         static_cast<char *>(context.buffers.at(fill.buffer, run.microbatch));
@@ -94,7 +95,7 @@ public:
 private:
   LoadContext context;
   const program::FillT &fill;
-  /// Size of one slot in bytes.
+  /// Size of one slot (the memory of one microbatch) in bytes.
   size_t bytes;
 };
 } // namespace

@@ -46,9 +46,8 @@ static Status prepareCheck(CpuResources &, const LoadContext &context,
   return Status::success();
 }
 
-/// Functions that create the operation of an instruction, in the order of the
-/// kinds in program::InstructionBody. Null for collectives, which the engine
-/// executes.
+/// Functions that create the operation of an instruction, one per kind in
+/// program::InstructionBody. Null for collectives, which the engine executes.
 static constexpr Prepare prepares[] = {
     nullptr, prepareKernel, prepareMatmul, prepareConv, preparePool,
     nullptr, prepareCheck,  prepareCopy,   prepareFill, prepareHostOp};

@@ -19,8 +19,8 @@ namespace pcc::runtime {
 
 /// Thread team (the threads of one rank), oneDNN engine and scratch memory of
 /// one rank. The operations of a rank (its prepared instructions) execute one
-/// at a time, so they share one scratch memory. Its size is the largest size
-/// that any operation has requested. The order of calls is:
+/// at a time, so they share one scratch memory. The scratch memory has the
+/// largest size that any operation has requested. The order of calls is:
 ///
 ///   reserveScratch() …    while instructions are prepared
 ///   allocateScratch()     once, after the last instruction is prepared
@@ -90,7 +90,8 @@ Status prepareCopy(CpuResources &, const LoadContext &,
 Status prepareFill(CpuResources &, const LoadContext &,
                    const program::InstructionT &, std::unique_ptr<Operation> &);
 /// Creates the operation of a HostOp instruction: a rare op, such as top_k,
-/// that is found by name in a table (HostOps.h).
+/// with a hand-written loop. A table (HostOps.h) maps the op's name to the
+/// loop.
 Status prepareHostOp(CpuResources &, const LoadContext &,
                      const program::InstructionT &,
                      std::unique_ptr<Operation> &);

@@ -22,7 +22,7 @@ void appendActivation(dnnl::post_ops &ops, program::Activation activation) {
     dnnl::algorithm algorithm;
     float alpha;
   };
-  // Entries for the enumerators of program::Activation in order, without None.
+  // One row per enumerator of program::Activation except None, in order.
   static constexpr EltwiseRow rows[] = {{dnnl::algorithm::eltwise_relu, 0},
                                         {dnnl::algorithm::eltwise_gelu_erf, 0},
                                         {dnnl::algorithm::eltwise_gelu_tanh, 0},
@@ -63,8 +63,8 @@ bool mayPack(const LoadContext &context, int32_t index) {
          context.parameters.isExclusive(buffer.index);
 }
 
-/// The reorder that packs the weight is executed at once. The dense copy is
-/// freed only after the packed copy is complete.
+/// Packs the weight immediately by executing a reorder (copy to another memory
+/// format). The dense copy is freed only after the packed copy is complete.
 Status makeWeight(CpuResources &resources, const LoadContext &context,
                   int32_t buffer, const memory::desc &plain,
                   const memory::desc &wanted, WeightOperand &weight) {
@@ -125,10 +125,11 @@ void DnnlCall::finish(const dnnl::primitive &created,
     addScratch(DNNL_ARG_SCRATCHPAD, scratchpad, scratchpadOffset);
 }
 
-/// Operands at fixed addresses keep the address with which their memory objects
-/// were created. The primitive is executed through oneDNN's C interface, which
-/// takes the array `arguments`. The C++ interface would allocate such an array
-/// in each run.
+/// Sets the addresses of the buffers and the scratch, and executes the
+/// primitive. Operands at fixed addresses keep the address with which their
+/// memory objects were created. The call uses oneDNN's C interface with the
+/// array `arguments`, because the C++ interface would allocate such an array in
+/// each run.
 Status DnnlCall::run(const BufferTable &buffers, int64_t microbatch) {
   for (CallOperand &operand : operands) {
     void *base = nullptr;

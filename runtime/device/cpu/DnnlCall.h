@@ -15,7 +15,8 @@
 namespace pcc::runtime {
 
 /// Returns oneDNN's name for the element type `type`: f32 or bf16. Returns
-/// nothing for all other types, for which pcc does not use oneDNN primitives.
+/// std::nullopt for all other types, because pcc does not use oneDNN primitives
+/// for these types.
 std::optional<dnnl::memory::data_type> dnnlTypeOf(ElementType type);
 
 /// Appends `activation` to `ops`, the operations that a primitive applies to
@@ -31,7 +32,7 @@ dnnl::primitive_attr attributes(const dnnl::post_ops &ops);
 /// primitive's implementation, is that of a slow reference implementation.
 bool isReference(const char *implementation);
 
-/// Owner of memory that it frees with std::free.
+/// Owns memory and frees it with std::free.
 using AlignedMemory = std::unique_ptr<void, decltype(&std::free)>;
 /// Allocates at least `bytes` bytes, aligned to kAlignment. Returns null if
 /// there is not enough memory.
@@ -54,14 +55,15 @@ struct WeightOperand {
 };
 
 /// Returns whether the weight in the buffer with index `buffer` may be replaced
-/// by a packed copy. The buffer must be this rank's whole part of a parameter
-/// that exactly one operand reads and that is not trainable.
+/// by a packed copy (a copy in the memory format that oneDNN prefers). The
+/// buffer must be this rank's whole shard of a parameter. The parameter must
+/// not be trainable, and exactly one operand of the program must read it.
 bool mayPack(const LoadContext &context, int32_t buffer);
 
 /// Sets `weight` to the weight in the buffer with index `buffer`. `plain` is
 /// the format of the buffer, `wanted` the format that the primitive prefers. If
-/// they differ, packs the parameter into the format `wanted` and frees the
-/// dense copy; mayPack() must be true in that case. Exit code 13 (NoDevice) if
+/// the two formats differ, packs the weight into the format `wanted` and frees
+/// the dense copy; mayPack() must then be true. Exit code 13 (NoDevice) if
 /// there is not enough memory.
 Status makeWeight(CpuResources &resources, const LoadContext &context,
                   int32_t buffer, const dnnl::memory::desc &plain,
@@ -85,12 +87,13 @@ public:
   /// Adds the operand `argument` at the address `data`, which never changes.
   /// The caller must keep the memory alive.
   void addFixed(int argument, const dnnl::memory::desc &desc, void *data);
-  /// Adds the operand `argument` in the shared scratch memory, at `offset`
-  /// bytes from its beginning. Requests that the scratch be large enough for
-  /// it.
+  /// Adds the operand `argument` in the shared scratch memory, `offset` bytes
+  /// after the beginning of the scratch. Requests a scratch that is large
+  /// enough for the operand.
   void addScratch(int argument, const dnnl::memory::desc &desc, size_t offset);
-  /// Adds `weight` as the operand `argument`: its packed copy if there is one,
-  /// otherwise its buffer. The packed copy must outlive this object.
+  /// Adds `weight` as the operand `argument`. The operand is the packed copy of
+  /// the weight if there is one, otherwise the weight's buffer. The packed copy
+  /// must outlive this object.
   void addWeight(int argument, const WeightOperand &weight);
   /// Sets the primitive to execute. `scratchpad` describes the scratch memory
   /// that the primitive itself needs. The primitive's scratch memory begins
@@ -98,8 +101,9 @@ public:
   void finish(const dnnl::primitive &created,
               const dnnl::memory::desc &scratchpad, size_t scratchpadOffset);
 
-  /// Executes the primitive on the slots of its buffers that `microbatch` uses.
-  /// Returns exit code 1 (Defect) if oneDNN reports an error.
+  /// Executes the primitive for the microbatch with index `microbatch`, which
+  /// determines the addresses of the buffers. Returns exit code 1 (Defect) if
+  /// oneDNN reports an error.
   Status run(const BufferTable &buffers, int64_t microbatch);
 
 private:
@@ -124,7 +128,8 @@ private:
   CpuResources &resources;
   dnnl::primitive primitive;
   std::vector<CallOperand> operands;
-  /// Array of all operands in the form that oneDNN's C interface takes.
+  /// All operands of the primitive, as an array of the type that oneDNN's C
+  /// interface requires.
   std::vector<dnnl_exec_arg_t> arguments;
 };
 

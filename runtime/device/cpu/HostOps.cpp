@@ -6,8 +6,9 @@
 namespace pcc::runtime {
 
 namespace {
-/// Executes one HostOp instruction. The descriptions of its operands are
-/// created once; each run only changes their addresses.
+/// Executes one HostOp instruction (a rare op with a hand-written loop, such as
+/// top_k). The descriptions of its operands are created once; each run only
+/// changes their addresses.
 class HostOperation : public Operation {
 public:
   HostOperation(const LoadContext &context, const program::HostOpT &op,
@@ -35,8 +36,8 @@ public:
   }
 
 private:
-  /// Returns the type and shape of the buffer with index `index`, with a null
-  /// address.
+  /// Returns a description of the buffer with index `index`: type, shape and a
+  /// null address.
   HostOperand tensorOf(int32_t index) const {
     const program::BufferT &buffer = *context.program.buffers[index];
     return {typeOf(buffer.type), buffer.shape, nullptr};

@@ -15,18 +15,19 @@
 
 namespace pcc::runtime {
 
-/// A dense row-major input or output of a host op.
+/// A dense row-major input or output of a host op (a rare op with a
+/// hand-written loop).
 struct HostOperand {
   ElementType type;
   std::vector<int64_t> shape;
-  /// Address of the elements for the microbatch that is executed; null before
+  /// Address of the elements in the microbatch of the current run; null before
   /// the first run.
   void *data;
 };
 
-/// Operands and attributes of one call of a host op, such as top_k. The first
-/// lines of each source file in hostops/ document the operands and attributes
-/// of its ops.
+/// Operands and attributes of one call of a host op (a rare op with a
+/// hand-written loop), such as top_k. The file comment of each source file in
+/// hostops/ documents the operands and attributes of its ops.
 struct HostOpCall {
   std::vector<HostOperand> inputs;
   std::vector<HostOperand> outputs;
@@ -34,8 +35,8 @@ struct HostOpCall {
   std::vector<int64_t> integers;
   /// Floating-point attributes.
   std::vector<double> numbers;
-  /// Scratch memory. HostOpRow::prepare() sets its size, and a run must not
-  /// change the size.
+  /// Scratch memory, in words of 64 bits. HostOpRow::prepare() sets its size;
+  /// HostOpRow::run() must not change the size.
   std::vector<int64_t> workspace;
 };
 

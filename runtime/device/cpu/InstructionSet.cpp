@@ -12,7 +12,8 @@
 namespace pcc::runtime {
 
 namespace {
-/// Row of a table that maps one name of CPU features to another.
+/// Row of a table that maps the name `from` of a CPU feature or level to the
+/// name or names `to`. For example, "sse3" in LLVM is "pni" in /proc/cpuinfo.
 struct Renaming {
   std::string_view from;
   std::string_view to;
@@ -59,8 +60,8 @@ static const std::set<std::string> &hostFlags() {
   return flags;
 }
 
-/// Returns the row of `table` whose first name is `name`, or null if there is
-/// none.
+/// Returns the row of `table` whose member `from` is `name`, or null if there
+/// is none.
 template <size_t N>
 static const Renaming *find(const std::array<Renaming, N> &table,
                             std::string_view name) {

@@ -11,17 +11,18 @@
 namespace pcc::runtime {
 
 /// Returns whether the host's processor has every feature in the list `cpu`,
-/// for example "x86-64-v3,+avx512bf16". The entries are separated by commas.
-/// Each is a level from "x86-64" to "x86-64-v4", or a feature as LLVM spells
-/// it, with or without a leading "+".
+/// for example "x86-64-v3,+avx512bf16". The entries are separated by commas. An
+/// entry is a level from "x86-64" to "x86-64-v4", or the name of a feature in
+/// LLVM, with or without a leading "+".
 bool hostSupports(std::string_view cpu);
 
 /// Selects the variant of the compiled kernels for the host's processor, and
-/// sets `kernels` to its functions. Variants are ordered from the least to the
-/// most capable instruction set; the last one that the host supports is
-/// selected. `numKernels` is the number of kernels in each variant. If it is 0,
-/// sets `kernels` to null and succeeds. If the host supports no variant,
-/// returns exit code 13 (NoDevice) with the names of the variants.
+/// sets `kernels` to the functions of that variant. Variants are ordered from
+/// the least to the most capable instruction set; the last one that the host
+/// supports is selected. `numKernels` is the number of kernels in each variant.
+/// If `numKernels` is 0, sets `kernels` to null and succeeds. If the host
+/// supports no variant, returns exit code 13 (NoDevice) with the names of the
+/// variants.
 Status chooseVariant(const ProgramImage &image, uint64_t numKernels,
                      const KernelFunction *&kernels);
 

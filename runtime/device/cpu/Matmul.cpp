@@ -65,9 +65,8 @@ static MatmulAddresses addressesOf(const program::MatmulT &matmul,
           at(matmul.c)};
 }
 
-/// Returns the smallest number of rows per thread for which starting another
-/// thread saves time. `work` is the number of multiplications or additions per
-/// row.
+/// Returns the smallest number of rows for which another thread saves time.
+/// `work` is the number of multiplications or additions per row.
 static int64_t grainFor(int64_t work) {
   return std::max<int64_t>(16384 / std::max<int64_t>(work, 1), 1);
 }
@@ -122,10 +121,11 @@ public:
       : resources(resources), context(context), matmul(matmul),
         problem(std::move(problem)), call(resources) {}
 
-  /// Creates the oneDNN primitive and sets `created` to true. With
-  /// `residualInPrimitive`, the primitive also adds the residual. If oneDNN has
-  /// no fast implementation, sets `created` to false and changes nothing else;
-  /// the caller may then try another kind of operation.
+  /// Creates the oneDNN primitive and sets `created` to true. If
+  /// `residualInPrimitive` is true, the primitive also adds the residual;
+  /// otherwise run() adds it with a loop. If oneDNN has no fast implementation,
+  /// sets `created` to false; the caller may then try another kind of
+  /// operation.
   Status create(bool residualInPrimitive, bool &created) {
     created = false;
     const auto type = dnnlTypeOf(problem.type);
@@ -214,9 +214,9 @@ private:
   /// can therefore be an operand only if alpha is 1.
   bool biasIsOperand() const { return problem.hasBias && problem.alpha == 1; }
 
-  /// Returns the operations that the primitive applies to the product, in this
-  /// order: alpha, bias, activation, residual. bind() numbers their operands in
-  /// the same order.
+  /// Returns the post-ops (operations that the primitive applies to the
+  /// product). Their order is: multiplication by alpha, bias, activation,
+  /// residual. bind() numbers the operands of the post-ops in this order.
   dnnl::post_ops postOps(memory::data_type type) const {
     dnnl::post_ops ops;
     if (problem.alpha != 1)
@@ -231,8 +231,8 @@ private:
     return ops;
   }
 
-  /// Packs the weight if that is possible, and adds the operands of the
-  /// primitive to the call.
+  /// Packs the weight into oneDNN's memory format if that is possible, and adds
+  /// the operands of the primitive to the member `call`.
   Status bind(const dnnl::matmul::primitive_desc &description,
               const memory::desc &a, const memory::desc &b,
               const memory::desc &c, memory::data_type type) {
@@ -295,11 +295,10 @@ public:
       for (int64_t batch = begin; batch < end; ++batch)
         runBatch(at, batch);
     };
-    // If sgemm is called outside a parallel loop, it divides one product over
-    // the threads, which may change the order of additions. There are two cases
-    // in which the products are divided over the threads instead: if their bits
-    // must not depend on the batch, or if there are at least as many products
-    // as threads.
+    // Two cases divide the products of the batch over the threads: if the bits
+    // of a product must not depend on the batch, or if there are at least as
+    // many products as threads. Otherwise sgemm divides each product over the
+    // threads, which may change the order of additions.
     if (problem.oneByOne || problem.numBatches() >= threads.size())
       threads.parallelFor(problem.numBatches(), 1, multiply);
     else
@@ -320,8 +319,8 @@ private:
            (matrix.row == 1 && matrix.column >= std::max<int64_t>(rows, 1));
   }
 
-  /// Computes the product with index `batch`. sgemm takes row-major matrices; a
-  /// column-major matrix is passed as the transpose ('T') of a row-major one.
+  /// Computes the product with index `batch`. sgemm expects row-major matrices;
+  /// a column-major matrix is passed as the transpose ('T') of a row-major one.
   void runBatch(const MatmulAddresses &at, int64_t batch) const {
     const BatchOffsets from = offsetsOf(problem, batch);
     const bool turnsA = problem.a.column != 1, turnsB = problem.b.column != 1;
@@ -428,7 +427,8 @@ private:
   LoadContext context;
   const program::MatmulT &matmul;
   MatmulProblem problem;
-  /// Whether the products of the batch are divided over the threads.
+  /// Whether the products of the batch are divided over the threads. If false,
+  /// all threads compute each product together.
   bool sharesOut;
 };
 
@@ -501,10 +501,10 @@ public:
 };
 } // namespace
 
-/// Sets `operation` to one that uses a oneDNN primitive. If oneDNN supports it,
-/// the primitive also adds the residual. Otherwise a loop adds the residual. If
-/// oneDNN cannot compute the product quickly even without the residual, leaves
-/// `operation` null.
+/// Sets `operation` to one that uses a oneDNN primitive. If oneDNN supports a
+/// fused residual, the primitive also adds the residual. Otherwise a loop adds
+/// the residual. If oneDNN cannot compute the product quickly even without the
+/// residual, leaves `operation` null.
 static Status prepareDnnl(CpuResources &resources, const LoadContext &context,
                           const program::MatmulT &matmul,
                           const MatmulProblem &problem,

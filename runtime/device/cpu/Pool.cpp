@@ -18,8 +18,8 @@ struct PoolDim {
           after = 0;
 };
 
-/// Reduction of a window by maximum. It starts from the smallest value of the
-/// type.
+/// Reduction of a window by maximum. Its initial value is the smallest value of
+/// the type.
 struct MaxOf {
   template <typename T> static T initial() {
     return std::numeric_limits<T>::has_infinity
@@ -31,7 +31,7 @@ struct MaxOf {
     return value > sum || value != value ? value : sum;
   }
 };
-/// Reduction of a window by addition. It starts from 0.
+/// Reduction of a window by addition. Its initial value is 0.
 struct SumOf {
   template <typename T> static T initial() { return T(0); }
   template <typename T> static T add(T sum, T value) { return sum + value; }
@@ -88,8 +88,8 @@ private:
   }
 
   /// Returns the average of the window of output element `at`: the sum divided
-  /// by the number of window elements inside x. With AverageWithPadding, the
-  /// sum is divided by the number of window elements inside x or its padding.
+  /// by the number of window elements inside x. If the kind of the pool is
+  /// AverageWithPadding, window elements in the padding of x count as well.
   template <typename T>
   T average(const T *x, const std::array<int64_t, 3> &at) const {
     const auto sum = reduceWindow<SumOf>(x, at);
@@ -102,8 +102,8 @@ private:
         sum / Computed<T>(std::max<int64_t>(count, 1))));
   }
 
-  /// Returns the number of elements along one dim of the window of output index
-  /// `at` that lie inside x.
+  /// Returns the number of window elements along one dim that are inside x.
+  /// `at` is the index of the output along this dim.
   static int64_t countInside(const PoolDim &dim, int64_t at) {
     int64_t count = 0;
     for (int64_t i = 0; i < dim.window; ++i) {
@@ -112,9 +112,10 @@ private:
     }
     return count;
   }
-  /// Returns the number of elements along one dim of the window of output index
-  /// `at` that lie inside x or its padding. A window never begins before the
-  /// padding, but may extend beyond the end of the padding.
+  /// Returns the number of window elements along one dim that are inside x or
+  /// its padding. `at` is the index of the output along this dim. A window
+  /// never begins before the padding, but may extend beyond the end of the
+  /// padding.
   static int64_t countPadded(const PoolDim &dim, int64_t at) {
     int64_t count = 0;
     for (int64_t i = 0; i < dim.window; ++i)
@@ -123,8 +124,8 @@ private:
     return count;
   }
 
-  /// Reduces the elements of x in the window of output element `at`. Elements
-  /// in the padding are skipped.
+  /// Reduces (sum or maximum) the elements of x in the window of output element
+  /// `at`. Elements in the padding are skipped.
   template <typename Reducer, typename T>
   Computed<T> reduceWindow(const T *x, const std::array<int64_t, 3> &at) const {
     auto sum = Reducer::template initial<Computed<T>>();

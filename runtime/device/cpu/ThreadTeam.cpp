@@ -17,8 +17,8 @@ void omp_set_num_threads(int numThreads);
 namespace pcc::runtime {
 
 namespace {
-/// A loop whose iterations [0, extent) the threads of a parallel region
-/// execute.
+/// A loop over the iterations [0, extent), which are divided over the threads
+/// of one parallel region.
 struct ParallelLoop {
   int64_t extent;
   void (*piece)(const void *, int64_t, int64_t);
@@ -26,9 +26,9 @@ struct ParallelLoop {
 };
 } // namespace
 
-/// Executes the calling thread's piece of a ParallelLoop, to which `data`
-/// points. The iterations are divided evenly; if that leaves a remainder of r,
-/// each of the first r threads gets one iteration more.
+/// Executes the calling thread's share of a loop; `data` points to the
+/// ParallelLoop. The iterations are divided evenly. If there is a remainder of
+/// r iterations, each of the first r threads gets one iteration more.
 static void runPiece(void *data) {
   const ParallelLoop &loop = *static_cast<const ParallelLoop *>(data);
   const int64_t count = omp_get_num_threads(), index = omp_get_thread_num();

@@ -7,27 +7,29 @@
 
 namespace pcc::runtime {
 
-/// The threads of one rank, over which loops are divided. The threads belong to
-/// libgomp. oneDNN uses the same threads, so that a rank never has two sets of
-/// threads that compete for its cores.
+/// The threads of one rank, which share the iterations of loops. The threads
+/// belong to libgomp. oneDNN uses the same threads, so that a rank never has
+/// two sets of threads that compete for its cores.
 class ThreadTeam {
 public:
   /// Creates a team of `numThreads` threads. The calling thread counts as one
   /// of them.
   explicit ThreadTeam(int numThreads) : numThreads(numThreads) {}
 
-  /// Returns the number of threads, including the calling one.
+  /// Returns the number of threads, including the thread that calls
+  /// parallelFor().
   int size() const { return numThreads; }
 
-  /// Sets the number of threads that libraries based on libgomp use, when they
-  /// are called from the current thread, to size().
+  /// Makes libraries that use libgomp, such as oneDNN, use size() threads.
+  /// Affects only calls from the current thread.
   void adopt() const;
 
   /// Divides the iterations [0, extent) into contiguous pieces of nearly equal
   /// size. Calls `body(begin, end)` for each piece on a separate thread, and
-  /// blocks until all pieces are complete. The number of pieces is at most
-  /// size() and at most max(1, floor(extent / grain)). For example, extent 100
-  /// with grain 64 gives one piece, and with grain 50 at most two.
+  /// blocks until all pieces are complete. A piece has at least `grain`
+  /// iterations, unless `extent` is smaller. There are at most size() pieces.
+  /// For example, extent 100 with grain 64 gives one piece, and with grain 50
+  /// at most two.
   template <typename Body>
   void parallelFor(int64_t extent, int64_t grain, const Body &body) const {
     run(
@@ -39,11 +41,12 @@ public:
   }
 
 private:
-  /// Body of a loop as a function pointer. `context` is the address of the C++
-  /// object that parallelFor() was given.
+  /// Body of a loop as a function pointer, called for the iterations [begin,
+  /// end). `context` is the address of the C++ callable that parallelFor()
+  /// received.
   using LoopBody = void (*)(const void *context, int64_t begin, int64_t end);
-  /// Implements parallelFor(): calls `piece(context, begin, end)` for each
-  /// piece.
+  /// Implements parallelFor(): divides the iterations [0, extent) into pieces
+  /// (contiguous ranges) and calls `piece(context, begin, end)` for each piece.
   void run(int64_t extent, int64_t grain, LoopBody piece,
            const void *context) const;
 

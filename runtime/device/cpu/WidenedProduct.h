@@ -29,27 +29,28 @@ namespace pcc::runtime {
 /// elements.
 template <typename T> struct WidenedProduct {
   int64_t m, n, k;
-  /// First element of a, the stride from row to row, and the stride from column
-  /// to column.
+  /// Matrix a: the address of its first element. `aRow` and `aColumn` are the
+  /// strides from one row or column to the next.
   const T *a;
   int64_t aRow, aColumn;
-  /// First element of b, the stride from row to row, and the stride from column
-  /// to column.
+  /// Matrix b: the address of its first element. `bRow` and `bColumn` are the
+  /// strides from one row or column to the next.
   const T *b;
   int64_t bRow, bColumn;
-  /// First element of c, and the stride from row to row.
+  /// Matrix c: the address of its first element. `cRow` is the stride from one
+  /// row to the next.
   T *c;
   int64_t cRow;
   float alpha;
 
-  /// Returns the number of floats that run() needs as scratch for a product of
-  /// these sizes.
+  /// Returns the number of floats that run() needs as scratch memory for a
+  /// product with these values of m and k.
   static int64_t scratchSize(int64_t m, int64_t k) {
     return m * k + (k + m) * blockColumns;
   }
 
-  /// Computes the product with oneDNN's sgemm. `scratch` has scratchSize(m, k)
-  /// floats.
+  /// Computes the product with oneDNN's sgemm. `scratch` is memory for
+  /// scratchSize(m, k) floats.
   void run(float *scratch) const {
     float *rows = scratch, *block = rows + m * k,
           *out = block + k * blockColumns;
@@ -71,9 +72,9 @@ private:
   /// Number of columns of b that are converted to f32 and multiplied at a time.
   static constexpr int64_t blockColumns = 256;
 
-  /// Converts `columns` columns of b, from column `first` on, to a dense block
-  /// [k, columns]. The inner loop follows the smaller stride of b, so that b is
-  /// read in the order of memory.
+  /// Converts `columns` columns of b, from column `first` on, to f32. `block`
+  /// receives them as a dense matrix [k, columns]. The inner loop iterates
+  /// along the dim of b with the smaller stride.
   void widenBlock(float *block, int64_t first, int64_t columns) const {
     const auto widen = [&](int64_t p, int64_t j) {
       block[p * columns + j] =

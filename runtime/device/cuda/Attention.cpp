@@ -70,9 +70,9 @@ static AttentionShape shapeOf(const program::ProgramT &program,
                           attention.depth,
                           attention.width,
                           attention.causal};
-  // The backward pass recomputes Result as a dense tensor in scratch memory. In
-  // the forward pass, Result is an operand, and the following loop sets its
-  // strides.
+  // Result is not an operand of the backward pass, which recomputes it as a
+  // dense tensor in scratch memory. In the forward pass, Result is an operand,
+  // and the following loop sets the strides of Result.
   shape.setStrides(AttentionTensor::Result,
                    denseCudnnStrides(shape.resultDims()));
   for (const auto &[tensor, operand] : operandsOf(attention))
@@ -94,8 +94,9 @@ namespace {
 class AttentionOperation : public Operation {
 public:
   /// Executes the plans once, because cuDNN loads code when a plan is first
-  /// executed. Does nothing if an output is not in the arena (the memory of
-  /// intermediate results), because that buffer must keep its contents.
+  /// executed. Does nothing if the buffer of an output is not in the arena (the
+  /// memory of intermediate results), because that buffer must keep its
+  /// contents.
   Status warmUp(const RunContext &run) override {
     for (const auto &[tensor, operand] : operands)
       if (isWritten(tensor) && !isInArena(context, operand->buffer()))
@@ -122,13 +123,14 @@ protected:
     scratchBytes += aligned(bytes);
     add(tensor, nullptr);
   }
-  /// Requests scratch memory for the tensors of addScratch() and for a
-  /// workspace of `workspaceBytes` bytes.
+  /// Requests scratch memory for all tensors that addScratch() has placed there
+  /// and, after them, for a workspace of `workspaceBytes` bytes.
   void reserve(int64_t workspaceBytes) {
     resources.reserve(scratchBytes + workspaceBytes);
   }
 
-  /// Sets the addresses of the operands for `microbatch`, and enqueues `plan`.
+  /// Sets the addresses of all operands and scratch tensors for `microbatch`,
+  /// and enqueues `plan`.
   Status execute(const CudnnPlan &plan, int64_t microbatch) {
     char *scratch = resources.scratch();
     for (size_t i = 0; i < operands.size(); ++i) {
@@ -143,8 +145,8 @@ protected:
   }
 
 private:
-  /// Appends `tensor` to `places`. `data` is its address, or null if execute()
-  /// sets the address.
+  /// Appends `tensor` to `places`, the tensors of the plans. `data` is the
+  /// address of the tensor, or null if execute() sets the address.
   void add(AttentionTensor tensor, void *data) {
     places.ids.push_back(int64_t(tensor));
     places.data.push_back(data);
@@ -185,8 +187,8 @@ private:
 };
 
 /// Executes the backward pass. Programs do not store the log-sum-exp of the
-/// forward pass (Statistics), so a first plan recomputes Result and Statistics,
-/// and a second plan computes the gradients.
+/// forward pass (Statistics). A first plan therefore recomputes Result and
+/// Statistics, and a second plan computes the gradients.
 class GradientsOperation : public AttentionOperation {
 public:
   GradientsOperation(CudaResources &resources, const LoadContext &context,
@@ -213,9 +215,9 @@ private:
   const CudnnPlan &result, &gradients;
 };
 
-/// Executes nothing. Used for the instruction that computes the gradient of the
-/// query. GradientsOperation, created for the instruction of the key's
-/// gradient, computes the query's gradient as well.
+/// Executes nothing. One cuDNN call computes all gradients of an attention. The
+/// instruction of the key's gradient makes this call (GradientsOperation), so
+/// the instruction of the query's gradient has nothing to do.
 class FusedElsewhere : public Operation {
 public:
   Status run(const RunContext &) override { return Status::success(); }

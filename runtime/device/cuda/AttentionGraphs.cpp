@@ -73,12 +73,14 @@ private:
     return dims;
   }
 
-  /// Makes the tensor `name` in memory, with its strides in `shape`.
+  /// Makes the tensor `name` in memory. The member `shape` has the strides of
+  /// the tensor.
   Tensor stored(Name name, const CudnnDims &dims) {
     return graph.stored(int64_t(name), shape.type, dims, shape.stridesOf(name));
   }
-  /// Makes the tensor `name` in memory, seen as its transpose: the last two
-  /// dims are exchanged.
+  /// Makes a tensor for the memory of `name` with the last two dims exchanged,
+  /// so that operations read its transpose. `dims` are the dims before the
+  /// exchange.
   Tensor transposed(Name name, const CudnnDims &dims) {
     return graph.stored(int64_t(name), shape.type, swapped(dims),
                         swapped(shape.stridesOf(name)));

@@ -30,9 +30,10 @@
 namespace pcc::runtime {
 
 /// Tensors of the attention graphs that are in memory. An enumerator's value is
-/// the tensor's id in the graph, for which each run provides an address. Query,
-/// Result and their gradients are [batch, heads, queries, depth or width]. Key,
-/// Value and their gradients are [batch, keyHeads, keys, depth or width].
+/// the tensor's id in the graph, for which each run provides an address. Query
+/// is [batch, heads, queries, depth] and Result is [batch, heads, queries,
+/// width]. Key is [batch, keyHeads, keys, depth] and Value is [batch, keyHeads,
+/// keys, width]. A gradient has the dims of its tensor.
 enum class AttentionTensor : int64_t {
   Query = 1,
   Key,
@@ -44,8 +45,9 @@ enum class AttentionTensor : int64_t {
   QueryGradient,
   KeyGradient,
   ValueGradient,
-  /// Tensors [batch, heads, queries, 1] of f32. Statistics are m + log l (the
-  /// log-sum-exp of each query's scores). Sums are D = Σ dO ∘ O.
+  /// Tensors [batch, heads, queries, 1] of f32. Statistics is m + log l, the
+  /// log-sum-exp of each query's scores. Sums is D = Σ dO ∘ O, the sum over the
+  /// width of Result.
   Statistics,
   Sums,
   // Single f32 numbers in host memory. Scale: the factor of the scores. Lowest:
@@ -56,8 +58,8 @@ enum class AttentionTensor : int64_t {
 };
 
 /// Element type, sizes and strides of the tensors of an attention. A compiled
-/// cuDNN plan depends on nothing else. In grouped-query attention, `keyHeads`
-/// is less than `heads`.
+/// cuDNN plan depends only on this struct. In grouped-query attention,
+/// `keyHeads` is less than `heads`.
 struct AttentionShape {
   /// Element type (f16 or bf16) of all tensors except Statistics and Sums.
   cudnnDataType_t type;
@@ -84,11 +86,13 @@ struct AttentionShape {
   /// Returns the dims of a tensor with one number per query, such as the
   /// maximum of the query's scores.
   CudnnDims rowDims() const { return {batch, heads, queries, 1}; }
-  /// Sets the strides of `tensor`, one of Query to ValueGradient, to `to`.
+  /// Sets the strides of `tensor` to `to`. `tensor` must be an enumerator from
+  /// Query to ValueGradient.
   void setStrides(AttentionTensor tensor, const CudnnDims &to) {
     strides[size_t(tensor) - 1] = to;
   }
-  /// Returns the strides of `tensor`, one of Query to ValueGradient.
+  /// Returns the strides of `tensor`, which must be an enumerator from Query to
+  /// ValueGradient.
   const CudnnDims &stridesOf(AttentionTensor tensor) const {
     return strides[size_t(tensor) - 1];
   }

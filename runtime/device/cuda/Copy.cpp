@@ -32,8 +32,8 @@ public:
 
 private:
   /// Returns the address of element `offset` of the buffer with index `buffer`.
-  /// `offset` is an expression, which is evaluated for the coordinates of the
-  /// run. A null `offset` means 0.
+  /// `offset` is an expression over mesh coordinates; it is evaluated at the
+  /// coordinates of the run. A null `offset` means 0.
   CUdeviceptr address(int32_t buffer, const program::ScalarT *offset,
                       const RunContext &run) const {
     const int64_t elements =
@@ -87,9 +87,9 @@ private:
     return gpu.check(result, "a memset of the driver");
   }
 
-  /// Fills the slot with an element of 8 bytes, for which the driver has no
-  /// memset. One strided memset writes the low 32 bits of all elements, and
-  /// another one writes the high 32 bits.
+  /// Fills the buffer slot at the address `at` with an element of 8 bytes, for
+  /// which the driver has no memset. One strided memset writes the low 32 bits
+  /// of all elements, and another one writes the high 32 bits.
   Status fillHalves(CUdeviceptr at) const {
     for (size_t half = 0; half < 2; ++half)
       PCC_RETURN_IF_ERROR(check(gpu.driver().cuMemsetD2D32Async(
@@ -101,9 +101,11 @@ private:
   const CudaContext &gpu;
   LoadContext context;
   int32_t buffer;
-  /// Number of elements in the slot, and size of an element in bytes.
+  /// Number of elements in the buffer slot (the memory of one microbatch), and
+  /// size of an element in bytes.
   size_t count, size;
-  /// Bits of the element, in words of 32 bits, low word first.
+  /// Bits of the element that fills the buffer, in words of 32 bits, low word
+  /// first.
   uint32_t words[2] = {0, 0};
 };
 } // namespace

@@ -40,11 +40,11 @@ cublasTypesOf(ElementType factors, ElementType stored, bool mayRoundFactors) {
   return std::nullopt;
 }
 
-/// Returns the cuBLASLt epilogue of `problem`. The epilogue adds the bias and
-/// applies the activation, or computes the sums. Returns nothing if cuBLASLt
-/// has no such epilogue. cuBLASLt applies the activation after the residual is
-/// added, but the problem requires the opposite order. A product with both an
-/// activation and a residual is therefore not supported.
+/// Returns the cuBLASLt epilogue of `problem`, which adds the bias and applies
+/// the activation, or computes the sums. Returns std::nullopt if cuBLASLt has
+/// no such epilogue. A product with both an activation and a residual is not
+/// supported: cuBLASLt applies the activation after the residual is added, but
+/// the problem requires the opposite order.
 static std::optional<cublasLtEpilogue_t>
 epilogueOf(const MatmulProblem &problem, bool isByRows) {
   if (problem.hasResidual && problem.activation != program::Activation::None)
@@ -70,10 +70,10 @@ epilogueOf(const MatmulProblem &problem, bool isByRows) {
 }
 
 /// Returns the largest power of two, in bytes and at most kAlignment, that
-/// divides the addresses of all matrices of an operand. Buffers are aligned to
-/// kAlignment. Two things may reduce the alignment: the offset of the first
-/// matrix in its buffer, and the strides of the outer batch dims, over which
-/// the caller loops.
+/// divides the addresses of all matrices of an operand. The buffer of the
+/// operand is aligned to kAlignment. Two offsets may reduce the alignment: the
+/// offset of the first matrix in its buffer, and the strides of the outer batch
+/// dims. The caller loops over these outer dims.
 static uint32_t alignmentOf(const MatrixStrides &matrix, ElementType type) {
   const auto size = int64_t(sizeOf(type));
   auto bits = uint64_t(kAlignment) | uint64_t(matrix.offset * size);
@@ -83,8 +83,8 @@ static uint32_t alignmentOf(const MatrixStrides &matrix, ElementType type) {
 }
 
 /// Returns cuBLASLt's description of a matrix of `rows` by `columns`. If
-/// `isSwapped` is true, describes the transpose of the matrix. Returns nothing
-/// if neither the rows nor the columns are contiguous.
+/// `isSwapped` is true, describes the transpose of the matrix. Returns
+/// std::nullopt if neither the rows nor the columns are contiguous.
 static std::optional<ColumnMatrix> byColumns(const MatrixStrides &matrix,
                                              ElementType type, int64_t rows,
                                              int64_t columns, bool isSwapped) {
@@ -161,9 +161,9 @@ Status CublasCall::makeLayout(Matrix &matrix, const ColumnMatrix &shape,
                       shape.batchStride);
 }
 
-/// The address of the bias is known only in each run. The heuristics take its
-/// alignment into account, so this function sets a placeholder address with the
-/// right alignment.
+/// Sets a placeholder as the address of the bias, because the address is known
+/// only in each run. cuBLASLt's heuristics use the alignment of this address,
+/// so the placeholder has the alignment of buffers.
 Status CublasCall::makeOperation(const CublasTypes &types, const Shapes &shapes,
                                  cublasLtEpilogue_t epilogue) {
   const auto turn = [](const ColumnMatrix &matrix) {
@@ -293,8 +293,9 @@ Status CublasCall::setVector(const void *vector) {
   return set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, vector);
 }
 
-/// Uses the layout of the problem's residual for the matrix at `addedData`. If
-/// `addedData` is `resultData`, uses the layout of the result instead.
+/// Adds the matrix at `addedData`, which has the layout of the problem's
+/// residual. If `addedData` is `resultData`, the matrix has the layout of the
+/// result instead.
 Status CublasCall::run(const void *alpha, const void *aData, const void *bData,
                        const void *beta, const void *addedData,
                        void *resultData) {

@@ -10,12 +10,12 @@
 
 namespace pcc::runtime {
 
-/// Owner of a cuBLASLt object, which its destructor destroys. place() returns
-/// the address at which cuBLASLt's create function stores the object.
+/// Owns a cuBLASLt object and destroys it in the destructor. cuBLASLt's create
+/// function stores the object at the address that place() returns.
 template <typename Handle> class OwnedHandle {
 public:
-  /// Creates an owner without an object. The destructor calls `destroy` on the
-  /// object that has been stored at place(), if any.
+  /// Creates an owner without an object. If an object is stored at place()
+  /// later, the destructor calls `destroy` on it.
   explicit OwnedHandle(cublasStatus_t (*destroy)(Handle)) : destroy(destroy) {}
   ~OwnedHandle() {
     if (handle)
@@ -35,7 +35,7 @@ private:
 };
 
 /// Types of one matrix product c = activation(alpha * a b + bias) + residual,
-/// as cuBLASLt takes them.
+/// as arguments of cuBLASLt.
 struct CublasTypes {
   /// Element type of a and b.
   ElementType factors;
@@ -44,14 +44,14 @@ struct CublasTypes {
   /// Type in which products are summed. It also determines whether a and b may
   /// be rounded to tf32.
   cublasComputeType_t compute;
-  /// Type of alpha and beta.
+  /// Type of the scalars alpha and beta of the product.
   cudaDataType_t scale;
 };
 
 /// Returns the types for a matrix product. The operands a and b have the
 /// element type `factors`, the result has the element type `stored`. Returns
-/// nothing if cuBLASLt has no such products. If `mayRoundFactors` is true, a
-/// and b of type f32 may be rounded to tf32.
+/// std::nullopt if cuBLASLt has no product with these types. If
+/// `mayRoundFactors` is true, a and b of type f32 may be rounded to tf32.
 std::optional<CublasTypes>
 cublasTypesOf(ElementType factors, ElementType stored, bool mayRoundFactors);
 
@@ -72,11 +72,11 @@ struct ColumnMatrix {
   uint32_t alignment;
 };
 
-/// Execution by cuBLASLt of one matrix product, or of a batch of products with
+/// Executes one matrix product with cuBLASLt, or a batch of products with
 /// constant strides between their matrices (the innermost batch dim of a
-/// MatmulProblem). cuBLASLt takes matrices in column-major order, in which a
-/// row-major matrix is its transpose. A row-major result c is therefore
-/// computed as
+/// MatmulProblem). cuBLASLt uses column-major order: it reads a row-major
+/// matrix as the transposed matrix. A row-major result c is therefore computed
+/// as
 ///
 ///   cᵀ = bᵀ aᵀ
 ///
@@ -92,21 +92,21 @@ public:
   /// Creates cuBLASLt's descriptors of `problem` and selects an algorithm.
   /// First tries the algorithm that the bundle stores from an earlier run. If
   /// there is none, or cuBLASLt rejects it, selects the first algorithm that
-  /// cuBLASLt's heuristics propose. If they propose none and `mayLack` is
-  /// false, returns an error. If they propose none and `mayLack` is true,
-  /// returns success, and canRun() returns false.
+  /// cuBLASLt's heuristics propose. If the heuristics propose none and
+  /// `mayLack` is false, returns an error. If the heuristics propose none and
+  /// `mayLack` is true, returns success, and canRun() returns false.
   Status open(const MatmulProblem &problem, const CublasTypes &types,
               bool mayLack = false);
   /// Returns whether open() has found an algorithm.
   bool canRun() const { return isChosen; }
-  /// Sets the address of the vector that the next run() uses. If the problem
-  /// has sums, run() writes the sums to `vector`. Otherwise run() reads the
-  /// bias from `vector`.
+  /// Sets the address of a vector for the next run(). If the problem has sums
+  /// (of a's rows or b's columns), run() writes the sums to `vector`. Otherwise
+  /// run() reads the bias from `vector`.
   Status setVector(const void *vector);
   /// Enqueues result = activation(alpha * a b + beta * added + bias) on the
   /// compute stream. `alpha` and `beta` are addresses in host memory of numbers
-  /// of type CublasTypes::scale. `addedData` either equals `resultData`, or is
-  /// the address of a matrix with the strides of the problem's residual.
+  /// of type CublasTypes::scale. `addedData` is either `resultData`, or the
+  /// address of a matrix with the strides of the problem's residual.
   Status run(const void *alpha, const void *aData, const void *bData,
              const void *beta, const void *addedData, void *resultData);
 
@@ -114,7 +114,7 @@ private:
   /// Owner of cuBLASLt's descriptor of one matrix.
   using Matrix = OwnedHandle<cublasLtMatrixLayout_t>;
 
-  /// Sets an attribute of the descriptor of the product.
+  /// Sets an attribute of cuBLASLt's descriptor of the product.
   template <typename T>
   Status set(cublasLtMatmulDescAttributes_t attribute, const T &value) {
     return blas.check(blas.cublasLtMatmulDescSetAttribute(
@@ -122,14 +122,14 @@ private:
                       "cublasLtMatmulDescSetAttribute");
   }
   /// The matrices of a product in cuBLASLt's order: `x` is the first factor,
-  /// `y` the second. If `isByRows` is true, x is b and y is a. Otherwise x is a
-  /// and y is b.
+  /// `y` the second. If c is row-major (`isByRows`), x is b and y is a.
+  /// Otherwise x is a and y is b.
   struct Shapes {
     ColumnMatrix x, y, added, result;
   };
   /// Returns the matrices of `problem` in cuBLASLt's order, and sets `isByRows`
-  /// to whether c is row-major. Returns nothing if cuBLASLt cannot describe the
-  /// strides of a matrix.
+  /// to whether c is row-major. Returns std::nullopt if cuBLASLt cannot
+  /// describe the strides of a matrix.
   std::optional<Shapes> shapesOf(const MatmulProblem &problem,
                                  const CublasTypes &types);
   /// Creates the descriptor of the product: types, transpositions and
@@ -139,14 +139,15 @@ private:
   /// Creates the descriptor of a batch of `batch` matrices and stores it in
   /// `matrix`.
   Status makeLayout(Matrix &matrix, const ColumnMatrix &shape, int64_t batch);
-  /// Sets `algorithm` to the cached algorithm for the key `problem`, if
-  /// cuBLASLt accepts it. Otherwise sets `algorithm` to one that the heuristics
-  /// propose, and adds it to the cache. If they propose none, returns success
-  /// if `mayLack` is true, otherwise an error.
+  /// Sets the member `algorithm`. `problem` is a key of the cache of
+  /// algorithms. If the cache has an algorithm that cuBLASLt accepts, uses it.
+  /// Otherwise uses one that the heuristics propose, and adds it to the cache.
+  /// If the heuristics propose none, returns success if `mayLack` is true,
+  /// otherwise an error.
   Status choose(const std::string &problem, const Shapes &shapes, bool mayLack);
-  /// Sets `algorithm` to the first one that cuBLASLt's heuristics propose for
-  /// matrices with the alignments in `shapes`. If they propose none, returns
-  /// success if `mayLack` is true, otherwise an error.
+  /// Sets the member `algorithm` to the first one that cuBLASLt's heuristics
+  /// propose for matrices with the alignments in `shapes`. If the heuristics
+  /// propose none, returns success if `mayLack` is true, otherwise an error.
   Status askForAlgorithm(const Shapes &shapes, bool mayLack);
   /// Returns whether cuBLASLt can compute the product with `known`, an
   /// algorithm from the cache.

@@ -11,15 +11,16 @@ namespace pcc::runtime {
 static const std::string soname =
     "libcublasLt.so." + std::to_string(CUBLAS_VER_MAJOR);
 
-/// Sets the pointers in `library` to the functions in the shared library.
+/// Sets the pointers in `library` to the functions of the shared library
+/// `symbols`.
 static void fillTable(SharedLibrary &symbols, CublasLibrary &library) {
 #define PCC_FIND(function) symbols.find(#function, library.function);
   PCC_BLAS_FUNCTIONS(PCC_FIND)
 #undef PCC_FIND
 }
 
-/// Wraps each function in `library`, so that a call that does not return is
-/// detected.
+/// Wraps each function in `library` with watchCalls(), which detects calls that
+/// do not return.
 static void watchTable(CublasLibrary &library) {
 #define PCC_WATCH(function) watchCalls<&CublasLibrary::function>(library);
   PCC_BLAS_FUNCTIONS(PCC_WATCH)

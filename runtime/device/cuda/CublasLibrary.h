@@ -28,8 +28,9 @@ namespace pcc::runtime {
   X(cublasLtMatmulAlgoCheck)                                                   \
   X(cublasLtMatmul)
 
-/// Pointers to the functions of cuBLASLt. Each member has the name of its
-/// function. All members are null before openCublasLibrary().
+/// Pointers to the functions of cuBLASLt. Each member has the name of the
+/// function to which it points. All members are null before
+/// openCublasLibrary().
 struct CublasLibrary {
 #define PCC_DECLARE(function) decltype(&::function) function = nullptr;
   PCC_BLAS_FUNCTIONS(PCC_DECLARE)
@@ -42,9 +43,9 @@ struct CublasLibrary {
 };
 
 /// Opens cuBLASLt and sets the pointers of `library`. The functions are wrapped
-/// with watchCalls(), so that a call that does not return is detected. Exit
-/// code 13 (NoDevice) if the library is absent, or if its major version differs
-/// from that of the headers with which pcc was compiled.
+/// with watchCalls(), which detects calls that do not return. Exit code 13
+/// (NoDevice) if the library is absent, or if its major version differs from
+/// the headers with which pcc was compiled.
 Status openCublasLibrary(CublasLibrary &library);
 
 } // namespace pcc::runtime

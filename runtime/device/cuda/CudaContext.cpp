@@ -98,8 +98,9 @@ Status CudaContext::createEvent(CUevent &event) {
   return status;
 }
 
-/// The stream `later` waits for the work that `event` has recorded at the time
-/// of this call. The caller may therefore record the event again immediately.
+/// Waits on the GPU, not on the host: cuStreamWaitEvent makes the stream
+/// `later` wait for the state of `event` at the time of this call. The caller
+/// may therefore record `event` again immediately.
 Status CudaContext::order(CUstream earlier, CUstream later,
                           CUevent event) const {
   PCC_RETURN_IF_ERROR(

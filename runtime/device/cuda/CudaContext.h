@@ -29,9 +29,9 @@ public:
   /// of visible GPUs the current one of the calling thread. Exit code 13
   /// (NoDevice) if there is no driver or no GPU.
   Status open(int number);
-  /// Makes the destructor free nothing. The operating system then frees
-  /// everything when the process ends. Used if another thread may still be
-  /// inside a call that needs the memory or the streams.
+  /// Makes the destructor free nothing: the operating system frees everything
+  /// when the process ends. Used if another thread may still be inside a call
+  /// that needs the memory or the streams.
   void leaveToProcess() { isLeft = true; }
 
   /// Sets `data` to `bytes` bytes of new GPU memory, aligned to 256 bytes, or
@@ -47,8 +47,8 @@ public:
   /// Sets `stream` to a new stream, which this object owns. The stream does not
   /// synchronize with CUDA's default stream.
   Status createStream(CUstream &stream);
-  /// Sets `event` to a new event, which this object owns and which does not
-  /// measure time.
+  /// Sets `event` to a new CUDA event without timing. This object owns the
+  /// event.
   Status createEvent(CUevent &event);
   /// Makes all work that is enqueued on the stream `later` after this call wait
   /// for all work that was enqueued on the stream `earlier` before this call.
@@ -110,8 +110,8 @@ private:
   CUdevice device = 0;
   CUcontext context = nullptr;
   CUstream computeStream = nullptr;
-  /// Objects that the destructor frees: streams, events, GPU memory and
-  /// page-locked host memory.
+  /// Streams, events, GPU memory and page-locked host memory that the
+  /// destructor frees.
   std::vector<CUstream> streams;
   std::vector<CUevent> events;
   std::vector<CUdeviceptr> memory;
@@ -123,8 +123,8 @@ private:
   bool isLeft = false;
 };
 
-/// Returns `data`, an address in GPU memory, in the type that driver functions
-/// take.
+/// Returns `data`, an address in GPU memory, as a CUdeviceptr, the type of
+/// addresses in driver functions.
 inline CUdeviceptr addressOf(const void *data) {
   return reinterpret_cast<CUdeviceptr>(data);
 }

@@ -20,9 +20,9 @@ static Status prepareCheck(CudaResources &, const LoadContext &context,
   return Status::success();
 }
 
-/// Functions that create the operation of an instruction, in the order of the
-/// kinds in program::InstructionBody. Null for kinds that the compiler phase
-/// 7-emit does not generate for GPUs (convolutions, pools, host ops), and for
+/// Functions that create the operation of an instruction, one per kind in
+/// program::InstructionBody. Null for kinds that the compiler phase 7-emit does
+/// not generate for GPUs (convolutions, pools, host ops). Also null for
 /// collectives, which the engine executes.
 static constexpr PrepareCuda prepares[] = {
     nullptr, prepareKernel, prepareMatmul, nullptr,     nullptr,
@@ -70,8 +70,9 @@ public:
     return upload(to, from, bytes, uploads);
   }
 
-  /// The copies wait for all earlier uploads, because they read the uploaded
-  /// data. Later uploads wait for the copies, because they overwrite that data.
+  /// Enqueues the copies after all earlier uploads, because the copies read the
+  /// uploaded data. Later uploads wait for the copies, because they overwrite
+  /// the data that the copies read.
   Status copyWithin(std::span<const DeviceCopy> copies) override {
     if (uploads)
       PCC_RETURN_IF_ERROR(gpu.order(uploads, gpu.stream(), order));
@@ -124,8 +125,9 @@ public:
     return prepare(resources, context, instruction, operation);
   }
 
-  /// Also writes the file of selected algorithms, because all algorithms are
-  /// known after the last prepare().
+  /// Writes the file of cuBLASLt's selected algorithms and allocates the
+  /// scratch memory. All algorithms and sizes are known after the last
+  /// prepare().
   Status finishLoading() override {
     resources.algorithms().keep();
     return resources.allocateScratch();
@@ -181,8 +183,8 @@ private:
                                   "cuMemcpyHtoDAsync");
   }
 
-  /// Creates the stream `uploads`. Its first upload waits for all work that was
-  /// enqueued on the compute stream before.
+  /// Creates the stream `uploads` and makes it wait for all work that has been
+  /// enqueued on the compute stream.
   Status openUploads() {
     Status status = gpu.createEvent(order);
     if (status.ok())

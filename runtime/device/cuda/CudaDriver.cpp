@@ -16,15 +16,16 @@ static constexpr const char *soname = "libcuda.so.1";
 #define PCC_SYMBOL(function) PCC_TEXT(function)
 #define PCC_TEXT(symbol) #symbol
 
-/// Sets the pointers in `driver` to the functions in the shared library.
+/// Sets the pointers in `driver` to the functions of the shared library
+/// `library`.
 static void fillTable(SharedLibrary &library, CudaDriver &driver) {
 #define PCC_FIND(function) library.find(PCC_SYMBOL(function), driver.function);
   PCC_CUDA_DRIVER_FUNCTIONS(PCC_FIND)
 #undef PCC_FIND
 }
 
-/// Wraps each function in `driver`, so that a call that does not return is
-/// detected.
+/// Wraps each function in `driver` with watchCalls(), which detects calls that
+/// do not return.
 static void watchTable(CudaDriver &driver) {
 #define PCC_WATCH(function) watchCalls<&CudaDriver::function>(driver);
   PCC_CUDA_DRIVER_FUNCTIONS(PCC_WATCH)

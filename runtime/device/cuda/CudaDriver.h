@@ -62,7 +62,8 @@ namespace pcc::runtime {
   X(cuLaunchKernel)
 
 /// Pointers to the functions of the CUDA driver. Each member has the name of
-/// its function. All members are null before openCudaDriver().
+/// the function to which it points. All members are null before
+/// openCudaDriver().
 struct CudaDriver {
 #define PCC_DECLARE(function) decltype(&::function) function = nullptr;
   PCC_CUDA_DRIVER_FUNCTIONS(PCC_DECLARE)
@@ -76,9 +77,9 @@ struct CudaDriver {
 };
 
 /// Opens and initializes the driver, and sets the pointers of `driver`. The
-/// functions are wrapped with watchCalls(), so that a call that does not return
-/// is detected. Exit code 13 (NoDevice) if the driver is absent or too old, or
-/// if it finds no GPU.
+/// functions are wrapped with watchCalls(), which detects calls that do not
+/// return. Exit code 13 (NoDevice) if the driver is absent or too old, or if it
+/// finds no GPU.
 Status openCudaDriver(CudaDriver &driver);
 
 } // namespace pcc::runtime

@@ -8,8 +8,8 @@
 
 namespace pcc::runtime {
 
-/// Does not unload the kernels, because they may still be executing. They are
-/// freed when the GPU's context is destroyed.
+/// Does not unload the kernels, because they may still be executing. CUDA frees
+/// them when the GPU's context is destroyed.
 CudaResources::~CudaResources() {
   if (handle)
     library.cublasLtDestroy(handle);
@@ -21,9 +21,9 @@ static int capabilityOf(const char *arch) {
   return std::atoi(arch + std::strlen("sm_"));
 }
 
-/// Machine code (a cubin) runs on GPUs whose compute capability has the same
-/// major number and no lower minor number. PTX runs on all GPUs of its
-/// architecture and later ones; the driver compiles it.
+/// Prefers the machine code (cubin), which runs on GPUs whose compute
+/// capability has the same major number and no lower minor number. PTX runs on
+/// all GPUs of its architecture and later ones; the driver compiles it.
 Status CudaResources::loadCode(const ProgramImage &image) {
   const PccGpuCode &given = *image.gpu;
   const int wanted = capabilityOf(given.arch), have = gpu.capability();

@@ -59,9 +59,10 @@ public:
 
   /// Opens cuDNN on the first call, if it is installed. Returns the object that
   /// finds plans (compiled cuDNN graphs) for attention. If cuDNN is not
-  /// installed, that object finds no plans.
+  /// installed, the returned object finds no plans.
   CudnnAttention &useCudnn();
-  /// Returns the same object as useCudnn(), without opening cuDNN.
+  /// Returns the object that finds cuDNN plans, without opening cuDNN. Until
+  /// useCudnn() is called, the object finds no plans.
   CudnnAttention &attention() { return dnn; }
   /// Requests that scratch() have at least `bytes` bytes. Must not be called
   /// after allocateScratch().
@@ -135,8 +136,8 @@ Status prepareCopy(CudaResources &, const LoadContext &,
 Status prepareFill(CudaResources &, const LoadContext &,
                    const program::InstructionT &, std::unique_ptr<Operation> &);
 
-/// Implements Device::generate(): enqueues launches of the generator kernel
-/// with index `kernel`, which write random elements to `to`.
+/// Implements QueuedDevice::generate(): enqueues launches of the generator
+/// kernel with index `kernel`, which write random elements to `to`.
 Status makeRandom(CudaResources &, const ProgramImage &, int32_t kernel,
                   uint64_t key, std::span<const StridedCopy> copies, void *to);
 

@@ -21,8 +21,8 @@ static void noteUnused(const std::string &why) {
   std::fprintf(stderr, "note: cuDNN is not used: %s\n", why.c_str());
 }
 
-/// Prints a note if cuDNN cannot be initialized. Prints none if it is not
-/// installed or is turned off by PCC_CUDNN.
+/// Prints a note if cuDNN is installed but cannot be initialized. Prints no
+/// note if cuDNN is not installed, or if PCC_CUDNN is "off".
 void CudnnAttention::open(cudaStream_t stream) {
   const char *wish = std::getenv("PCC_CUDNN");
   if ((wish && std::string_view(wish) == "off") ||
@@ -42,8 +42,8 @@ void CudnnAttention::open(cudaStream_t stream) {
     library.cudnnDestroy(std::exchange(handle, nullptr));
 }
 
-/// If a graph cannot be compiled, an empty plan is stored in the cache. Each
-/// kind of graph is thus compiled at most once per shape.
+/// Compiles each kind of graph at most once per shape: if a graph cannot be
+/// compiled, an empty plan is stored in the cache `plans`.
 const CudnnPlan *CudnnAttention::find(Kind kind, const AttentionShape &shape) {
   if (!handle)
     return nullptr;
@@ -72,7 +72,8 @@ const CudnnPlan *CudnnAttention::findGradients(const AttentionShape &shape) {
   return find(Kind::Gradients, shape);
 }
 
-/// cuDNN supports scores of minus infinity from version 9.10 on.
+/// Returns minus infinity for cuDNN 9.10 or later. Earlier versions do not
+/// support scores of minus infinity.
 float CudnnAttention::lowest() const {
   return library.cudnnGetVersion() < 91000
              ? std::numeric_limits<float>::lowest()

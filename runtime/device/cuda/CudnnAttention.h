@@ -9,11 +9,10 @@
 
 namespace pcc::runtime {
 
-/// The cuDNN library as one rank uses it for attention (FlashAttention, Dao et
-/// al. 2022). A plan is a compiled cuDNN graph for attention of one shape. If
-/// cuDNN is absent or has no engine for a shape, the functions return no plan,
-/// which is not an error. The kernels that pcc compiled then compute the
-/// attention.
+/// Uses cuDNN for the attention of one rank (FlashAttention, Dao et al. 2022).
+/// A plan is a compiled cuDNN graph for attention of one shape. If cuDNN is
+/// absent or has no engine for a shape, the functions return no plan, which is
+/// not an error. The kernels that pcc compiled then compute the attention.
 class CudnnAttention {
 public:
   CudnnAttention() = default;
@@ -35,14 +34,14 @@ public:
   /// null if there is none. The plan is valid as long as this object exists.
   const CudnnPlan *findGradients(const AttentionShape &shape);
 
-  /// Enqueues `plan`, a plan that this object returned, with the tensor
-  /// addresses `places`. `workspace` is GPU memory of plan.workspaceBytes
-  /// bytes.
+  /// Enqueues `plan`, which findResult() or findGradients() has returned.
+  /// `places` has the addresses of the tensors. `workspace` is GPU memory of
+  /// plan.workspaceBytes bytes.
   Status run(const CudnnPlan &plan, const CudnnAddresses &places,
              void *workspace) const {
     return plan.run(library, handle, places, workspace);
   }
-  /// Returns the score that plans give a masked key. The score is minus
+  /// Returns the score of a masked key in the plans. The score is minus
   /// infinity or, for versions of cuDNN that cannot subtract infinities, the
   /// smallest finite f32. Requires that cuDNN is open.
   float lowest() const;
@@ -58,8 +57,8 @@ private:
   CudnnLibrary library;
   /// Handle with which cuDNN's functions are called; null if cuDNN is not used.
   cudnnHandle_t handle = nullptr;
-  /// Compiled plans by kind of graph and shape. A plan whose `plan` is null
-  /// means that cuDNN has no engine for the graph.
+  /// Compiled plans by kind of graph and shape. If the member `plan` of an
+  /// entry is null, cuDNN has no engine for the graph.
   std::map<std::pair<Kind, AttentionShape>, CudnnPlan> plans;
 };
 

@@ -4,8 +4,8 @@
 
 namespace pcc::runtime {
 
-/// Id of the first intermediate tensor of a graph. Callers use smaller ids for
-/// the tensors that they name.
+/// Id of the first intermediate tensor of a graph. Tensors in memory have
+/// smaller ids, which the callers choose.
 static constexpr int64_t firstBetween = 1000;
 
 CudnnDims denseCudnnStrides(const CudnnDims &dims) {
@@ -13,7 +13,7 @@ CudnnDims denseCudnnStrides(const CudnnDims &dims) {
 }
 
 /// Returns whether the error `result` means that cuDNN has no implementation of
-/// the request.
+/// the request, so that another engine may be tried.
 static bool isUnsupported(cudnnStatus_t result) {
   return CUDNN_STATUS_CATEGORY(result) == CUDNN_STATUS_NOT_SUPPORTED;
 }
@@ -107,8 +107,9 @@ void CudnnGraph::multiply(Tensor a, Tensor b, Tensor result) {
   add(operation);
 }
 
-/// cuDNN describes an elementwise operation by two descriptors: its kind (such
-/// as addition), and an operation that applies this kind to tensors.
+/// Creates the two descriptors by which cuDNN describes an elementwise
+/// operation: its kind (such as addition), and an operation that applies this
+/// kind to tensors.
 void CudnnGraph::add(const Pointwise &pointwise) {
   const auto kind = make(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
   set(kind, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE,
@@ -152,9 +153,9 @@ void CudnnGraph::reorder(Tensor tensor, Tensor result) {
   add(operation);
 }
 
-/// Asks cuDNN's heuristics for engines that support the graph, ordered by
-/// estimated speed (mode A). If no engine does, returns success and leaves
-/// `plan` empty.
+/// Requests from cuDNN's heuristics the engines that support the graph, ordered
+/// by estimated speed (mode A). If no engine supports the graph, returns
+/// success and leaves `plan` empty.
 Status CudnnGraph::finish(cudnnHandle_t handle, CudnnPlan &plan,
                           cudnnBackendDescriptor_t properties) {
   const auto graph = make(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
@@ -207,8 +208,8 @@ Status CudnnGraph::choose(cudnnBackendDescriptor_t heuristics,
       setTensor(made, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, properties);
     else
       set(made, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, handle);
-    // Some engines report only when the plan is finalized that they do not
-    // support the graph. The next engine is then tried.
+    // Some engines report only at this point, when the plan is finalized, that
+    // they do not support the graph. The next engine is then tried.
     if (status.failed() ||
         library.cudnnBackendFinalize(made) != CUDNN_STATUS_SUCCESS)
       continue;
@@ -225,8 +226,8 @@ Status CudnnGraph::choose(cudnnBackendDescriptor_t heuristics,
   return status;
 }
 
-/// Creates a descriptor of the addresses (cuDNN's variant pack) in each run,
-/// because a finalized descriptor cannot be changed.
+/// Creates a new descriptor of the addresses (cuDNN's variant pack) in each
+/// run, because a finalized descriptor cannot be changed.
 Status CudnnPlan::run(const CudnnLibrary &library, cudnnHandle_t handle,
                       const CudnnAddresses &places, void *workspace) const {
   cudnnBackendDescriptor_t made = nullptr;

@@ -29,7 +29,7 @@ using CudnnDims = std::array<int64_t, 4>;
 /// Returns the strides of a dense row-major tensor with the sizes `dims`.
 CudnnDims denseCudnnStrides(const CudnnDims &dims);
 
-/// Owner of a cuDNN descriptor, which its destructor destroys.
+/// Owns a cuDNN descriptor and destroys it in the destructor.
 class CudnnDescriptor {
 public:
   CudnnDescriptor() = default;
@@ -81,12 +81,12 @@ public:
   /// Creates a graph without operations. `library` must outlive the graph.
   explicit CudnnGraph(const CudnnLibrary &library) : library(library) {}
 
-  /// Makes a tensor in GPU memory. Each run provides its address, a multiple of
-  /// 16 bytes, for the id `id`.
+  /// Makes a tensor in GPU memory with the id `id`. Each run provides the
+  /// address of the tensor, a multiple of 16 bytes.
   Tensor stored(int64_t id, cudnnDataType_t type, const CudnnDims &dims,
                 const CudnnDims &strides);
-  /// Makes a tensor of a single f32 in host memory. Each run provides its
-  /// address for the id `id`.
+  /// Makes a tensor of a single f32 in host memory, with the id `id`. Each run
+  /// provides the address of the tensor.
   Tensor number(int64_t id);
   /// Makes a dense intermediate tensor, which one operation of the graph writes
   /// and others read. Intermediate tensors have no address.
@@ -143,8 +143,8 @@ public:
   int64_t engines() const { return numEngines; }
 
 private:
-  /// Creates a descriptor of `type`, which the graph owns. Returns null on an
-  /// error.
+  /// Creates a descriptor of `type`. The graph owns the descriptor. Returns
+  /// null on an error.
   cudnnBackendDescriptor_t make(cudnnBackendDescriptorType_t type);
   /// Sets the attribute `name` of `descriptor` to an array of values.
   template <typename T>
@@ -185,8 +185,8 @@ private:
   /// Finalizes the descriptor of an operation and adds it to the graph.
   void add(cudnnBackendDescriptor_t operation);
   /// Sets `plan` to the plan of the first proposed engine that supports the
-  /// graph. `heuristics` is the descriptor from which cuDNN's proposals are
-  /// read. Leaves `plan` empty if no proposed engine supports the graph.
+  /// graph. cuDNN's proposals are read from the descriptor `heuristics`. Leaves
+  /// `plan` empty if no proposed engine supports the graph.
   Status choose(cudnnBackendDescriptor_t heuristics, cudnnHandle_t handle,
                 cudnnBackendDescriptor_t properties, CudnnPlan &plan);
 

@@ -10,15 +10,16 @@ namespace pcc::runtime {
 /// which pcc was compiled.
 static const std::string soname = "libcudnn.so." + std::to_string(CUDNN_MAJOR);
 
-/// Sets the pointers in `library` to the functions in the shared library.
+/// Sets the pointers in `library` to the functions of the shared library
+/// `symbols`.
 static void fillTable(SharedLibrary &symbols, CudnnLibrary &library) {
 #define PCC_FIND(function) symbols.find(#function, library.function);
   PCC_DNN_FUNCTIONS(PCC_FIND)
 #undef PCC_FIND
 }
 
-/// Wraps each function in `library`, so that a call that does not return is
-/// detected.
+/// Wraps each function in `library` with watchCalls(), which detects calls that
+/// do not return.
 static void watchTable(CudnnLibrary &library) {
 #define PCC_WATCH(function) watchCalls<&CudnnLibrary::function>(library);
   PCC_DNN_FUNCTIONS(PCC_WATCH)

@@ -23,8 +23,8 @@ namespace pcc::runtime {
   X(cudnnBackendFinalize)                                                      \
   X(cudnnBackendExecute)
 
-/// Pointers to the functions of cuDNN. Each member has the name of its
-/// function. All members are null before openCudnnLibrary().
+/// Pointers to the functions of cuDNN. Each member has the name of the function
+/// to which it points. All members are null before openCudnnLibrary().
 struct CudnnLibrary {
 #define PCC_DECLARE(function) decltype(&::function) function = nullptr;
   PCC_DNN_FUNCTIONS(PCC_DECLARE)
@@ -36,9 +36,9 @@ struct CudnnLibrary {
 };
 
 /// Opens cuDNN and sets the pointers of `library`. The functions are wrapped
-/// with watchCalls(), so that a call that does not return is detected. Exit
-/// code 13 (NoDevice) if the library is absent, or if its major version differs
-/// from that of the headers with which pcc was compiled.
+/// with watchCalls(), which detects calls that do not return. Exit code 13
+/// (NoDevice) if the library is absent, or if its major version differs from
+/// the headers with which pcc was compiled.
 Status openCudnnLibrary(CudnnLibrary &library);
 
 } // namespace pcc::runtime

@@ -8,9 +8,9 @@
 namespace pcc::runtime {
 
 namespace {
-/// Launches a kernel. Its parameters are the addresses of its buffers, followed
-/// by its scalars. The list of parameters is allocated once; each run only
-/// changes the values.
+/// Launches a kernel. The kernel's parameters are the addresses of its buffers,
+/// followed by its scalars. The list of parameters is allocated once; each run
+/// only changes the values.
 class LaunchOperation : public Operation {
 public:
   LaunchOperation(const CudaContext &gpu, const LoadContext &context,
@@ -107,7 +107,8 @@ private:
   LoadContext context;
   const program::KernelT &kernel;
   CUfunction function;
-  /// Addresses, in the current run, of the buffers that all parts read.
+  /// Addresses, in the current run, of the buffers that all parts (groups of
+  /// tensors) read.
   std::vector<void *> shared;
   TensorTable table;
   /// The entries of the TensorTable. The member `table` computes the index of

@@ -62,8 +62,8 @@ public:
   }
 
   /// Executes the product once, because cuBLASLt loads code at its first call.
-  /// Does nothing if an output is not in the arena (the memory of intermediate
-  /// results), because that buffer must keep its contents.
+  /// Does nothing if the buffer of an output is not in the arena (the memory of
+  /// intermediate results), because that buffer must keep its contents.
   Status warmUp(const RunContext &context) override {
     for (const int32_t written : {matmul.c, matmul.a_sums, matmul.b_sums})
       if (written >= 0 && !isInArena(this->context, written))
@@ -78,9 +78,9 @@ private:
     char *a, *b, *c, *residual;
   };
 
-  /// Prepares the second product, which sums a or b over k. To sum the rows of
-  /// a, it multiplies a by a column of ones. To sum the columns of b, it
-  /// multiplies a row of ones by b.
+  /// Prepares the second product, which computes the sums of a or b over k. The
+  /// row sums of a are the product of a and a column of ones. The column sums
+  /// of b are the product of a row of ones and b.
   Status openFactorSum() {
     const bool ofA = problem.sums == MatmulProblem::Sums::OfA;
     program::MatmulT sums = matmul;
@@ -96,8 +96,8 @@ private:
     return fillOnes();
   }
 
-  /// Allocates the vector `ones` and sets its k elements to 1, in the type of a
-  /// and b.
+  /// Allocates the vector `ones` in GPU memory and sets its k elements to 1, in
+  /// the type of a and b.
   Status fillOnes() {
     const auto count = size_t(problem.k);
     const size_t bytes = count * sizeOf(types.factors);
@@ -109,8 +109,8 @@ private:
     return context.device.upload(factorSum->ones, converted.data(), bytes);
   }
 
-  /// Sets the address of the bias or of the sums for this run. If a second
-  /// product computes the sums, runs that second product instead.
+  /// Passes the address of the bias or of the sums to cuBLASLt for this run. If
+  /// a second product computes the sums, runs the second product instead.
   Status setVector() {
     const int32_t sums = std::max(matmul.a_sums, matmul.b_sums);
     if (factorSum) {
@@ -156,7 +156,7 @@ private:
                  : moved(address(buffer), matrix.offset, types.factors);
   }
 
-  /// Returns the address `elements` elements of type `type` after `data`.
+  /// Returns `data` advanced by `elements` elements of type `type`.
   static char *moved(char *data, int64_t elements, ElementType type) {
     return data + elements * int64_t(sizeOf(type));
   }
@@ -179,8 +179,8 @@ private:
     return Status::success();
   }
 
-  /// The second product, which sums a or b over k. Its alpha is 1 and its beta
-  /// is 0.
+  /// The second product, which computes the sums of a or b over k. Its alpha
+  /// (`one`) is 1 and its beta (`zero`) is 0.
   struct FactorSum {
     FactorSum(MatmulProblem problem, const CublasTypes &types,
               CudaResources &resources)

@@ -5,9 +5,9 @@
 
 namespace pcc::runtime {
 
-/// Enqueues a generator kernel that generates the elements of `part`, a part of
-/// a random tensor, with one thread per element. RandomScalars documents the
-/// kernel's parameters.
+/// Launches a generator kernel that writes the elements of `part`, a part of a
+/// random tensor, to `to`, with one thread per element. RandomScalars documents
+/// the kernel's parameters.
 static Status launch(CudaContext &gpu, CUfunction function, RandomScalars part,
                      void *to) {
   int64_t elements = 1;

@@ -50,11 +50,13 @@ static Status copyLoops(const CudaContext &gpu, std::span<const CopyLoop> loops,
   return Status::success();
 }
 
-/// If the innermost loop is contiguous in source and target, its elements
-/// become the rows of the rectangle, and the next loop becomes the rectangle's
-/// height. The following example copies columns 0 to 3 of the first 16 rows of
-/// two 20 x 16 matrices into two dense 16 x 4 matrices. Each loop is written as
-/// {extent, source stride, target stride}:
+/// Copies one rectangle per driver call. If the innermost loop is contiguous in
+/// source and target, its elements become the rows of the rectangle. The next
+/// loop then becomes the rectangle's height.
+///
+/// The following example copies columns 0 to 3 of the first 16 rows of two 20 x
+/// 16 matrices into two dense 16 x 4 matrices. Each loop is written as {extent,
+/// source stride, target stride}:
 ///
 ///   loops {2, 320, 64}   {16, 16, 4}   {4, 1, 1}
 ///         two calls      height 16     width 4 elements

@@ -14,7 +14,7 @@
 namespace pcc::runtime {
 
 namespace {
-/// An all-reduce that a single call of the group executes.
+/// An all-reduce that is executed by a single call of the group (communicator).
 class AllReduce : public CollectiveOperation {
 public:
   using CollectiveOperation::CollectiveOperation;
@@ -27,9 +27,10 @@ public:
 };
 
 /// An asynchronous all-reduce on the host. The elements are divided into one
-/// share per member. start() sends each share to its member. finish() reduces
-/// this rank's share over all members and exchanges the reduced shares (an
-/// all-gather). `in` may be the same buffer as `out`.
+/// share per member. start() sends to each member the elements of that member's
+/// share. finish() reduces this rank's share over all members, and then
+/// exchanges the reduced shares (an all-gather). `in` may be the same buffer as
+/// `out`.
 class SplitAllReduce : public CollectiveOperation, public SplitCollective {
 public:
   SplitAllReduce(const LoadContext &context,
@@ -99,13 +100,15 @@ private:
       pieces.push_back({member, data, bytes});
   }
 
-  /// Returns the index of the first element of a member's share. Shares have
-  /// equal size, except for the last ones, which may be shorter or empty.
+  /// Returns the index of the first element of a member's share, the elements
+  /// that this member reduces. Shares have equal size, except for the last
+  /// ones, which may be shorter or empty.
   size_t first(int member) const {
     const auto members = size_t(group->size());
     return std::min(count, (count + members - 1) / members * size_t(member));
   }
-  /// Returns the size of a member's share in bytes.
+  /// Returns the size in bytes of a member's share (the elements that it
+  /// reduces).
   size_t bytes(int member) const {
     return (first(member + 1) - first(member)) * size;
   }
@@ -130,8 +133,8 @@ public:
   }
 };
 
-/// Copies one part of a value that this rank already holds. Does not
-/// communicate.
+/// Copies a part of the operand `in` to the result `out`. This rank has all
+/// elements of the part, so no communication is needed.
 class Slice : public PlannedCollective {
 public:
   using PlannedCollective::PlannedCollective;
@@ -187,8 +190,8 @@ public:
   }
 
 private:
-  /// Returns the address at which the members' contributions are received, in
-  /// member order.
+  /// Returns the address, in `out` or in scratch, at which the members'
+  /// contributions are received in member order.
   char *allOf(const Addresses &at) const {
     return plan.gathersDirectly ? at.out : at.scratch;
   }
@@ -207,9 +210,10 @@ private:
 
 /// A change of layout by messages between pairs of members. Used for AllToAll,
 /// Permute, Exchange, and an AllGather to which some member does not contribute
-/// its whole `in`. A piece (the elements of one message) is sent directly from
-/// `in` if it is contiguous there, and received directly in `out` if it is
-/// contiguous there. Other pieces are copied through scratch.
+/// its whole `in`. Each message has one piece (the elements for one member). A
+/// piece that is contiguous in `in` is sent directly from `in`. A piece that is
+/// contiguous in `out` is received directly in `out`. Other pieces are copied
+/// through scratch.
 class Redistribution : public PlannedSplit {
 public:
   using PlannedSplit::PlannedSplit;
@@ -276,8 +280,8 @@ public:
 
 private:
   /// Copies this rank's own piece (its contribution to its own result) to
-  /// scratch. The elements get the order in which the other members pack their
-  /// pieces.
+  /// scratch. The elements get the order that they have in the pieces of the
+  /// other members.
   void pack(const std::vector<StridedCopy> &copies, const char *source,
             char *target) const {
     int64_t done = 0;
@@ -287,8 +291,9 @@ private:
     }
   }
 
-  /// Appends the elements that a loop nest visits to contiguous memory. `done`
-  /// is the number of elements that the memory already has.
+  /// Copies the elements that a loop nest visits to `target`, behind the `done`
+  /// elements that are there already. Adds the number of copied elements to
+  /// `done`.
   void appendDensely(std::span<const CopyLoop> loops, const char *source,
                      char *target, int64_t &done) const {
     if (loops.empty() || (loops.size() == 1 && loops[0].sourceStride == 1)) {
@@ -317,13 +322,13 @@ private:
   std::vector<const void *> inputs;
 };
 
-/// One operation per microbatch, for a collective whose plan depends on the
-/// microbatch. For example, each microbatch may use a different slice of a
-/// value that all microbatches share.
+/// One operation per microbatch, for a collective whose CollectivePlan (copies
+/// and messages) depends on the microbatch. For example, each microbatch may
+/// use a different slice of a value that all microbatches share.
 class PerMicrobatch : public Operation {
 public:
-  /// Appends an empty entry for the next microbatch. Returns a reference to it,
-  /// through which the caller stores the operation.
+  /// Appends an empty entry for the next microbatch, and returns a reference to
+  /// the entry. The caller assigns the operation to the reference.
   std::unique_ptr<Operation> &add() { return operations.emplace_back(); }
 
   Status run(const RunContext &run) override {
@@ -339,7 +344,7 @@ using Make = std::unique_ptr<Operation> (*)(const LoadContext &,
                                             const program::InstructionT &,
                                             Group *, CollectivePlan &&);
 
-/// Creates an operation of type `Kind` that needs no plan.
+/// Creates an operation of type `Kind`, which needs no CollectivePlan.
 template <typename Kind>
 std::unique_ptr<Operation> plain(const LoadContext &context,
                                  const program::InstructionT &instruction,
@@ -347,8 +352,8 @@ std::unique_ptr<Operation> plain(const LoadContext &context,
   return std::make_unique<Kind>(context, instruction, group);
 }
 
-/// Creates an operation of type `Kind` that follows `plan`. `Base` is the type
-/// of the result: Operation or SplitCollective.
+/// Creates an operation of type `Kind`, which executes `plan`. `Base` is the
+/// type of the result: Operation or SplitCollective.
 template <typename Base, typename Kind>
 std::unique_ptr<Base> planned(const LoadContext &context,
                               const program::InstructionT &instruction,
@@ -357,7 +362,8 @@ std::unique_ptr<Base> planned(const LoadContext &context,
 }
 
 /// Creates an all-gather: a Gather if every member contributes its whole `in`,
-/// otherwise a Redistribution. `Base` is the type of the result.
+/// otherwise a Redistribution. `Base` is the type of the result: Operation or
+/// SplitCollective.
 template <typename Base>
 std::unique_ptr<Base> gather(const LoadContext &context,
                              const program::InstructionT &instruction,
@@ -379,8 +385,8 @@ static constexpr Make makers[] = {plain<AllReduce>,
                                   planned<Operation, Slice>};
 static_assert(std::size(makers) == size_t(program::CollectiveKind::MAX) + 1);
 
-/// Checks that the program reserves scratch for `elements` elements (exit code
-/// 11 if not).
+/// Returns exit code 11 if the program reserves less scratch (temporary memory)
+/// than `elements` elements for the collective.
 static Status checkScratch(const LoadContext &context,
                            const program::CollectiveT &collective,
                            int64_t elements) {
@@ -399,7 +405,7 @@ static Status checkScratch(const LoadContext &context,
 
 /// Prepares the operation that executes the collective on the rank at
 /// coordinates `at`, which include the microbatch. On a device with a queue,
-/// uses a single call of the group if the group supports that.
+/// prefers an operation that is a single call of the group, if there is one.
 static Status prepareAt(const Coordinates &at, const CollectiveSpec &spec,
                         const LoadContext &context,
                         const program::InstructionT &instruction, Group *group,
@@ -421,8 +427,8 @@ Status prepareCollective(const LoadContext &context,
   const CollectiveSpec spec =
       collectiveOf(context.program, *instruction.body.AsCollective());
   const program::CollectiveT &collective = *instruction.body.AsCollective();
-  // Layouts of a ragged collective (one with rows) describe one microbatch and
-  // are equal in all microbatches.
+  // A ragged collective (one that moves selected rows) has layouts that
+  // describe one microbatch. They are equal in all microbatches.
   if (collective.row_dims > 0) {
     const auto rowDims = size_t(collective.row_dims);
     PCC_RETURN_IF_ERROR(checkScratch(
@@ -430,8 +436,8 @@ Status prepareCollective(const LoadContext &context,
     return prepareRaggedCollective(context, instruction, spec, group,
                                    operation);
   }
-  // One plan serves all microbatches in two cases: the layouts of operand and
-  // result are equal, or neither depends on the microbatch.
+  // All microbatches can share one plan in two cases: the layouts of operand
+  // and result are equal, or no layout depends on the microbatch.
   if (spec.from == spec.to ||
       (!isCutByMicrobatch(spec.from) && !isCutByMicrobatch(spec.to)))
     return prepareAt(context.at, spec, context, instruction, group, operation);

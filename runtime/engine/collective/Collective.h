@@ -21,23 +21,25 @@ public:
   /// Advances the messages of the collective that are in flight
   /// (Group::advance). Does not block.
   virtual void advance() = 0;
-  /// Completes the collective. When finish() returns, the result is in its
-  /// buffer. On a device with a queue, the result is in the buffer before work
-  /// that is enqueued later executes.
+  /// Completes the collective. On the host, the result is in its buffer when
+  /// finish() returns. On a device with a queue (GPU), finish() may return
+  /// earlier. Work that is enqueued after finish() then starts when the result
+  /// is in its buffer.
   virtual Status finish(const RunContext &run) = 0;
 };
 
 /// Prepares the operation that executes a collective instruction. Derives this
-/// rank's copies and messages (CollectivePlan.h) from the layouts and the
-/// rank's coordinates. `group` is null for a Slice; otherwise it must outlive
-/// the operation. Exit code 11 if the program reserves too little scratch.
+/// rank's copies and messages (CollectivePlan.h) from the rank's coordinates
+/// and the layouts of operand and result. `group` is null for a Slice, which
+/// only copies locally. Otherwise `group` must outlive the operation. Exit code
+/// 11 if the program reserves too little scratch (temporary memory).
 Status prepareCollective(const LoadContext &context,
                          const program::InstructionT &instruction, Group *group,
                          std::unique_ptr<Operation> &operation);
 
 /// Prepares an asynchronous collective, which must be an all-reduce, a
 /// reduce-scatter or an all-gather. `group` must outlive the collective. Exit
-/// code 11 if the program reserves too little scratch.
+/// code 11 if the program reserves too little scratch (temporary memory).
 Status prepareSplitCollective(const LoadContext &context,
                               const program::InstructionT &instruction,
                               Group *group,

@@ -11,7 +11,9 @@ namespace pcc::runtime {
 
 /// Base class of the operations that execute a collective instruction. Finds
 /// the addresses of the instruction's buffers in a microbatch, and copies
-/// between these buffers. The buffers `out` and `scratch` are in the arena.
+/// between these buffers: the operand `in`, the result `out`, and `scratch`
+/// (temporary memory). `out` and `scratch` are in the arena, the memory for
+/// intermediate tensors.
 class CollectiveOperation : public Operation {
 public:
   /// Sets the members `type` and `size` to the element type of the input buffer

@@ -6,7 +6,8 @@
 
 namespace pcc::runtime {
 
-/// Appends all groups that span the sub-axes `axes`, as lists of world ranks.
+/// Appends to `groups` all groups whose members differ only along the sub-axes
+/// `axes`. A group is a list of world ranks.
 static void addGroups(const SubAxes &axes, const Mesh &mesh,
                       std::vector<std::vector<int>> &groups) {
   for (const auto &members : groupsOf(mesh.spatial(), axes))
@@ -14,9 +15,8 @@ static void addGroups(const SubAxes &axes, const Mesh &mesh,
 }
 
 /// Returns the pairs (sender, receiver) of pipeline positions (virtual pipeline
-/// ranks) between which values are transferred, without duplicates. All
-/// programs of a bundle list the same transfers, so all ranks get the same
-/// pairs.
+/// ranks) that exchange values, without duplicates. All programs of a bundle
+/// list the same transfers, so all ranks get the same pairs.
 static std::vector<World::PeerEdge> edgesOf(const program::ProgramT &program) {
   std::set<std::pair<int, int>> pairs;
   for (const auto &transfer : program.transfers)
@@ -47,10 +47,10 @@ Status Groups::create(const program::ProgramT &program, const Mesh &mesh,
   return Status::success();
 }
 
-/// Each group spec of the program stands for several groups in `created`. The
-/// rank is a member of exactly one of them, and the entries of all other groups
-/// are null. The entries that are not null are therefore this rank's groups, in
-/// the order of the specs.
+/// In `created`, each group spec of the program (a list of mesh axes) has
+/// several groups. The rank is a member of exactly one of them, and the entries
+/// of all other groups are null. The entries that are not null are therefore
+/// this rank's groups, in the order of the specs.
 void Groups::takeMine() {
   for (auto &group : created)
     if (group)

@@ -8,23 +8,25 @@
 
 namespace pcc::runtime {
 
-/// This rank's communicator groups. A group spec of the program names mesh axes
-/// and divides the ranks into disjoint groups, so the rank is a member of
-/// exactly one group per spec. A further group, the pipeline, has the ranks
-/// that differ from this rank only in their coordinate on the pipeline axis.
+/// This rank's communicator groups. A group spec of the program is a list of
+/// mesh axes, which divides the ranks into disjoint groups. The rank is
+/// therefore a member of exactly one group per spec. A further group, the
+/// pipeline, has the ranks that differ from this rank only in their coordinate
+/// on the pipeline axis.
 ///
 /// Example: on mesh pp=2, tp=2, the spec "tp" stands for the groups {0,1} and
 /// {2,3}, and the pipelines are {0,2} and {1,3}. Rank 2 is in {2,3} and {0,2}.
 class Groups {
 public:
-  /// Creates all groups of the program's group specs and all pipelines. All
-  /// ranks of the world must call this function with programs of the same
-  /// bundle. The lists of group specs are equal in all programs of a bundle.
+  /// Creates all groups of the program's group specs (lists of mesh axes), and
+  /// all pipelines. All ranks of the world must call this function with
+  /// programs of one bundle. The lists of group specs are equal in all programs
+  /// of a bundle.
   Status create(const program::ProgramT &program, const Mesh &mesh,
                 World &world);
 
-  /// Returns this rank's group of the group spec with index `index` in the
-  /// program.
+  /// Returns this rank's group of the program's group spec number `index`. A
+  /// group spec is a list of mesh axes along which members differ.
   Group *find(int32_t index) const { return mine[size_t(index)].get(); }
   /// Returns the pipeline: the group of ranks that differ from this rank only
   /// in their coordinate on the pipeline axis. Member i has coordinate i.
@@ -34,11 +36,11 @@ private:
   /// Moves this rank's groups from `created` to `mine`.
   void takeMine();
 
-  /// Result of World::createGroups(). It has one entry per group of the whole
-  /// world; the entry is null if this rank is not a member.
+  /// Result of World::createGroups(): one entry per group of the whole world.
+  /// An entry is null if this rank is not a member of the group.
   std::vector<std::unique_ptr<Group>> created;
-  /// This rank's groups: one per group spec, in the order of the program's
-  /// specs, and then the pipeline.
+  /// This rank's groups. First one group per group spec (list of mesh axes), in
+  /// the order of the program's specs. The pipeline is last.
   std::vector<std::unique_ptr<Group>> mine;
 };
 

@@ -8,10 +8,12 @@
 
 namespace pcc::runtime {
 
-/// A collective that executes the copies and messages of a CollectivePlan.
+/// A collective that executes the copies and messages of a CollectivePlan,
+/// which this rank has derived from the layouts of `in` and `out`.
 class PlannedCollective : public CollectiveOperation {
 public:
-  /// Allocates `sends` and `receives`, with one entry per message of the plan.
+  /// Allocates the message lists `sends` and `receives`, with one entry per
+  /// message of the plan.
   PlannedCollective(const LoadContext &context,
                     const program::InstructionT &instruction, Group *group,
                     CollectivePlan made)
@@ -19,8 +21,9 @@ public:
         sends(plan.sends.size()), receives(plan.receives.size()) {}
 
 protected:
-  /// Fills `sends` with one entry per piece (the elements for one peer) of the
-  /// plan. A piece that is not contiguous in `in` is first packed into scratch.
+  /// Fills the message list `sends` with one entry per piece (the elements for
+  /// one peer) of the plan. A piece that is not contiguous in `in` is first
+  /// packed into scratch.
   Status packSends(const Addresses &at) {
     for (size_t i = 0; i < plan.sends.size(); ++i) {
       const PeerPiece &piece = plan.sends[i];
@@ -34,7 +37,8 @@ protected:
     return Status::success();
   }
 
-  /// Sets `out` to zero if the plan leaves some of its elements unwritten.
+  /// Sets the whole buffer `out` to zero if the plan writes only some elements
+  /// of `out`. Does nothing otherwise.
   Status clearHoles(const Addresses &at) const {
     return plan.hasHoles
                ? context.device.clear(
@@ -58,7 +62,7 @@ protected:
   std::vector<PeerBuffer> sends, receives;
 };
 
-/// A collective that follows a CollectivePlan and can also be executed
+/// A collective that executes a CollectivePlan, and that can be executed
 /// asynchronously. Subclasses implement start() and finish(); run() calls both.
 class PlannedSplit : public PlannedCollective, public SplitCollective {
 public:
@@ -72,7 +76,7 @@ public:
   void advance() override { group->advance(); }
 
 protected:
-  /// Begins to send `sends` and to receive `receives`.
+  /// Begins the messages in `sends` and `receives`.
   Status post() {
     return communicates() ? group->post(sends, receives, action, ticket)
                           : Status::success();
@@ -85,7 +89,7 @@ protected:
 
 private:
   /// Returns whether this rank sends or receives any message. A rank without
-  /// messages need not call the group.
+  /// messages makes no call of the group.
   bool communicates() const { return !sends.empty() || !receives.empty(); }
 
   Ticket ticket = 0; ///< from post() to waitForAll()

@@ -10,10 +10,12 @@
 
 namespace pcc::runtime {
 
-/// Pauses between two polls of the device. In the first 20 us of a wait there
-/// is no pause, so that short waits end promptly. After 1 ms the thread sleeps,
-/// so that other threads can use the core. `waited` is the duration of the wait
+/// Pauses between two polls of the device. `waited` is the duration of the wait
 /// so far, in seconds.
+///
+/// - up to 20 us: no pause, so that short waits end promptly
+/// - up to 1 ms: the thread yields
+/// - after 1 ms: the thread sleeps, so that other threads can use the core
 static void pause(double waited) {
   if (waited > 1e-3)
     std::this_thread::sleep_for(std::chrono::microseconds(50));
@@ -21,9 +23,9 @@ static void pause(double waited) {
     std::this_thread::yield();
 }
 
-/// The deadline limits the time without progress, not the length of a step. It
-/// starts again whenever a communication call of a group completes. A single
-/// rank waits for no other rank, and therefore has no deadline.
+/// The deadline limits the time without progress, not the length of a step. Its
+/// time begins again whenever a communication call of a group completes. A
+/// single rank waits for no other rank, and therefore has no deadline.
 Status waitForQueue(Device &device, World &world) {
   const StopWatch watch;
   QueuedWorld *const calls = world.queued();

@@ -15,7 +15,7 @@ static QueuedGroup &queued(Group *group) {
 }
 
 namespace {
-/// An all-reduce that the group's library executes.
+/// An all-reduce that the group's library (such as NCCL) executes.
 class QueuedAllReduce : public CollectiveOperation, public SplitCollective {
 public:
   using CollectiveOperation::CollectiveOperation;
@@ -42,9 +42,9 @@ private:
   Ticket ticket = 0;
 };
 
-/// An all-gather that the group's library executes. If the members'
-/// contributions are not contiguous in `out`, they are gathered in scratch and
-/// then copied to `out`.
+/// An all-gather that the group's library (such as NCCL) executes. If the
+/// members' contributions are not contiguous in `out`, they are gathered in
+/// scratch and then copied to `out`.
 class QueuedGather : public PlannedSplit {
 public:
   using PlannedSplit::PlannedSplit;
@@ -68,8 +68,8 @@ public:
   }
 
 private:
-  /// Returns the address at which the members' contributions are received, in
-  /// member order.
+  /// Returns the address, in `out` or in scratch, at which the members'
+  /// contributions are received in member order.
   char *allOf(const Addresses &at) const {
     return plan.gathersDirectly ? at.out : at.scratch;
   }
@@ -115,13 +115,14 @@ public:
   }
 
 private:
-  /// Returns the address of a member's block in scratch.
+  /// Returns the address in scratch of the block for a member, which has `room`
+  /// elements.
   char *placeOf(int member, const Addresses &at) const {
     return at.scratch + member * room * int64_t(size);
   }
 
-  /// Copies the pieces of all members to their blocks in scratch. Sets scratch
-  /// to zero first if some blocks have padding.
+  /// Copies each member's piece (the elements of its result) to the member's
+  /// block in scratch. Sets scratch to zero first if some blocks have padding.
   Status pack(const Addresses &at) const {
     if (!isWhole)
       PCC_RETURN_IF_ERROR(context.device.clear(
@@ -131,8 +132,8 @@ private:
     return packOwn(at);
   }
 
-  /// Copies the piece that another member gets to that member's block in
-  /// scratch.
+  /// Copies the piece (result elements) for another member to that member's
+  /// block in scratch.
   Status packPiece(const PeerPiece &piece, const Addresses &at) const {
     char *const place = placeOf(piece.member, at);
     return piece.packed ? copyAll(piece.copies, at.in, place)
@@ -140,9 +141,10 @@ private:
                                   piece.elements * int64_t(size));
   }
 
-  /// Copies the piece that this rank keeps to its block in scratch. The plan's
-  /// local copies give the piece's elements in `in`. In the block, the elements
-  /// are contiguous, in the order of the copies.
+  /// Copies the piece for this rank (elements of its own result) to this rank's
+  /// block in scratch. The sources of the copies in `plan.local` are the
+  /// piece's elements in `in`. In the block, the elements are contiguous, in
+  /// the order of these copies.
   Status packOwn(const Addresses &at) const {
     int64_t done = 0;
     for (const StridedCopy &copy : plan.local) {

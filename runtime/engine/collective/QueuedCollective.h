@@ -13,19 +13,21 @@
 
 namespace pcc::runtime {
 
-/// Creates the operation for a collective that the QueuedGroup `group` executes
-/// by a single call: an all-reduce, a reduce-scatter, or an all-gather to which
-/// every member contributes its whole input. Returns null for any other
-/// collective; the caller then uses point-to-point messages according to
-/// `plan`.
+/// Creates the operation for a collective that `group` executes by a single
+/// call. `group` must be a QueuedGroup, a communicator that enqueues its calls
+/// on the device (such as NCCL). The collective is an all-reduce, a
+/// reduce-scatter, or an all-gather to which every member contributes its whole
+/// input. Returns null for any other collective; the caller then uses
+/// point-to-point messages according to `plan`.
 std::unique_ptr<Operation>
 makeQueuedCollective(const LoadContext &context,
                      const program::InstructionT &instruction, Group *group,
                      const CollectivePlan &plan);
 
-/// Creates an asynchronous all-reduce, reduce-scatter or all-gather. Returns
-/// null for an all-gather to which some member does not contribute its whole
-/// input; the caller then uses point-to-point messages.
+/// Creates an asynchronous all-reduce, reduce-scatter or all-gather that the
+/// library of `group` (such as NCCL) executes. Returns null for an all-gather
+/// to which some member does not contribute its whole input. The caller then
+/// uses point-to-point messages.
 std::unique_ptr<SplitCollective>
 splitQueuedCollective(const LoadContext &context,
                       const program::InstructionT &instruction, Group *group);

@@ -10,9 +10,10 @@ namespace pcc::runtime {
 
 namespace {
 /// Base class of the ragged all-gather and reduce-scatter, which move only
-/// selected rows. Holds the row indices, the selection masks, and the messages.
-/// A message for a member has the rows that are selected for the member,
-/// contiguous and in the order of the row plan.
+/// selected rows. Holds the RowPlan (row indices), and finds the selection
+/// masks and the messages of an execution. A message to a member has the rows
+/// that are selected for that member. The rows are contiguous and in the order
+/// of the RowPlan.
 class RaggedCollective : public CollectiveOperation {
 public:
   RaggedCollective(const LoadContext &context,
@@ -54,19 +55,19 @@ protected:
     return masks.divided[plan.divided[i] * members + member] != 0;
   }
 
-  /// Sends the messages `sends` and receives the messages `receives`. If
-  /// neither of two members has rows for the other one, they exchange no
-  /// message. Both members have equal masks, so both agree on that.
+  /// Sends the messages in `sends` and receives the messages in `receives`. A
+  /// member to which no selected row is sent gets no message. It expects none,
+  /// because its masks equal the sender's masks.
   Status exchange() {
     return sends.empty() && receives.empty()
                ? Status::success()
                : group->exchange(sends, receives, action);
   }
 
-  /// Packs the messages of this rank to scratch, and sets `sends`. The rows for
-  /// a member are the rows `rowsFor(member)` of `in`. Entry i of that list is
-  /// packed only if `travels(i, member)` is true. Returns the end of the used
-  /// part of scratch.
+  /// Packs selected rows of `in` to scratch, and sets `sends` to one message
+  /// per other member. `rowsFor(member)` lists the indices of the rows that the
+  /// member may get. Entry i of the list is sent only if `travels(i, member)`
+  /// is true. Returns the end of the used part of scratch.
   template <typename Rows, typename Travels>
   char *pack(const Addresses &at, Rows rowsFor, Travels travels) {
     sends.clear();
@@ -87,8 +88,8 @@ protected:
     return free;
   }
 
-  /// Appends to `receives` a message of `count` rows from `member`, received at
-  /// `place`, unless `count` is 0.
+  /// Appends to `receives` a message of `count` rows from `member`, which is
+  /// received at address `place`. Does nothing if `count` is 0.
   void addReceive(int member, char *place, size_t count) {
     if (count > 0)
       receives.push_back({member, place, count * bytes});
@@ -99,19 +100,19 @@ protected:
   size_t bytes;     ///< bytes per row
   int members;      ///< number of members of the group
   std::vector<PeerBuffer> sends, receives;
-  /// For each member: address in the rows received from the member. The
-  /// all-gather moves these rows from the last to the first, and the address is
-  /// the end of the rows that remain. The reduce-scatter adds them from the
-  /// first to the last, and the address is that of the next row.
+  /// One address per member, which moves through the rows received from that
+  /// member. The all-gather reads the rows from the last to the first; the
+  /// address is the end of the unread rows. The reduce-scatter reads the rows
+  /// from the first to the last; the address is the next unread row.
   std::vector<char *> arrived;
-  /// Addresses of the rows that are added for one result row, in member order.
+  /// Addresses of the input rows whose sum is one result row, in member order.
   std::vector<const char *> addends;
 };
 
 /// A ragged all-gather. Every rank gets its own rows and the rows that all
 /// members send to it. If the rows of each member are contiguous in `out`, a
-/// message is received at the beginning of the member's rows in `out`. The
-/// received rows are then moved apart. In this example, member 1 has rows 0..3
+/// message is received where the member's rows begin in `out`. The received
+/// rows are then moved to their places. In this example, member 1 has rows 0..3
 /// and sends rows 1 and 3:
 ///
 ///   received  [ 1 3 . . ]
@@ -150,9 +151,9 @@ public:
   }
 
 private:
-  /// Moves the received rows to their places in `out`. A received row is never
-  /// stored after its place. The last row is therefore moved first, so that no
-  /// row that has not been moved is overwritten.
+  /// Moves the received rows to their places in `out`. A received row lies at
+  /// or before its place. Moving the last row first therefore overwrites no row
+  /// that still has to be moved.
   void spread(const Addresses &at, const RaggedMasks &masks) {
     for (int member = 0; member < members; ++member) {
       const std::vector<int64_t> &rows = plan.whole[size_t(member)];
@@ -169,10 +170,10 @@ private:
   bool isInPlace;
 };
 
-/// A ragged reduce-scatter. Every rank gets the sums of its rows. The sum of a
-/// row has this rank's own value and the values of all members for which the
-/// row is selected, added in member order. Rows that are not selected count as
-/// 0.
+/// A ragged reduce-scatter. Every rank gets the sums of its rows. A row's sum
+/// has this rank's own value, and the values of all other members for which the
+/// row is selected. The values are added in member order. Rows that are not
+/// selected count as 0.
 class RaggedReduceScatter : public RaggedCollective {
 public:
   using RaggedCollective::RaggedCollective;

@@ -7,11 +7,11 @@
 
 namespace pcc::runtime {
 
-/// Prepares a ragged AllGather or ReduceScatter: an instruction with
-/// `row_dims`, as dropless mixture-of-experts layers use it (MegaBlocks, Gale
-/// et al. 2023). Masks select the rows to move and are known only at run time.
-/// Sender and receiver have equal masks, so the sizes of messages need not be
-/// sent.
+/// Prepares a ragged AllGather or ReduceScatter, which moves only the rows that
+/// masks select at run time. Its instruction has a positive `row_dims`.
+/// Dropless mixture-of-experts layers use it to move tokens to experts and back
+/// (MegaBlocks, Gale et al. 2023). Sender and receiver have equal masks, so the
+/// sizes of messages need not be sent.
 ///
 /// The caller has checked that scratch is large enough (rowScratchElements).
 /// The device must share the host's memory. Exit code 11 if planRows() finds no

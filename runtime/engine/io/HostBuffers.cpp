@@ -45,8 +45,8 @@ std::vector<DeviceCopy> HostBuffers::inputsFrom(const BufferTable &from,
   return copies;
 }
 
-/// The upload goes to a staging buffer, because the device may still read the
-/// input buffers of the current step.
+/// The inputs are uploaded to staging buffers, because the device may still
+/// read the input buffers of the current step.
 Status HostBuffers::send() {
   if (!queue)
     return Status::success();

@@ -34,7 +34,7 @@ public:
   /// Exit code 13 if there is not enough memory.
   Status open();
 
-  /// Returns the host addresses of the input buffers of the current step.
+  /// Returns the host addresses of the inputs of the current step.
   const BufferTable &inputs() const { return queue ? copies : buffers; }
   /// Returns the host addresses to which the caller writes the inputs of the
   /// next step.
@@ -48,8 +48,8 @@ public:
   /// before the following beginStep().
   Status send();
   /// Begins the step whose inputs send() uploaded: copies them from the staging
-  /// buffers to the device's input buffers. inputs() then returns their host
-  /// addresses.
+  /// buffers to the device's input buffers. Afterwards inputs() returns the
+  /// host addresses of these inputs.
   Status beginStep();
 
   /// Sets `data` to the host address of the elements of the output buffer
@@ -58,13 +58,14 @@ public:
   Status read(int32_t buffer, int64_t microbatch, const void *&data);
 
 private:
-  /// Allocates memory for all slots of a buffer (one slot per microbatch) by a
-  /// member function of Device. Sets the buffer's base address in `table`.
+  /// Allocates memory for all slots of a buffer (one slot per microbatch).
+  /// `allocate` is the member function of Device to call, such as
+  /// Device::allocatePinned. Sets the buffer's base address in `table`.
   Status allocate(int32_t buffer, BufferTable &table,
                   Status (Device::*allocate)(int64_t, char *&));
-  /// Returns the copies within device memory for every slot of every input. The
-  /// addresses in the table `from` are the sources, those in the second table
-  /// are the targets.
+  /// Returns the copies within device memory for every slot (one per
+  /// microbatch) of every input. Table `from` has the source addresses, table
+  /// `to` has the target addresses.
   std::vector<DeviceCopy> inputsFrom(const BufferTable &from,
                                      const BufferTable &to) const;
   /// Returns the size in bytes of one microbatch slot of a buffer.
@@ -74,15 +75,16 @@ private:
 
   const program::ProgramT &program;
   Device &device;
-  /// Null if the device shares the host's memory.
+  /// The device's queue interface (a GPU with its stream); null if the device
+  /// shares the host's memory.
   QueuedDevice *const queue;
   const BufferTable &buffers;
   /// Memory of the input buffers. `copies`: pinned host copies of the current
   /// step's inputs. `spare`: pinned host copies of the next step's inputs.
   /// `arrived`: staging buffers on the device, where uploads arrive.
   BufferTable copies, spare, arrived;
-  /// Per buffer: host copy of an output, allocated when the output is first
-  /// read.
+  /// Host copies of output buffers, by buffer index. A copy is allocated when
+  /// the output is first read; it is empty before.
   std::vector<std::vector<std::byte>> copied;
 };
 

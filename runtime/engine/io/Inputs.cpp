@@ -24,8 +24,8 @@ Status Inputs::checkName(const std::string &name) const {
 
 /// Checks that an array has the element type and the shape of an input. If
 /// `isOfSteps` is true, the array has an additional leading dim that counts
-/// steps. For a bf16 input, an array of the type that .npy files use instead
-/// (f32) is valid, too.
+/// steps. For a bf16 input, an f32 array is valid, too, because .npy files have
+/// no bf16.
 static Status checkArray(const program::InputT &input, ElementType type,
                          const std::vector<int64_t> &shape, bool isOfSteps) {
   const ElementType wanted = npyTypeOf(typeOf(input.type));
@@ -49,17 +49,18 @@ namespace {
 /// shape. The elements come from memory, or from a counter-based generator.
 class InputSource {
 public:
-  /// Creates a source whose element i is element `(base + i) % count + shift`
-  /// of `data`.
+  /// Creates a source from the array `data`. Element i of the source is element
+  /// `(base + i) % count + shift` of `data`. The source thus continues with the
+  /// first sample after the last one.
   InputSource(const void *data, ElementType type, int64_t base, int64_t count,
               int64_t shift = 0)
       : data(static_cast<const char *>(data)), type(type), base(base),
         count(count), shift(shift) {}
   explicit InputSource(const RandomTensor &random) : random(random) {}
 
-  /// Executes the loop nest `loops`, and converts the elements to type
-  /// `wanted`. `from` is the index of the first element in the source, `to` the
-  /// index of the first element in the target.
+  /// Copies the elements that the loop nest `loops` visits to `target`,
+  /// converted to type `wanted`. `from` is the index of the first element in
+  /// the source, `to` its index in the target.
   void copy(std::span<const CopyLoop> loops, int64_t from, int64_t to,
             ElementType wanted, char *target) const {
     if (!loops.empty() && (loops.size() > 1 || loops[0].sourceStride != 1 ||
@@ -80,8 +81,8 @@ public:
 
 private:
   /// Copies `extent` contiguous elements, beginning with element `from`. After
-  /// the last of the `count` elements of the data, continues with the first
-  /// one, because a step may contain the last sample of a file and the first.
+  /// the last of the data's `count` elements, continues with the first element.
+  /// A step may contain both the last sample and the first sample of a file.
   void copyRun(int64_t from, int64_t extent, ElementType wanted,
                char *place) const {
     while (extent > 0) {
@@ -162,8 +163,8 @@ Status Inputs::open(const program::InputT &input, Source &source) const {
   return Status::success();
 }
 
-/// A second call of open() keeps the sources that the options name, because
-/// they are open already.
+/// A second call of open() replaces the caller's arrays. Sources that are open
+/// already are not opened again.
 Status Inputs::open(const InputArrays &given) {
   for (const auto &[name, path] : options.inputs)
     PCC_RETURN_IF_ERROR(checkName(name));
@@ -191,9 +192,9 @@ Status Inputs::open(const InputArrays &given) {
   return Status::success();
 }
 
-/// The samples of a step are contiguous in a file only if the batch is the
-/// outermost dim of the input and the dim's size is the number of samples of a
-/// step.
+/// Checks two conditions for contiguous samples in a file. The batch must be
+/// the outermost dim of the input. The size of this dim must be the number of
+/// samples of a step.
 bool Inputs::isCutInSamples(const program::InputT &input) const {
   return input.batch_dim == 0 && input.shape[0] == program.samples;
 }
@@ -213,9 +214,10 @@ Status Inputs::checkPosition(int64_t sample) const {
   return Status::success();
 }
 
-/// Determines the index in the source of the step's first element. If samples
-/// are contiguous in the source, the index is computed from the sample number,
-/// otherwise from the number of whole steps before the sample.
+/// Fills one input from its source. First determines `base`, the index in the
+/// source of the step's first element. If samples are contiguous in the source,
+/// `base` is computed from the sample number. Otherwise it is computed from the
+/// number of whole steps before the sample.
 void Inputs::fill(const program::InputT &input, const Source &source,
                   int64_t sample) const {
   const int64_t ofStep = numElements(input.shape);
@@ -266,8 +268,9 @@ Status Inputs::readAhead(int64_t sample) {
 }
 
 Status Inputs::read(int64_t sample) {
-  // The inputs that readAhead() has written are of another sample. Their upload
-  // is completed before their memory is written again.
+  // If readAhead() has written the inputs of another sample, they are still
+  // being uploaded. The upload is completed before the host memory is written
+  // again.
   if (ahead && ahead != sample)
     PCC_RETURN_IF_ERROR(buffers.beginStep());
   if (ahead != sample)

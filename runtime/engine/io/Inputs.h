@@ -39,24 +39,27 @@ public:
       : program(program), mesh(mesh), at(at), options(options),
         buffers(buffers) {}
 
-  /// Opens the source of every input, and checks the source's name, shape and
-  /// type (exit code 10). Checks even the inputs that this rank does not read,
-  /// so that all ranks get the same result. Arrays of `given` take precedence
-  /// over sources that the options name. They are borrowed as long as steps are
-  /// read. A second call replaces the arrays; sources that the options named
-  /// stay open.
+  /// Opens the source of every input (array, file, token stream or generator).
+  /// Checks the input's name, shape and type (exit code 10). Checks even the
+  /// inputs that this rank does not read, so that all ranks get the same
+  /// result.
+  ///
+  /// An array of `given` takes precedence over the source that the options name
+  /// for that input. The arrays are borrowed and must stay valid as long as
+  /// steps are read. A second call replaces the arrays; files that the first
+  /// call opened stay open.
   Status open(const InputArrays &given = {});
 
   /// Checks whether a run can continue with sample number `sample`; returns
-  /// exit code 10 if it cannot. If the batch is not the outermost dim of an
-  /// input, a file of this input holds whole steps. The run can then continue
-  /// only with the first sample of a step.
+  /// exit code 10 if it cannot. An input whose outermost dim is not the batch
+  /// has a file that is divided into whole steps, not into samples. With such
+  /// an input, the run can continue only with the first sample of a step.
   Status checkPosition(int64_t sample) const;
 
   /// Fills the input buffers of all microbatches for the step that begins with
-  /// sample number `sample` (counted from 0), and makes them the inputs of the
+  /// sample number `sample` (counted from 0). They become the inputs of the
   /// current step. Padding becomes zero. After the last sample of a --data
-  /// file, reading continues with its first sample.
+  /// file, reading continues with the file's first sample.
   Status read(int64_t sample);
   /// Writes and uploads the inputs of the next step, which begins with sample
   /// number `sample`, while the current step runs. The following read() then
@@ -68,21 +71,22 @@ private:
   /// Fills the host buffers of the next step, and begins to upload them.
   Status write(int64_t sample);
 
-  /// The source of one input's elements. Exactly one of `array`, `shift`,
-  /// `file` and `random` is used: the first of these that is set.
+  /// The source of one input's elements. Only one member is used: the first of
+  /// `array`, `shift` and `file` that is set. If none is set, `random` is used.
   struct Source {
     /// The .npy file of --input or --data; empty if there is none.
     std::optional<NpyFile> file;
-    /// Size of the file's leading step dim. 0 if the file has no such dim; all
-    /// steps then read the same elements.
+    /// Size of the file's leading dim, which counts steps. It is 0 if the file
+    /// has no such dim; all steps then read the same elements.
     int64_t numSteps = 0;
     /// Parameters of the generator of --random-inputs.
     RandomTensor random = {};
-    /// For an input from the token stream: distance of its sequence from the
-    /// first token of the sample, in tokens (0 for the ids, 1 for the labels);
-    /// see TokenStream::shiftOf. Empty for other inputs.
+    /// Set only for the two inputs from the token stream. Distance, in tokens,
+    /// from the first token of a sample to the first token of this input: 0 for
+    /// the ids, 1 for the labels (see TokenStream::shiftOf).
     std::optional<int64_t> shift = {};
-    /// Whether the options name a source for this input and it has been opened.
+    /// Whether the source that the options name for this input (a file, the
+    /// token stream or the generator) has been opened.
     bool isOpen = false;
     /// The caller's array, if there is one. It takes precedence over the source
     /// that the options name.
@@ -105,12 +109,13 @@ private:
   /// number `sample`.
   void fill(const program::InputT &input, const Source &source,
             int64_t sample) const;
-  /// Returns whether the batch is the outermost dim of the input. The samples
-  /// of a step are then contiguous in a file.
+  /// Returns whether the samples of a step are contiguous in a file of the
+  /// input. They are if the batch is the outermost dim and has one entry per
+  /// sample.
   bool isCutInSamples(const program::InputT &input) const;
-  /// Returns the path of the file that the options name for an input; an empty
-  /// string if they name none. Sets `isOfSteps` if the file's leading dim
-  /// counts steps, as in files of --data.
+  /// Returns the path of the file that the options name for an input, or an
+  /// empty string if the options name no file. Sets `isOfSteps` to whether the
+  /// file's leading dim counts steps, as in files of --data.
   std::string pathOf(const program::InputT &input, bool &isOfSteps) const;
 
   const program::ProgramT &program;

@@ -27,8 +27,8 @@ namespace {
 struct OutputFile {
   /// Final path.
   std::string path;
-  /// Temporary path, which the file has until all ranks have written their
-  /// elements.
+  /// Temporary path. The file is renamed from it to `path` when all ranks have
+  /// written their elements.
   std::string temporary;
   /// Size in bytes of the .npy header, which precedes the elements.
   int64_t dataOffset;
@@ -135,8 +135,8 @@ public:
 private:
   bool isRoot() const { return world.rank() == 0; }
 
-  /// Makes all ranks agree on an error. Returns success if `mine` is a success
-  /// on all ranks, otherwise returns an error on every rank.
+  /// Returns success on all ranks if `mine` is a success on all ranks.
+  /// Otherwise returns an error on all ranks.
   Status agree(const Status &mine) {
     return runtime::agree(world, mine, action,
                           "another rank cannot write its part of the outputs");
@@ -244,7 +244,10 @@ private:
     return written;
   }
 
-  /// Sends the message of `rank` to rank 0, which writes the elements in it.
+  /// Sends the message `mine` of rank number `rank` to rank 0, which writes the
+  /// message's elements to the files. On rank 0, sets `written` to the first
+  /// error of these writes. Does nothing on other ranks, or if the message is
+  /// empty.
   Status moveToRoot(int rank, int64_t size, std::vector<char> &mine,
                     Status &written) {
     if (size == 0 || (!isRoot() && world.rank() != rank))

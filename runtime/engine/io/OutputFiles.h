@@ -11,17 +11,17 @@ namespace pcc::runtime {
 /// Writes DIRECTORY/NAME.npy for every output. All ranks must call this after
 /// the last step.
 ///
-/// - Rank 0 creates every file under a temporary name, with all its bytes
-///   reserved.
+/// - Rank 0 creates every file under a temporary name, and reserves space on
+///   disk for the whole file.
 /// - Every rank writes the elements that it holds directly to their place in
 ///   the file. If several ranks hold the same elements (replicas), the lowest
 ///   of these ranks writes them.
 /// - When all ranks have succeeded, rank 0 renames the files to their final
-///   names; otherwise it deletes them.
+///   names. Otherwise rank 0 deletes the files.
 ///
 /// If some rank cannot access the files that rank 0 created (no shared file
 /// system), all ranks send their elements to rank 0, which writes them. Exit
-/// code 7 if a file cannot be written; if one rank cannot write, all ranks
+/// code 7 if a file cannot be written. If one rank cannot write, all ranks
 /// fail.
 Status writeOutputs(const program::ProgramT &program, const Mesh &mesh,
                     const Coordinates &at, const std::string &directory,

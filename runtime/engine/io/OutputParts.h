@@ -50,12 +50,12 @@ public:
 
 private:
   /// Writes to `sink` the elements of output number `index` in one microbatch.
-  /// `layout` determines which elements the buffer holds.
+  /// `layout` determines which elements of the output this rank's buffer holds.
   Status writePart(OutputSink &sink, size_t index, const Layout &layout,
                    int32_t microbatch);
   /// Executes a loop nest, outermost loop first, and writes its contiguous
-  /// ranges to `sink`. `from` is the offset of the first element in the source,
-  /// `to` its offset in the whole output. Both are in elements.
+  /// ranges to `sink`. `from` is the index of the first element in the buffer
+  /// `data`. `to` is the index of that element in the whole output.
   Status writeLoops(OutputSink &sink, size_t index,
                     std::span<const CopyLoop> loops, int64_t from, int64_t to,
                     const char *data);

@@ -53,9 +53,9 @@ Status checkData(const RunOptions &options) {
   return Status::success();
 }
 
-/// The labels are the input that the program marks as such. Exactly one other
-/// input that no --input names must exist; it has the token ids and must have
-/// the shape of the labels.
+/// The labels are the input with the flag `is_labels`. Exactly one other input
+/// may have no --input file. This input has the token ids, and must have the
+/// shape of the labels.
 Status TokenStream::findInputs(const RunOptions &options,
                                const program::ProgramT &program) {
   for (const auto &input : program.inputs)

@@ -20,10 +20,10 @@ namespace pcc::runtime {
 class TokenStream {
 public:
   /// Maps the file `options.data`, and finds the two inputs that the file
-  /// feeds: the labels, which the loss reads, and the token ids. The ids must
-  /// be the only other input that no --input names, and must be integers with
-  /// the shape of the labels. Exit code 10 if these inputs are not found, or if
-  /// the file is shorter than one sample.
+  /// feeds: the labels, which the loss reads, and the token ids. Exactly one
+  /// input besides the labels may lack an --input file; this input has the ids.
+  /// The ids must be integers with the shape of the labels. Exit code 10 if the
+  /// two inputs are not found, or if the file is shorter than one sample.
   Status open(const RunOptions &options, const program::ProgramT &program);
 
   /// Returns the offset, in tokens, of an input's sequence from the first token
@@ -32,8 +32,8 @@ public:
 
   /// Returns the address of the first token in the mapped file.
   const std::byte *data() const { return file.bytes().data(); }
-  /// Returns exit code 7 if tokens that were read differ from those of the
-  /// file, because the file was truncated or its disk failed.
+  /// Returns exit code 7 if tokens that were read may be wrong, because the
+  /// file was truncated or its disk failed.
   Status checkRead() const { return file.checkRead(InputOutput); }
   /// Returns the type of a token in the file: U16 or U32.
   ElementType type() const { return elementType; }
@@ -53,13 +53,13 @@ private:
   int64_t elements = 0;
   /// The input that has the token ids. Borrowed from the program.
   const program::InputT *ids = nullptr;
-  /// The input with the labels, with which the loss compares. Borrowed from the
-  /// program.
+  /// The input that has the labels, which the loss compares with the model's
+  /// predictions. Borrowed from the program.
   const program::InputT *labels = nullptr;
 };
 
-/// Checks that --data fits --tokens: with --tokens it must be a file, without
-/// --tokens a directory. Returns exit code 2 otherwise.
+/// Checks that --data matches --tokens. With --tokens, --data must be a file;
+/// without --tokens, it must be a directory. Returns exit code 2 otherwise.
 Status checkData(const RunOptions &options);
 
 /// Returns text such as `"labels" (i64 [8, 32])` for messages: name, type and

@@ -13,8 +13,9 @@ namespace pcc::runtime {
 
 using Json = nlohmann::json;
 
-/// Returns the timeline's action kind for an action kind of the program format.
-/// Post and Wait both become Communication.
+/// Converts an action kind of the program format to an action kind of
+/// timelines. Both Post (begin of messages) and Wait (for messages) become
+/// Communication.
 static ActionKind kindOf(program::ActionKind kind) {
   switch (kind) {
   case program::ActionKind::Forward:
@@ -53,7 +54,8 @@ public:
   LoggedRow(const program::ProgramT &program, const StepLog &log)
       : program(program), log(log) {}
 
-  /// Returns this rank's row as JSON. `clock` is the time of this rank's steady
+  /// Returns this rank's row of the timeline as JSON: host name, clock, events
+  /// and memory sizes of its stages. `clock` is the time of this rank's steady
   /// clock, in seconds, right after a barrier of all ranks.
   Json write(double clock) {
     Json events = Json::array(), stages = Json::array();
@@ -72,8 +74,8 @@ public:
 
 private:
   /// Numbers the update actions of each stage, from 0, in the order in which
-  /// they run. An update has no microbatch, so a timeline shows this number
-  /// instead of the microbatch.
+  /// they run. A timeline shows this number where other actions have their
+  /// microbatch.
   void numberUpdates() {
     std::map<int32_t, int32_t> next;
     partOfUpdate.assign(program.actions.size(), 0);
@@ -111,9 +113,10 @@ private:
             event.coreSeconds};
   }
 
-  /// Returns the name of a communication event. The name is "0F3 AllReduce h"
-  /// for a collective of the tensor h within action 0F3 (stage 0, forward,
-  /// microbatch 3). It is "1X2 h" for messages with h between stages.
+  /// Returns the name of a communication event. For a collective of the tensor
+  /// h within action 0F3 (stage 0, forward, microbatch 3), it is "0F3 AllReduce
+  /// h". For the wait (X) of stage 1 and microbatch 2 for messages with the
+  /// tensor h, it is "1X2 h".
   std::string nameOf(const StepLog::Event &event,
                      const program::ActionT &action) const {
     const std::string name = runtime::nameOf(action);
@@ -135,12 +138,13 @@ private:
 
   const program::ProgramT &program;
   const StepLog &log;
-  /// For each update action: its number among the updates of its stage.
+  /// The number of each update action among the updates of its stage, by action
+  /// index; 0 for other actions.
   std::vector<int32_t> partOfUpdate;
 };
 
-/// Joins the rows of all ranks into one timeline, whose earliest event begins
-/// at time 0.
+/// Joins the JSON rows of all ranks into one timeline, whose earliest event
+/// begins at time 0.
 class RowJoiner {
 public:
   explicit RowJoiner(const std::vector<Json> &rows, size_t numStages)
@@ -168,8 +172,8 @@ private:
                                            rows[0].at("clock").get<double>());
   }
 
-  /// Adds the events of one rank to the timeline. Actions go to
-  /// `timeline.positions`, communication goes to `timeline.messages`.
+  /// Adds the events of one rank to the timeline. Actions are appended to
+  /// `timeline.positions`, communication to `timeline.messages`.
   void addRow(const Json &row) {
     timeline.positions.emplace_back();
     timeline.messages.emplace_back();
@@ -206,9 +210,9 @@ private:
 };
 } // namespace
 
-/// Gathers the bytes `mine` of all ranks, which may differ in length, on rank
-/// 0: there, `all[r]` becomes the bytes of rank r. On other ranks `all` stays
-/// empty.
+/// Gathers the byte arrays `mine` of all ranks on rank 0, where `all[r]`
+/// becomes the array of rank r. The arrays may differ in length. On other ranks
+/// `all` stays empty.
 static Status gather(World &world, const std::vector<uint8_t> &mine,
                      std::vector<std::vector<uint8_t>> &all) {
   const ActionId action{"write", "timeline"};

@@ -9,7 +9,7 @@
 
 namespace pcc::runtime {
 
-/// Gathers on rank 0 the logs of all ranks' last step, and writes them to
+/// Gathers on rank 0 every rank's log of its last step. Writes the logs to
 /// `files` as a timeline with one row per rank. All ranks must call. Times are
 /// measured. Memory is computed from the bytes per stage that each rank's
 /// program records. Times of different hosts come from different clocks, which

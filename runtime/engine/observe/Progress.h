@@ -38,7 +38,8 @@ public:
 
 private:
   const RunOptions &options;
-  /// Whether this is rank 0 and RunOptions::onProgress is set.
+  /// True only on rank 0, and only if RunOptions::onProgress is set. If false,
+  /// nothing is reported.
   const bool isHeard;
   /// Measures the time since the last report of a step.
   StopWatch sinceStep;

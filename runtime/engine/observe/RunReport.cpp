@@ -21,7 +21,7 @@ static double percent(double part, double whole) {
   return whole > 0 ? 100 * part / whole : 0;
 }
 
-/// The percentages are shares of the total time of the timed steps.
+/// The percentages are shares of the total duration of the timed steps.
 std::string summaryLine(int rank, const RankReport &report) {
   constexpr double mebibyte = 1 << 20;
   const size_t steps = report.steps.size();
@@ -54,9 +54,9 @@ static std::vector<double> pack(const RankReport &report) {
   return numbers;
 }
 
-/// Returns the largest numbers of live forward passes as a JSON object by
-/// stage. Stages with number 0 are left out, because the rank does not run them
-/// or they keep no activations.
+/// Returns the largest numbers of live forward passes as a JSON object with one
+/// entry per stage. A stage with number 0 is left out: the rank does not run
+/// it, or the stage keeps no activations.
 static nlohmann::ordered_json liveJson(const double *counts, size_t numStages) {
   nlohmann::ordered_json stages = nlohmann::ordered_json::object();
   for (size_t stage = 0; stage < numStages; ++stage)
@@ -98,8 +98,8 @@ static nlohmann::ordered_json stepJson(const RankReport &report, size_t step,
           {"grad_norm", orNull(metrics.gradNorm)}};
 }
 
-/// Gathers the packed reports. The duration of a step in the report is that of
-/// the slowest rank.
+/// Gathers the packed reports of all ranks. The report lists each step with the
+/// duration that the slowest rank measured.
 Status writeReport(const std::string &path, const RankReport &mine,
                    World &world) {
   const std::vector<double> numbers = pack(mine);

@@ -12,8 +12,8 @@
 
 namespace pcc::runtime {
 
-/// Metrics of one training step. A metric that this rank does not know is
-/// empty.
+/// Metrics of one training step. A metric is empty if it is not available on
+/// this rank.
 struct StepMetrics {
   /// Number of the step, counted from 1 over all resumed runs.
   int64_t step = 0;

@@ -9,9 +9,9 @@ namespace pcc::runtime {
 
 using program::ActionKind;
 
-/// Returns whether the activations of a forward pass are unused after `action`.
-/// The last action that uses them is B (backward). If the backward pass is
-/// split (zero bubble), it is W (weight gradient).
+/// Returns whether `action` is the last action that uses the activations of a
+/// forward pass. It is B (backward), or W (weight gradient) if the backward
+/// pass is split (zero bubble).
 static bool endsForward(const program::ActionT &action) {
   return action.kind == ActionKind::Backward ||
          action.kind == ActionKind::WeightGradient;

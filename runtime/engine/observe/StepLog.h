@@ -11,11 +11,12 @@
 namespace pcc::runtime {
 
 /// Log of the actions that ScheduleExecutor executes. The log always counts the
-/// forward passes whose activations are alive. A forward pass (F) is alive from
-/// its start to the end of its backward pass (B). If the backward pass is split
-/// into input gradient (I) and weight gradient (W), it is alive to the end of
-/// W. If `keepsTimes` is set, the log also keeps the times of all events of the
-/// last step. Only the constructor allocates memory.
+/// forward passes whose activations are alive. The activations of a forward
+/// pass (F) are alive from the start of F to the end of its backward pass (B).
+/// If the backward pass is split into input gradient (I) and weight gradient
+/// (W), they are alive to the end of W. If `keepsTimes` is set, the log also
+/// keeps the times of all events of the last step. Only the constructor
+/// allocates memory.
 class StepLog {
 public:
   /// One event of the log. An event is an action, the wait for the messages of
@@ -24,14 +25,14 @@ public:
   struct Event {
     /// Index of the action in the program's action table.
     int32_t action;
-    /// Index of the collective among the instructions of the action's function.
-    /// For other events, `wholeAction` (an action) or `messages` (the wait for
-    /// the messages of an action).
+    /// Kind of the event. For a collective: its index among the instructions of
+    /// the action's function. For an action: the constant `wholeAction`. For
+    /// the wait for the messages of an action: the constant `messages`.
     int32_t instruction;
     double start;
     double end;
-    /// CPU time of this thread during the event, in seconds. It is -1 if
-    /// unknown, and for all events that are not an action.
+    /// CPU time of this thread during an action, in seconds; -1 if unknown. It
+    /// is always -1 for a wait and for a collective.
     double coreSeconds = -1;
   };
   /// Values of Event::instruction for events other than collectives.
@@ -50,8 +51,8 @@ public:
   void beginAction(size_t action);
   void endAction(size_t action);
   /// Records that the action with index `action` communicated. The event began
-  /// at `start`, a value of now(), and ends at the time of the call.
-  /// `instruction` is the value of Event::instruction.
+  /// at `start`, a time that now() returned, and ends at the time of the call.
+  /// `instruction` is stored in Event::instruction.
   void addCommunication(size_t action, int32_t instruction, double start) {
     if (keepsTimes)
       add({int32_t(action), instruction, start, now()});
@@ -88,8 +89,8 @@ private:
   const bool keepsTimes;
   /// Whether the program has backward passes.
   bool hasBackward = false;
-  /// Per pipeline stage: `live` is the number of forward passes whose
-  /// activations are alive, `peak` the largest such number so far.
+  /// Two counts per pipeline stage. `live`: number of forward passes whose
+  /// activations are alive. `peak`: largest value that `live` has had.
   std::vector<int32_t> live, peak;
   /// Start of the current action in seconds: `began` by the steady clock,
   /// `coreBegan` by the thread's CPU clock.

@@ -7,8 +7,8 @@
 
 namespace pcc::runtime {
 
-/// Labels are taken for token ids if they are integers and have more dims than
-/// the batch dim.
+/// Labels count as token ids if they are integers and have more than one dim (a
+/// further dim after the batch).
 Throughput::Throughput(const program::ProgramT &program)
     : samples(double(program.samples)), peakFlops(program.peak_flops) {
   for (const auto &input : program.inputs)

@@ -18,9 +18,9 @@ namespace pcc::runtime {
 /// activations.
 class Throughput {
 public:
-  /// Reads from `program`, the program of this rank, the numbers of samples and
-  /// tokens of a step, and the number of floating-point operations that this
-  /// rank executes per step.
+  /// Reads three numbers per step from `program`, the program of this rank:
+  /// samples, tokens, and the floating-point operations that this rank
+  /// executes.
   explicit Throughput(const program::ProgramT &program);
 
   /// Sums the operations per step over all ranks. All ranks must call this
@@ -34,8 +34,9 @@ public:
   /// if the labels are not token ids.
   std::optional<double> tokensPerSecond(double seconds) const;
   /// Returns the utilization of a step that took `seconds`: the floating-point
-  /// operations that all ranks execute, divided by those that they could
-  /// execute at their peak speed. std::nullopt if the peak speed is unknown.
+  /// operations that all ranks executed, divided by the number that they can
+  /// execute in this time at peak speed. std::nullopt if the peak speed is
+  /// unknown.
   std::optional<double> mfu(double seconds) const;
   /// Returns the speeds of a step that took `seconds` as text: "1234 tokens/s,
   /// MFU 12.3 %".
@@ -45,9 +46,9 @@ private:
   /// `samples`, `tokens`: samples and tokens of one step over all ranks.
   /// `tokens` is 0 if the labels are not token ids.
   double samples = 1, tokens = 0;
-  /// Sums over all ranks. `flops`: floating-point operations of one step.
-  /// `peakFlops`: floating-point operations per second at peak speed; 0 if
-  /// unknown.
+  /// Sums over all ranks, after open(). `flops`: floating-point operations of
+  /// one step. `peakFlops`: floating-point operations per second at peak speed;
+  /// 0 if unknown.
   double flops = 0, peakFlops = 0;
 };
 

@@ -6,8 +6,9 @@
 namespace pcc::runtime {
 
 /// Seconds that the host thread of a rank spent, by kind of work. On a device
-/// with a queue, a kind's seconds are those in which the thread enqueued such
-/// work. The wait for the device at the end of a step is added to `compute`.
+/// with a queue (GPU), the thread only enqueues work, so these are the seconds
+/// of enqueueing. At the end of a step the thread waits for the device; this
+/// wait is added to `compute`.
 struct TimeSpent {
   /// Seconds spent in instructions other than collectives.
   double compute = 0;

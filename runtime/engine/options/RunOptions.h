@@ -19,8 +19,9 @@ struct RunOptions {
   /// Directory to which the outputs are written; if empty, they are not
   /// written.
   std::string outputDirectory;
-  /// Whether a device that can record a step (as a CUDA graph) does so and then
-  /// executes the recording.
+  /// Whether a device that can record a step as a CUDA graph records one step
+  /// and executes the graph in later steps. If false, every step is executed
+  /// action by action.
   bool recordSteps = true;
   /// Whether several ranks may use one GPU.
   bool shareGpu = false;
@@ -39,8 +40,8 @@ struct RunOptions {
   /// Root directory of the weight files. If empty, it is the directory that the
   /// program records.
   std::string weights;
-  /// Directory of the bundle (the output of pcc). It also holds weights that
-  /// pcc packed.
+  /// Directory of the bundle (the output of pcc). If pcc has copied the weights
+  /// into the bundle, they are read from this directory.
   std::string bundle;
   /// Path of the training data: with `tokens` a file of token ids, otherwise a
   /// directory of .npy files whose leading dim counts steps.
@@ -55,7 +56,8 @@ struct RunOptions {
   /// Number of steps from one checkpoint to the next; 0 means only one
   /// checkpoint, after the last step.
   int64_t saveEvery = 0;
-  /// Whether checkpoints are written while training continues.
+  /// Whether checkpoints are written to disk while training continues. If
+  /// false, training waits until a checkpoint is complete.
   bool saveInBackground = false;
   /// Directory of checkpoints from which training resumes; if empty, training
   /// starts from the initial weights.

@@ -8,8 +8,8 @@
 
 namespace pcc::runtime {
 
-/// Throws for a word such as "--save=". CLI11 would take the next word as the
-/// value of the option. Words after "--" are not options.
+/// Throws for a word such as "--save=", because CLI11 would use the next word
+/// as the value of the option. Words after "--" are not options.
 static void rejectMissingValues(int argc, const char *const *argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
@@ -22,8 +22,8 @@ static void rejectMissingValues(int argc, const char *const *argv) {
   }
 }
 
-/// Adds a check to all options and arguments of `app` and of its subcommands
-/// that take a value.
+/// Adds a check for empty values to all options and arguments that have a
+/// value, in `app` and in its subcommands.
 static void rejectEmptyValues(CLI::App &app) {
   for (CLI::Option *option : app.get_options())
     if (option->get_items_expected_max() > 0)

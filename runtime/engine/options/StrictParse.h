@@ -10,9 +10,9 @@ class App;
 namespace pcc::runtime {
 
 /// Parses a command line as CLI::App::parse() does, and rejects empty values.
-/// Throws CLI::ValidationError for an option or argument that takes a value and
-/// gets an empty one. Examples are `--save=` and, in a script that forgot to
-/// set DIR, `--save "$DIR"`. Call it once per `app`.
+/// Throws CLI::ValidationError if the value of an option or argument is empty.
+/// Examples are `--save=` and, in a script that forgot to set DIR, `--save
+/// "$DIR"`. Call it once per `app`.
 void parseStrictly(CLI::App &app, int argc, const char *const *argv);
 
 } // namespace pcc::runtime

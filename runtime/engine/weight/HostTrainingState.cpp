@@ -6,9 +6,9 @@
 
 namespace pcc::runtime {
 
-/// A parameter with several buffers is fetched once, but stored into each of
-/// its buffers. The first buffers of all tensors therefore come first in
-/// `pieces`.
+/// Lists the training state in `pieces`. A parameter with several buffers is
+/// fetched only once, but stored into each of its buffers. Therefore the first
+/// buffer of every tensor comes before all further buffers.
 HostTrainingState::HostTrainingState(const program::ProgramT &program,
                                      Device &device, const BufferTable &buffers)
     : device(device) {

@@ -11,12 +11,12 @@
 
 namespace pcc::runtime {
 
-/// Gives the host access to a rank's shards (local pieces) of the trained
-/// weights and of the optimizer state, for checkpoints. If the device shares
-/// the host's memory, the shards are the device's own buffers, and fetch() and
-/// store() do nothing. Otherwise there are copies of the shards in pinned host
-/// memory. fetch() copies from the device to these copies, and store() copies
-/// them back.
+/// Provides access from the host to a rank's shards (local pieces) of the
+/// trained weights and of the optimizer state, for checkpoints. If the device
+/// shares the host's memory, the shards are the device's own buffers, and
+/// fetch() and store() do nothing. Otherwise this object owns copies of the
+/// shards in pinned host memory. fetch() copies from the device to these
+/// copies, and store() copies them back.
 class HostTrainingState {
 public:
   /// Stores references to `device` and to the buffers of `buffers`, which must
@@ -35,8 +35,8 @@ public:
   /// tensor that has several buffers.
   std::span<const StateTensor> all() const { return pieces; }
 
-  /// Copies tensors() from the device to the host, after the device has
-  /// completed all enqueued work.
+  /// Copies the shards of tensors() from the device to the host, after the
+  /// device has completed all enqueued work.
   Status fetch();
   /// Copies all entries of all() from the host to the device.
   Status store();
@@ -49,8 +49,8 @@ private:
   std::vector<int64_t> bytes;
   /// Device address of each entry of `pieces`.
   std::vector<void *> onDevice;
-  /// Number of entries that tensors() returns: the first entries of `pieces`,
-  /// which have distinct names.
+  /// Number of entries of `pieces` that tensors() returns. They are the first
+  /// entries, and they have distinct names.
   size_t once = 0;
   bool isOpen = false;
 };

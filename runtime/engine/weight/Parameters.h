@@ -18,7 +18,7 @@ namespace pcc::runtime {
 /// - pages of the mapped weight file, if the file holds the shard exactly as
 ///   the buffer needs it
 /// - a copy in host memory; the file's pages are then released
-/// - only in the device's memory format, after the device has called drop()
+/// - only the device's own copy (often in another memory format), after drop()
 class Parameters : public ParameterSource {
 public:
   /// Stores references to all arguments, which must outlive this object. Opens
@@ -32,11 +32,11 @@ public:
 
   /// Returns whether exactly one operand of one instruction reads the
   /// parameter, and no instruction writes the parameter. Only then may a device
-  /// keep the parameter in another memory format.
+  /// replace the parameter by a copy in another memory format.
   bool isExclusive(int32_t parameter) const override;
-  /// Sets `data` to this rank's dense shard of parameter number `parameter`.
-  /// The first call for a parameter reads or generates the shard. The memory is
-  /// owned by this object, and valid until drop().
+  /// Sets `data` to the address of this rank's dense shard of parameter number
+  /// `parameter`. The first call for a parameter reads or generates the shard.
+  /// The memory is owned by this object, and valid until drop().
   Status acquire(int32_t parameter, const void *&data) override;
   /// Frees the host memory of this rank's shard. The device must have made a
   /// copy of the shard before.
@@ -55,8 +55,8 @@ public:
   Status checkFiles() const;
 
 private:
-  /// This rank's shard of one parameter in host memory, while the program is
-  /// loaded.
+  /// State of this rank's shard of one parameter: whether the shard is in host
+  /// memory, and where.
   struct LocalPiece {
     /// Memory of the shard if it was copied; null if the shard is in pages of
     /// the mapped file.
@@ -66,8 +66,7 @@ private:
     /// Number of uses of the parameter: instruction operands, program outputs
     /// and transfers between stages.
     int uses = 0;
-    /// Whether drop() has been called. The device then has a copy in another
-    /// memory format.
+    /// Whether drop() has been called. Only the device has the shard then.
     bool dropped = false;
   };
 
@@ -76,8 +75,9 @@ private:
   /// Sets the base addresses of the parameter buffers to the shards in host
   /// memory, for a device that shares the host's memory.
   Status fillBasesOfHost(BufferTable &buffers);
-  /// Allocates device memory for all shards whose buffers isNeeded(). Uploads
-  /// or generates the shards there, and sets the buffers' base addresses.
+  /// Allocates device memory for the shards of all parameters that are needed
+  /// (isNeeded). Uploads or generates the shards there, and sets the buffers'
+  /// base addresses.
   Status copyTo(Device &device, BufferTable &buffers,
                 const ProgramImage &image);
   /// Uploads or generates the shard of one parameter at device address `to`.
@@ -99,7 +99,8 @@ private:
   const Coordinates &at;
   /// The mapped weight files, in the order of `program.files`.
   std::vector<MappedFile> files;
-  /// Per file: whether instructions read weights in its mapped pages.
+  /// Whether instructions read weights directly in the file's mapped pages; one
+  /// entry per file.
   std::vector<bool> isReadInPlace;
   /// Whether all weights have been loaded.
   bool isLoaded = false;

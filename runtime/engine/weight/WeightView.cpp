@@ -68,9 +68,10 @@ void WeightView::reshape(const program::ReshapeT &step) {
   }
 }
 
-/// Matches groups of old dims with groups of new dims of equal size, as NumPy
-/// does to reshape without a copy. Each group of old dims must be contiguous
-/// within itself:
+/// Matches groups of old dims with groups of new dims that have equally many
+/// elements, as NumPy does to reshape without a copy. Each group of old dims
+/// must be contiguous within itself. Otherwise, as in the second line, the
+/// function returns false:
 ///
 ///   old [6, 4] strides [8, 1], new [2, 3, 4]   groups 6 = 2·3, 4 = 4   works
 ///   old [6, 4] strides [8, 1], new [24]        group 6·4 = 24          rows have gaps
@@ -81,7 +82,7 @@ bool WeightView::reshapeStrides(const std::vector<int64_t> &wanted) {
     strides = result;
     return true;
   }
-  // Dims of size 1 fit into any group. Their strides have no effect.
+  // Dims of size 1 are left out, because their strides have no effect.
   std::vector<int64_t> sizes, steps;
   for (size_t dim = 0; dim < shape.size(); ++dim)
     if (shape[dim] != 1) {
@@ -111,8 +112,8 @@ bool WeightView::reshapeStrides(const std::vector<int64_t> &wanted) {
   return true;
 }
 
-/// Copies all elements of the view, as for a single rank that holds the whole
-/// tensor. Later transforms then start from a dense tensor.
+/// Copies all elements of the view to dense memory, as on a single rank that
+/// holds the whole tensor. Later transforms then start from a dense tensor.
 void WeightView::materialize() {
   const Mesh mesh;
   const Coordinates at;
@@ -142,7 +143,7 @@ std::vector<StridedCopy> WeightView::copies(const Layout &layout,
   return list;
 }
 
-/// The shard can be used in place if a single copy covers it and that copy is
+/// The shard can be used in place if a single StridedCopy covers it and is
 /// contiguous in both source and target.
 const void *WeightView::findInPlace(const Layout &layout, const Mesh &mesh,
                                     const Coordinates &at) const {
@@ -216,8 +217,8 @@ void WeightView::readCopy(const StridedCopy &copy, char *target) const {
   }
 }
 
-/// Two buffers alternate as source and target of the casts; the last cast
-/// writes to `target`.
+/// Two buffers alternate: each cast reads the row from one buffer and writes it
+/// to the other buffer. The last cast writes to `target` instead.
 void WeightView::readRow(int64_t from, int64_t stride, int64_t count,
                          void *target) const {
   std::array<std::array<char, 8 * 1024>, 2> stages;

@@ -49,41 +49,44 @@ public:
             void *target) const;
 
 private:
-  /// Applies the parameter's transforms in order. They change offset, shape and
-  /// strides of the view.
+  /// Applies the parameter's transforms in order. Transposes, slices and
+  /// reshapes change offset, shape and strides of the view; a cast appends a
+  /// type to `types`.
   void applyTransforms(const program::ParameterT &parameter);
   void transpose(const program::TransposeT &step);
   void slice(const program::SliceT &step);
   void reshape(const program::ReshapeT &step);
-  /// Changes `strides` so that the view has shape `shape`. Returns false, and
-  /// changes nothing, if no strides can express that.
+  /// Changes the view's shape to `shape`, and its strides accordingly. Returns
+  /// false, and changes nothing, if no strides can express the new shape
+  /// without a copy.
   bool reshapeStrides(const std::vector<int64_t> &shape);
   /// Copies all elements of the view into `owned`, dense and in the type after
   /// all casts, and makes `owned` the stored tensor.
   void materialize();
 
-  /// Returns the copies from the view to this rank's dense shard, whose
-  /// elements are determined by `layout`.
+  /// Returns the copies from the view to this rank's dense shard. `layout`
+  /// determines which elements of the view the shard has.
   std::vector<StridedCopy> copies(const Layout &layout, const Mesh &mesh,
                                   const Coordinates &at) const;
   /// Executes one copy of a shard into `target`, and applies the casts, row by
   /// row.
   void readCopy(const StridedCopy &copy, char *target) const;
-  /// Reads `count` elements, at most 1024, from `offset` on with the given
-  /// stride, and writes them contiguously to `target` in the type after all
+  /// Reads `count` elements (at most 1024) from element `offset` on with stride
+  /// `stride`. Writes them contiguously to `target` in the type after all
   /// casts.
   void readRow(int64_t offset, int64_t stride, int64_t count,
                void *target) const;
 
   /// Address of the tensor's first stored element; null for generated elements.
   const char *stored = nullptr;
-  /// Parameters of the random generator; empty for stored elements.
+  /// Parameters of the random generator; empty if the tensor's elements are
+  /// stored in memory.
   std::optional<RandomTensor> random;
-  /// Memory of the elements that materialize() has copied; `stored` then points
-  /// to it.
+  /// Memory of the dense copy that materialize() makes. `stored` then points to
+  /// this memory. Empty before materialize().
   std::vector<char> owned;
-  /// Distance from `stored` to the view's first element, in elements; the
-  /// strides are in elements, too.
+  /// Distance from `stored` to the view's first element, in elements. The unit
+  /// of `strides` is elements, too.
   int64_t offset = 0;
   std::vector<int64_t> shape;
   std::vector<int64_t> strides;

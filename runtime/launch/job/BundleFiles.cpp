@@ -19,8 +19,8 @@ static bool hasRank(const std::string &bundle, int rank) {
   return access((bundle + "/" + rankFileName(rank)).c_str(), F_OK) == 0;
 }
 
-// Finds the first absent rank by doubling and bisection: a bundle may have
-// 65,536 ranks, and each probe is a system call.
+// Finds the first rank without an executable by doubling and bisection. A
+// linear search would need up to 65,536 system calls.
 int countRanks(const std::string &bundle) {
   if (!hasRank(bundle, 0))
     return 0;
@@ -37,8 +37,8 @@ int countRanks(const std::string &bundle) {
   return absent;
 }
 
-/// Returns the number of ranks that bundle.json records as its first entry; 0
-/// if the file or the entry is missing.
+/// Returns the number of ranks, which is the first entry of bundle.json.
+/// Returns 0 if the file or this entry is missing.
 static int recordedWorld(const std::string &bundle) {
   std::ifstream file(bundle + "/bundle.json");
   char text[64] = {};
@@ -48,8 +48,8 @@ static int recordedWorld(const std::string &bundle) {
 }
 
 bool isForGpus(const std::string &bundle) {
-  // Only the beginning of bundle.json, which may be long, is read: the target
-  // is among its first entries.
+  // Read only the beginning of bundle.json, because the file may be long, and
+  // the target (CPU or GPU) is among its first entries.
   std::ifstream file(bundle + "/bundle.json");
   std::string text(8192, '\0');
   file.read(text.data(), std::streamsize(text.size()));
@@ -57,8 +57,8 @@ bool isForGpus(const std::string &bundle) {
   return text.find("\"target\":\"cuda\"") != std::string::npos;
 }
 
-// Without this check, a bundle whose last rank executables are missing would be
-// run as a bundle with fewer ranks.
+// Detects a bundle whose last rank executables are missing. Without this check,
+// it would be run as a bundle with fewer ranks.
 Status checkComplete(const std::string &bundle) {
   const int present = countRanks(bundle);
   const int world = recordedWorld(bundle);

@@ -11,10 +11,11 @@
 
 namespace pcc::runtime {
 
-/// Detaches the helper process from its parent. The helper closes all inherited
-/// files, because other processes may wait for end of file on them. It blocks
-/// the signals that are sent to its parent's process group. The read end of the
-/// pipe becomes file descriptor 3.
+/// Detaches the helper process from its parent. Starts a new session, and
+/// blocks all signals, because signals to the parent's process group must not
+/// end the helper. Closes all inherited files, because other processes may wait
+/// for end of file on them. The read end `lifeline` of the pipe becomes file
+/// descriptor 3.
 static void detach(int lifeline) {
   setsid();
   sigset_t all;

@@ -8,9 +8,9 @@ namespace pcc::runtime {
 /// Environment variable with the address at which rank 0 listens and to which
 /// all other ranks connect, in the form that readAddress() parses.
 inline constexpr const char *kRendezvousVariable = "PCC_RENDEZVOUS";
-/// Environment variable whose value is a number of ranks. It makes BUNDLE/run,
-/// the executable of a bundle, start that many ranks itself. `pcc run` sets it
-/// for targets whose communicator needs no launcher (NCCL).
+/// Environment variable whose value is a number of ranks. If it is set,
+/// BUNDLE/run, the executable of a bundle, starts that many ranks itself. `pcc
+/// run` sets it for targets whose communicator needs no launcher (NCCL).
 inline constexpr const char *kLaunchVariable = "PCC_LAUNCH";
 /// Environment variable with the path of the status folder, which `pcc run`
 /// creates. A rank that fails writes its error into this folder, and `pcc run`
@@ -24,8 +24,9 @@ inline constexpr const char *kSessionFolderVariable = "PCC_SESSION_DIR";
 /// then writes progress lines to stderr (see progressLine()).
 inline constexpr const char *kProgressVariable = "PCC_PROGRESS";
 
-/// All variables above: a process that starts ranks removes those of another
-/// job (launcherVariables()).
+/// All variables that this file declares. A process that starts ranks removes
+/// these variables from the ranks' environment if they belong to another job
+/// (launcherVariables()).
 inline constexpr const char *kJobVariables[] = {
     kRendezvousVariable, kLaunchVariable, kStatusFolderVariable,
     kSessionFolderVariable, kProgressVariable};

@@ -12,8 +12,9 @@ namespace pcc::runtime {
 
 namespace {
 
-/// The names of the environment variables that one launcher sets. Each list has
-/// alternative names, of which the first that is set is used.
+/// Names of the environment variables that one launcher, such as torchrun,
+/// sets. Each list contains alternative names; the first name that is set is
+/// used.
 struct Launcher {
   const char *name;
   std::initializer_list<const char *> rank;
@@ -29,12 +30,12 @@ struct Variable {
   std::string text() const { return name + "=" + value; }
 };
 
-/// The rank and world size that the environment variables of one launcher give
-/// to this process.
+/// The rank and world size of this process according to the environment
+/// variables of one launcher.
 struct Claim {
   RankIdentity identity;
-  /// The variables with their values, for messages, such as "RANK=1,
-  /// WORLD_SIZE=4".
+  /// The launcher's variables with their values, for error messages, such as
+  /// "RANK=1, WORLD_SIZE=4".
   std::string text;
 };
 
@@ -82,7 +83,8 @@ Environment currentEnvironment() {
   return environment;
 }
 
-/// Returns the first variable of `names` that is set; std::nullopt if none is.
+/// Returns the first variable of `names` that is set; std::nullopt if no
+/// variable is set.
 static std::optional<Variable>
 firstSet(const Environment &environment,
          std::initializer_list<const char *> names) {
@@ -125,9 +127,9 @@ static Status parseOptional(const Environment &environment,
                   : Status::success();
 }
 
-/// Reads the variables of one launcher into `claim`. `claim` stays empty unless
-/// both rank and world size are set. If the variables of the local rank are
-/// missing, all ranks are assumed to be on one host.
+/// Reads rank and world size from the variables of one launcher into `claim`.
+/// `claim` stays empty unless both are set. If the variables of the local rank
+/// or local size are missing, all ranks are assumed to be on one host.
 static Status readClaim(const Environment &environment,
                         const Launcher &launcher, std::optional<Claim> &claim) {
   const std::optional<Variable> rank = firstSet(environment, launcher.rank);
@@ -160,9 +162,9 @@ static Status checkExplicit(const Environment &environment) {
                     : "PCC_WORLD_SIZE is set, but PCC_RANK is not");
 }
 
-/// Reads Slurm's variables into `claim`, but only within a job step (srun). In
-/// a batch script they are ignored, because Slurm sets SLURM_PROCID=0 there,
-/// too.
+/// Reads rank and world size from Slurm's variables into `claim`, but only
+/// within a job step (srun). In a batch script the variables are ignored: Slurm
+/// sets SLURM_PROCID=0 there, although the script is no rank.
 static Status readSlurm(const Environment &environment,
                         std::optional<Claim> &claim) {
   if (!environment.count("SLURM_STEP_ID"))
@@ -170,9 +172,9 @@ static Status readSlurm(const Environment &environment,
   return readClaim(environment, kSlurm, claim);
 }
 
-/// Returns whether `claim` comes from the Hydra variables that srun sets for
-/// MPI programs. Slurm's own variables are preferred in this case, because they
-/// also contain the local ranks.
+/// Returns whether `claim` (rank and world size) was read from the Hydra
+/// variables that srun sets for MPI programs. Slurm's own variables are
+/// preferred in this case, because they also contain the local ranks.
 static bool isOfSlurm(const Environment &environment, const Claim &claim) {
   std::optional<Claim> slurms;
   return claim.identity.launcher == kHydra &&
@@ -181,16 +183,17 @@ static bool isOfSlurm(const Environment &environment, const Claim &claim) {
          slurms->identity.worldSize == claim.identity.worldSize;
 }
 
-/// Returns the error that the variables of two launchers contradict each other.
+/// Returns the error for two launchers whose variables contain different ranks
+/// or world sizes.
 static Status contradiction(const Claim &first, const Claim &second) {
   return wrong("the launcher's variables contradict each other: " + first.text +
                " (" + first.identity.launcher + ") and " + second.text + " (" +
                second.identity.launcher + ")");
 }
 
-/// Reads the variables of all launchers. If several launchers' variables are
-/// complete (rank and world size), they must agree. Slurm's variables are used
-/// only if no other launcher's are complete.
+/// Reads rank and world size from the variables of all launchers. If both are
+/// set for several launchers, the launchers must agree. Slurm's variables are
+/// used only if no other launcher has set both.
 Status findIdentity(const Environment &environment,
                     std::optional<RankIdentity> &identity) {
   identity.reset();
@@ -214,7 +217,8 @@ Status findIdentity(const Environment &environment,
   return Status::success();
 }
 
-/// Returns whether `name` is in one of the tables of launchers.
+/// Returns whether findIdentity() reads the environment variable `name` for a
+/// launcher other than Slurm.
 static bool isInTables(const std::string &name) {
   for (const Launcher &launcher : kLaunchers)
     for (const auto &names :
@@ -225,8 +229,8 @@ static bool isInTables(const std::string &name) {
 }
 
 /// Returns whether `name` is a variable that Open MPI, PMI, PMIx or pcc sets
-/// for the processes of a job. Users set parameters (OMPI_MCA_*), too, so of
-/// these only the ones that describe a job are included.
+/// for the processes of a job. Users set OMPI_MCA_* parameters, so the function
+/// returns true only for the OMPI_MCA_* names that describe a job.
 static bool isOfJob(const std::string &name) {
   if (name.starts_with("PMIX_MCA_"))
     return false;

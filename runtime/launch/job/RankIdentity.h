@@ -51,11 +51,12 @@ struct RankIdentity {
 Status findIdentity(const Environment &environment,
                     std::optional<RankIdentity> &identity);
 
-/// Returns the names of the variables in `environment` that tie a process to
-/// its job: those that findIdentity() reads, those of MPI and PMIx, and pcc's
-/// own. A process that starts ranks itself removes these variables from the
-/// ranks' environment, because they belong to another job. Slurm's variables
-/// are not returned, since mpirun reads from them which hosts are allocated.
+/// Returns the names of the variables in `environment` that describe the job of
+/// this process: variables that findIdentity() reads, variables of MPI and
+/// PMIx, and pcc's own. A process that starts ranks itself removes these
+/// variables from the ranks' environment, because they belong to another job.
+/// Slurm's variables are not returned, since mpirun reads the allocated hosts
+/// from them.
 std::vector<std::string> launcherVariables(const Environment &environment);
 
 /// Checks that the launcher started as many ranks as the bundle has. Otherwise

@@ -11,9 +11,9 @@
 
 namespace pcc::runtime {
 
-/// Initializes MPI, which blocks without a timeout until all ranks have
-/// started; a Watchdog enforces the deadline. Checks that MPI and the
-/// launcher's variables agree on the rank.
+/// Initializes MPI, and checks that MPI and the launcher's variables agree on
+/// the rank. MPI_Init blocks without a timeout until all ranks have started, so
+/// a Watchdog enforces the deadline.
 static Status startMpi(const RankStart &start, std::unique_ptr<World> &world) {
   const RankIdentity &identity = start.identity;
   const Watchdog watchdog(start.options.loadTimeout, [&] {

@@ -13,7 +13,8 @@
 namespace pcc::runtime {
 
 /// Sets `name` to a text that is equal on all ranks of one bundle and differs
-/// between bundles and builds: "of build pcc-17a3 with plan 5f20…".
+/// between bundles and builds. An example is "of build pcc-17a3 with plan
+/// 5f20…", where 5f20… is a hash that identifies the compiled model.
 static Status nameBundle(const ProgramImage &image, std::string &name) {
   OpenedProgram opened;
   PCC_RETURN_IF_ERROR(openProgram(
@@ -26,8 +27,8 @@ static Status nameBundle(const ProgramImage &image, std::string &name) {
   return Status::success();
 }
 
-/// Connects this rank to rank 0 before any rank opens its GPU. If a rank then
-/// finds no GPU, it can report that to the other ranks.
+/// Connects this rank to rank 0, before any rank opens its GPU. A rank that
+/// finds no GPU can then report this error to the other ranks.
 static Status meet(const RankStart &start,
                    std::shared_ptr<Rendezvous> &rendezvous) {
   const RankIdentity &identity = start.identity;

@@ -16,9 +16,12 @@ struct Variable {
 
 /// Variables that prevent deadlocks. A receive that is posted early occupies
 /// the GPU until the peer sends. Meanwhile, work on which the peer depends must
-/// be able to run. The variables therefore prevent three cases: the work is in
-/// the same hardware queue as the receive; the host waits for each launch to
-/// complete; or the work's communicator waits for the receive's communicator.
+/// be able to run on this GPU. The variables, in order, prevent that
+///
+/// - the work is in the same hardware queue as the receive,
+/// - the host waits for each launch to complete,
+/// - the work's communicator waits for the receive's communicator (two
+///   variables).
 static constexpr Variable always[] = {{"CUDA_DEVICE_MAX_CONNECTIONS", "32"},
                                       {"CUDA_LAUNCH_BLOCKING", "0"},
                                       {"NCCL_LAUNCH_ORDER_IMPLICIT", "0"},

@@ -27,7 +27,7 @@
 #include <thread>
 #include <unistd.h>
 
-// The symbol of the linked program, under its C name.
+// The program that is linked into this executable, under its C symbol name.
 // NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" const pcc::runtime::PccProgramImage pcc_program_image;
 
@@ -49,9 +49,9 @@ static Status parse(int argc, char **argv, RunOptions &options) {
   return Status::success();
 }
 
-/// Sets `identity` (rank and world size) from the launcher's variables; without
+/// Sets `identity` (rank and world size) from the launcher's variables. Without
 /// such variables, the world has one rank. Checks that the bundle has as many
-/// ranks.
+/// rank executables as the world has ranks.
 static Status findRank(const Environment &environment,
                        const std::string &bundle, RankIdentity &identity) {
   std::optional<RankIdentity> found;
@@ -63,9 +63,10 @@ static Status findRank(const Environment &environment,
 }
 
 namespace {
-/// Ends the process of a rank that fails, with one error message. Normally the
-/// rank's own thread reports the error. If that thread hangs in a call, the
-/// monitor thread of the rendezvous reports the error instead.
+/// Reports the error of a rank that fails, once per process, and can end the
+/// process. Normally the rank's own thread reports the error. If this thread
+/// hangs in a call, the monitor thread of the rendezvous reports the error
+/// instead.
 class RankExit {
 public:
   RankExit(const RunOptions &options, const Environment &environment,
@@ -75,12 +76,14 @@ public:
         recorder(std::make_shared<FlightRecorder>(
             rank, folder.empty() ? "" : flightFile(folder, rank))) {}
 
-  /// Returns the flight recorder of this rank. Its file is in the folder that
-  /// the ranks of the host share; without such a folder it is in memory.
+  /// Returns the flight recorder of this rank. The recorder writes to a file in
+  /// the folder that the ranks of the host share. Without such a folder, it
+  /// writes to memory.
   const std::shared_ptr<FlightRecorder> &flights() const { return recorder; }
 
-  /// Returns `status` with additions for a lost or late rank: the last
-  /// activities that the flight recorders of all ranks on this host show.
+  /// Returns `status`. If it is the loss or the lateness of a rank (PeerLost),
+  /// adds the last activities of all ranks on this host, from their flight
+  /// recorders.
   Status explain(const Status &status, std::optional<int> lost) const {
     return status.code() == PeerLost && !folder.empty()
                ? explainLoss(status, readFlights(folder),
@@ -90,16 +93,17 @@ public:
 
   /// Reports the error `status`, and returns its exit code. The error is
   /// reported once, even if the rank's thread and the monitor's thread both
-  /// call this. `lost` is the rank whose process was lost, if one was.
+  /// call report(). `lost` is the rank whose process was lost, if one was.
   /// `onAllRanks` is true if all ranks have this error.
   int report(const Status &status, std::optional<int> lost, bool onAllRanks) {
-    // `pcc run` detects itself how the lost rank has ended, and reports that.
+    // Let `pcc run` report the loss, because it detects how the process of the
+    // lost rank ended.
     if (lost && environment.contains(kStatusFolderVariable)) {
       announceLoss(folder, *lost);
       return status.code();
     }
-    // If another thread of this process is reporting, wait a second so that it
-    // can print.
+    // Wait a second if another thread of this process is reporting, so that
+    // this process does not end before the report is printed.
     if (isReporting.exchange(true)) {
       std::this_thread::sleep_for(std::chrono::seconds(1));
       return status.code();
@@ -111,9 +115,9 @@ public:
                          });
   }
 
-  /// Reports the error and ends the process, from another thread than the
-  /// rank's. The rank's thread may be blocked for ever, and may hold the lock
-  /// of stdout.
+  /// Reports the error and ends the process. Called from another thread than
+  /// the rank's, which may be blocked forever and may hold the lock of stdout.
+  /// stdout is flushed only if the lock is free.
   [[noreturn]] void giveUp(const Status &status, std::optional<int> lost) {
     const int code = report(explain(status, lost), lost, false);
     if (ftrylockfile(stdout) == 0)
@@ -122,9 +126,9 @@ public:
   }
 
 private:
-  /// Writes the flight recorders to a file, and adds a note with its path to
-  /// `told`. Ranks without a shared folder write one file each:
-  /// "x.flight.rank-001.json".
+  /// Writes the flight recorders to a file, and adds a note with the path of
+  /// the file to `told`. Ranks without a shared folder write one file each,
+  /// such as "x.flight.rank-001.json".
   void keep(Status &told) const {
     const std::string path = flightFileOf(options);
     if (!folder.empty())
@@ -148,7 +152,7 @@ private:
 };
 
 /// Executes a rank process from start to end: opens the device and the
-/// communicator, runs the rank, reports errors.
+/// communicator, runs the rank, and reports errors.
 class RankLifecycle {
 public:
   RankLifecycle(const RunOptions &options, const Environment &environment,
@@ -184,8 +188,8 @@ private:
     Status status = rank->run();
     if (status.failed()) {
       status = findReason(status);
-      // Work queued on a GPU may never finish, and the rank's destructor would
-      // wait for it. Therefore leak the rank.
+      // Leak the rank, because its destructor would wait for queued work of the
+      // GPU, which may never finish.
       if (!place.device->sharesHostMemory())
         (void)rank.release();
       return status;
@@ -195,9 +199,10 @@ private:
   }
 
   /// Returns the error with which the run has failed. If another rank has sent
-  /// its error to this rank, returns that error. Otherwise returns this rank's
-  /// own error `mine`, or the loss of a rank that the rendezvous has detected,
-  /// and sends it to the other ranks.
+  /// its error to this rank, returns that error. Otherwise returns the loss of
+  /// a rank that the rendezvous has detected or, if there is none, this rank's
+  /// own error `mine`. Sends the returned error to the other ranks unless it
+  /// came from one of them.
   Status findReason(const Status &mine) {
     if (!place.rendezvous) {
       const Status told = end.explain(mine, {});
@@ -214,9 +219,10 @@ private:
     return status;
   }
 
-  /// Returns the error that the rendezvous reports. If `mine` is NCCL's report
-  /// of a lost peer, first waits up to 0.2 s for the rendezvous, because NCCL
-  /// does not know which rank was lost.
+  /// Returns the error that the rendezvous (connections between ranks) reports;
+  /// success if there is none. If `mine` is NCCL's report of a lost peer, waits
+  /// up to 0.2 s for an error, because the rendezvous knows which rank was
+  /// lost, and NCCL does not.
   Status awaitVerdict(const Status &mine) const {
     Status status = place.rendezvous->poll();
     for (int i = 0; i < 20 && status.ok() && mine.code() == PeerLost; ++i) {
@@ -229,11 +235,12 @@ private:
   /// Reports an error to the user, closes the communicator, and returns the
   /// exit code of the process.
   int fail(const Status &status) {
-    // If the error came from another rank, wait, so that the other rank reports
-    // it first.
+    // Wait if the error came from another rank, so that the other rank reports
+    // the error first.
     if (wasTold)
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    // A missing MPI or a wrong world size is an error on every rank.
+    // On CPUs, a missing MPI (NoDevice) or a wrong world size is an error on
+    // every rank.
     const bool onAllRanks = !start.image.gpu && (status.code() == WrongWorld ||
                                                  status.code() == NoDevice);
     const int code = end.report(status, lost, onAllRanks);
@@ -265,9 +272,9 @@ private:
   _exit(exitCode);
 }
 
-/// The rank is determined before the command line is parsed, so that a usage
-/// error, which all ranks have in common, is reported by one of them. Only a
-/// lack of memory throws, and ends the process.
+/// Determines the rank before parsing the command line. A wrong command line is
+/// an error on all ranks, so only one rank must report it. Exceptions are
+/// thrown only for lack of memory; they end the process.
 // NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char **argv) {
   repairInheritedState();
@@ -288,6 +295,7 @@ int main(int argc, char **argv) {
       std::fputs(progressLine(what).c_str(), stderr);
     };
   RankLifecycle life(options, environment, identity);
-  // A failed rank must not wait for its peers in destructors.
+  // End without destructors, because the destructors of a failed rank could
+  // wait for its peers.
   leave(life.execute());
 }

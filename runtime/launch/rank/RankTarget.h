@@ -46,8 +46,8 @@ struct RankBackend {
 
 /// Opens the device and the communicator of this rank, and sets the members of
 /// `place`. After an error, `place` has the members that could be opened.
-/// Blocks until all ranks have started. A rank that waits longer than
-/// `options.loadTimeout` for the others returns an error, or calls
+/// Blocks until all ranks have started. If a rank waits for the other ranks
+/// longer than `options.loadTimeout`, it either returns an error or calls
 /// `start.giveUp`, which ends its process.
 Status openTarget(const RankStart &start, RankBackend &place);
 

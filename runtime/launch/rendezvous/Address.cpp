@@ -33,8 +33,8 @@ static const std::string *find(const Environment &environment,
                                                              : &found->second;
 }
 
-/// Parses a decimal number; returns std::nullopt if `text` contains anything
-/// but digits.
+/// Parses a decimal number. Returns std::nullopt if `text` has any character
+/// that is no digit.
 static std::optional<uint64_t> numberIn(std::string_view text) {
   uint64_t number = 0;
   const char *end = text.data() + text.size();
@@ -43,7 +43,7 @@ static std::optional<uint64_t> numberIn(std::string_view text) {
                                                : std::nullopt;
 }
 
-/// Parses a port number between 1 and 65535; returns std::nullopt for other
+/// Parses a port number between 1 and 65535. Returns std::nullopt for any other
 /// text.
 static std::optional<int> portIn(std::string_view text) {
   const auto number = numberIn(text);
@@ -62,8 +62,8 @@ static Status notAnAddress(const std::string &text) {
                        {"ranks meet at tcp://HOST:PORT or unix:PATH"});
 }
 
-/// The port is the text after the last colon. Brackets around an IPv6 address
-/// are removed.
+/// Splits "tcp://HOST:PORT" at the last colon, because an IPv6 host contains
+/// colons. Removes the brackets around an IPv6 host.
 Status readAddress(const std::string &text, Address &address) {
   if (text.starts_with("unix:")) {
     const bool isName = text.starts_with("unix:@");
@@ -85,10 +85,10 @@ Status readAddress(const std::string &text, Address &address) {
   return Status::success();
 }
 
-/// Returns an abstract Unix name that is unique to the job on this host. The
-/// kernel keeps the name only while rank 0 listens, so a killed rank leaves no
-/// stale socket behind. Any user could bind the name; ranks therefore check the
-/// peer's user when they connect (Socket.h).
+/// Returns an abstract Unix socket name that is unique to the job on this host.
+/// The kernel keeps the name only while rank 0 listens, so a killed rank leaves
+/// no stale socket behind. Processes of any user could listen at the name;
+/// ranks therefore check the peer's user when they connect (Socket.h).
 static Address nameOf(const std::string &launcher, const std::string &job) {
   constexpr size_t most = 64;
   std::string name = "pcc-" + std::to_string(geteuid()) + "-" + launcher + "-" +
@@ -107,7 +107,8 @@ public:
   AddressFinder(const Environment &environment, const RankIdentity &identity)
       : environment(environment), identity(identity) {}
 
-  /// Uses the first source that is present, in the order that findAddress()
+  /// Sets `address` from the first source that is present (PCC_RENDEZVOUS,
+  /// MASTER_ADDR, Open MPI or Slurm), in the order that findAddress()
   /// documents.
   Status find(Address &address) {
     if (const std::string *given = get(kRendezvousVariable))
@@ -139,15 +140,15 @@ private:
     return value ? *value : otherwise;
   }
 
-  /// Returns whether all ranks are on one host according to the launcher's
-  /// variable `localSize` (number of ranks on this host). Returns false if the
-  /// variable is not set, since RankIdentity then merely assumes one host.
+  /// Returns whether the launcher's variable `localSize` (number of ranks on
+  /// this host) shows that all ranks are on one host. Returns false if the
+  /// variable is not set, because RankIdentity then only assumes one host.
   bool saysOneHost(const char *localSize) const {
     return get(localSize) && identity.localSize == identity.worldSize;
   }
 
-  /// Returns the error that the value of the environment variable `name` cannot
-  /// be parsed.
+  /// Returns the error for an environment variable `name` whose value cannot be
+  /// parsed.
   Status wrong(const char *name) const {
     return Status::error(WrongWorld,
                          std::string("the launcher's variable ") + name +
@@ -159,11 +160,11 @@ private:
   }
 
   /// Derives the address from MASTER_ADDR and MASTER_PORT. Under torchrun,
-  /// MASTER_PORT may be in use: since PyTorch 2 the agent listens there, and a
-  /// process group of the user may listen there later. portOfJob() therefore
-  /// derives another port from MASTER_PORT. Without torchrun (no
-  /// TORCHELASTIC_RUN_ID), rank 0 listens at MASTER_PORT itself. If all ranks
-  /// are on one host, the address is an abstract Unix name instead.
+  /// another process may listen at MASTER_PORT: the agent (since PyTorch 2), or
+  /// later a process group of the user. portOfJob() therefore derives another
+  /// port from MASTER_PORT. Without torchrun (no TORCHELASTIC_RUN_ID), rank 0
+  /// listens at MASTER_PORT itself. If all ranks are on one host, the address
+  /// is an abstract Unix name instead.
   Status ofMaster(Address &address) const {
     const std::string port = getOr("MASTER_PORT", "29500");
     const auto number = portIn(port);
@@ -185,9 +186,9 @@ private:
   }
 
   /// Derives the address from mpirun's URI, such as
-  /// "1234.0;tcp://10.0.0.1,192.168.0.1:41000;tcp6://…": the job number and the
-  /// addresses of mpirun's host. Rank 0 runs on that host, unless a host file
-  /// places it on another host.
+  /// "1234.0;tcp://10.0.0.1,192.168.0.1:41000;tcp6://…". The URI contains the
+  /// job number and the addresses of mpirun's host. Rank 0 runs on this host,
+  /// unless a host file places rank 0 on another host.
   Status ofOpenMpi(Address &address) const {
     static constexpr const char *uriName = "OMPI_MCA_orte_hnp_uri";
     const std::string *job = get("PMIX_NAMESPACE");

@@ -47,7 +47,7 @@ Status readAddress(const std::string &text, Address &address);
 /// same address. Uses the first of these sources that is present:
 ///
 ///   PCC_RENDEZVOUS                the address that the user gives
-///   MASTER_ADDR, MASTER_PORT      of torchrun, and of scripts like it
+///   MASTER_ADDR, MASTER_PORT      set by torchrun or by similar scripts
 ///   Open MPI's own address        mpirun's host; port 61440 + job % 4096
 ///   Slurm's node list             its first host; port 61440 + job % 4096
 ///

@@ -20,8 +20,8 @@ static void putNumber(std::string &bytes, uint64_t number, int size) {
     bytes += char(number >> (8 * i));
 }
 
-/// Returns the number that is stored in `size` bytes from offset `at` on, least
-/// significant byte first.
+/// Returns the number that is stored in the `size` bytes from byte offset `at`
+/// on, least significant byte first.
 static uint32_t numberAt(const std::string &bytes, size_t at, int size) {
   uint32_t number = 0;
   for (int i = 0; i < size; ++i)
@@ -38,9 +38,9 @@ std::string encodeFrame(const Frame &frame) {
   return bytes + frame.payload;
 }
 
-/// Returns Garbage as soon as one byte differs from the magic bytes of a frame,
-/// even before a whole header has arrived. Other protocols are thus rejected at
-/// once.
+/// Rejects a peer with another protocol early: returns Garbage as soon as one
+/// byte differs from the magic bytes of a frame, even before a whole header has
+/// arrived.
 Parsed takeFrame(std::string &arrived, Frame &frame) {
   const size_t known = std::min(arrived.size(), sizeof kMagic);
   if (std::memcmp(arrived.data(), kMagic, known) != 0)

@@ -78,7 +78,8 @@ enum class Parsed {
 };
 
 /// Removes the first frame from the front of the received bytes `arrived`, if
-/// it is complete, and stores it in `frame`. Returns the result of the attempt.
+/// it is complete, and stores it in `frame`. Returns whether the frame was
+/// complete, incomplete or invalid.
 Parsed takeFrame(std::string &arrived, Frame &frame);
 
 /// Fields of a frame's payload: values by name.

@@ -15,9 +15,9 @@ std::optional<std::string> challengeIn(const Frame &frame) {
   return challenge;
 }
 
-/// Returns the client's proof (HMAC) that it knows the job token. The proof is
-/// computed over all fields of the Hello frame except the challenge and the
-/// proof itself.
+/// Returns the client's proof (HMAC) that it knows the job token. The HMAC
+/// covers both random challenges and all other fields of the Hello frame except
+/// the proof itself.
 static std::string clientProof(const JobToken &token,
                                const Challenges &challenges,
                                const Fields &facts) {

@@ -23,8 +23,9 @@
 
 namespace pcc::runtime {
 
-/// The random bytes that the two ends of a connection send in the handshake.
-/// `server`: those of rank 0. `client`: those of the other rank.
+/// Random bytes that the two ends of a connection send in the handshake.
+/// `server`: bytes from rank 0. `client`: bytes from the rank that connects to
+/// rank 0.
 struct Challenges {
   std::string server, client;
 };
@@ -49,9 +50,9 @@ struct Hello {
   /// Whether the client has proved that it knows the job token.
   bool isProven = false;
 };
-/// Parses `frame`, a client's reply to the challenge `server` of rank 0, and
-/// checks its proof. Returns std::nullopt if the frame is no Hello, or lacks
-/// facts or random bytes.
+/// Parses `frame`, a client's reply to the random bytes `server` of rank 0, and
+/// checks the proof in `frame`. Returns std::nullopt if `frame` is no Hello, or
+/// lacks facts or random bytes.
 std::optional<Hello> readHello(const Frame &frame, const JobToken &token,
                                const std::string &server);
 

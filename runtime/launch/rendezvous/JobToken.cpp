@@ -21,8 +21,8 @@ std::string JobToken::challenge() {
 std::string JobToken::proof(Role role, const std::string &serverChallenge,
                             const std::string &clientChallenge,
                             const std::string &said) const {
-  // All challenges have one length, so that no byte can move from one part of
-  // the text to another.
+  // The challenges (random bytes) have a fixed length. Otherwise two different
+  // inputs could have the same concatenated text, and thus the same proof.
   const std::string text =
       char(role) + serverChallenge + clientChallenge + said;
   crypto_auth_hmacsha256_state state;
@@ -39,7 +39,7 @@ bool JobToken::areEqual(const std::string &proof, const std::string &other) {
          sodium_memcmp(proof.data(), other.data(), proof.size()) == 0;
 }
 
-/// No token is needed for an address that only this host can reach
+/// Accepts a missing token for an address that only this host can reach
 /// (Address::isLocal()).
 Status findToken(const Environment &environment, const Address &address,
                  JobToken &token) {

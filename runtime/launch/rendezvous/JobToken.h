@@ -26,14 +26,13 @@ public:
   static std::string challenge();
 
   /// The end of a connection that computes a proof: Server is rank 0, Client is
-  /// any other rank. The role is part of the proof. An attacker that receives a
-  /// proof from one end can therefore not send it back to that end as its own
-  /// proof.
+  /// any other rank. The role is part of the proof. Otherwise an attacker could
+  /// receive a proof from one end and send it back to that end.
   enum class Role : char { Server = 'h', Client = 'g' };
 
   /// Returns the proof that `role` sends: 32 bytes, an HMAC with the token as
-  /// key. It covers the role, both challenges, and `said`, the rest of the
-  /// message that contains the proof.
+  /// key. The HMAC covers the role, both challenges (random bytes), and `said`,
+  /// the rest of the message that contains the proof.
   std::string proof(Role role, const std::string &serverChallenge,
                     const std::string &clientChallenge,
                     const std::string &said) const;
@@ -41,8 +40,8 @@ public:
   /// does not reveal how many bytes match.
   static bool areEqual(const std::string &proof, const std::string &other);
 
-  /// The secret token, 16 bytes. Empty for an address that only this host can
-  /// reach if PCC_JOB_TOKEN is not set.
+  /// The secret token, 16 bytes. Empty if PCC_JOB_TOKEN is not set, which is
+  /// allowed only for an address that only this host can reach.
   std::string bytes = {};
 };
 

@@ -36,7 +36,8 @@ void Peers::end(const Status &why, std::optional<int> lost) {
   tell(farewell());
 }
 
-/// Returns the name of the field that holds note `index` of an error.
+/// Returns the name of the frame field that contains note number `index` of an
+/// error.
 static std::string noteField(size_t index) {
   return "note" + std::to_string(index);
 }
@@ -52,8 +53,8 @@ Frame Peers::farewell() const {
   return {FrameKind::Abort, encodeFields(fields)};
 }
 
-/// Returns the number in the field `name`, or `otherwise` if the field is
-/// missing or malformed.
+/// Returns the number in the frame field `name`, or `otherwise` if this field
+/// is missing or malformed.
 static int numberIn(const Fields &fields, const char *name, int otherwise) {
   const auto found = fields.find(name);
   if (found == fields.end())
@@ -64,8 +65,8 @@ static int numberIn(const Fields &fields, const char *name, int otherwise) {
   return number;
 }
 
-/// Frames come from another process: exit codes out of range become internal
-/// errors (Defect).
+/// Replaces an exit code out of range by that of an internal error (Defect),
+/// because the frame comes from another process.
 Status Peers::reasonIn(const Frame &frame, std::optional<int> &lost) {
   const Fields fields = decodeFields(frame.payload);
   const int code = numberIn(fields, "code", Defect);

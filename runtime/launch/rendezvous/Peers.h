@@ -39,9 +39,9 @@ struct JoinTerms {
 };
 
 /// One end of the connections between rank 0 and all other ranks, as a state
-/// machine without threads. "The other side" is all other ranks for rank 0, and
-/// rank 0 for any other rank. The first error becomes the verdict of the run;
-/// later errors are ignored.
+/// machine without threads. For rank 0, "the other side" is all other ranks.
+/// For any other rank, "the other side" is rank 0. The first error becomes the
+/// verdict of the run; later errors are ignored.
 class Peers {
 public:
   using Clock = std::chrono::steady_clock;
@@ -69,23 +69,26 @@ public:
   /// Returns a description of the ranks that this end still waits for, for
   /// error messages: "ranks 2 and 3 did not come to tcp://…".
   virtual std::string missing() const = 0;
-  /// Returns whether the verdict has been sent to every rank on the other side,
-  /// including ranks that connect after the run has failed. Meaningful only
-  /// after an error.
+  /// Returns whether the verdict (first error of the run) has been sent to
+  /// every rank on the other side, including ranks that connect after the run
+  /// has failed. Meaningful only after an error.
   virtual bool haveAllHeard() const = 0;
-  /// Returns whether every rank on the other side has left: it has sent Leave,
-  /// or its connection is closed.
+  /// Returns whether every rank on the other side has left. A rank has left if
+  /// it has sent a Leave frame, or if its connection is closed.
   virtual bool haveAllLeft() const = 0;
-  /// Removes the oldest Data message of each rank on the other side, appends
-  /// their contents to `messages` in rank order, and returns true. If the
-  /// message of some rank has not arrived, removes nothing and returns false.
+  /// Removes the oldest Data message of each rank at the other end of a
+  /// connection, and appends the contents to `messages` in rank order. Returns
+  /// true. If the message of some rank has not arrived, removes nothing and
+  /// returns false.
   virtual bool take(std::vector<std::string> &messages) = 0;
-  /// Sends `frame` to every rank on the other side.
+  /// Sends `frame` to all other ranks if this rank is rank 0, otherwise to rank
+  /// 0.
   virtual void tell(const Frame &frame) = 0;
 
   /// Makes the error `why` the verdict (first error) of the run, and sends it
-  /// to the other side. Does nothing if the run has a verdict already. If `why`
-  /// reports a rank whose process ended without a message, `lost` is that rank.
+  /// to every rank to which this rank is connected. Does nothing if the run has
+  /// a verdict already. If `why` reports a rank whose process ended without a
+  /// message, `lost` is that rank.
   void end(const Status &why, std::optional<int> lost = {});
 
   /// Returns the error with which the run has failed; success while it has not.

@@ -31,8 +31,8 @@ Fields RankFacts::toFields() const {
           {"pid", std::to_string(pid)}};
 }
 
-/// Parses the field `name` into `number`. Returns false if it is missing or no
-/// non-negative decimal number.
+/// Parses the frame field `name` into `number`. Returns false if the field is
+/// missing or no non-negative decimal number.
 static bool readNumber(const Fields &fields, const char *name, int &number) {
   const auto found = fields.find(name);
   if (found == fields.end())
@@ -43,7 +43,8 @@ static bool readNumber(const Fields &fields, const char *name, int &number) {
   return problem == std::errc() && stop == end && number >= 0;
 }
 
-/// Returns the text of a field, or an empty string if there is no such field.
+/// Returns the text of the frame field `name`, or an empty string if there is
+/// no such field.
 static std::string textIn(const Fields &fields, const char *name) {
   const auto found = fields.find(name);
   return found == fields.end() ? "" : found->second;
@@ -76,8 +77,8 @@ Status checkFacts(const RankFacts &first, const RankFacts &other) {
   return Status::success();
 }
 
-/// Returns the kernel's boot id, because containers on one machine may have
-/// different host names.
+/// Returns the kernel's boot id. It is equal in all containers on one machine,
+/// even if the containers have different host names.
 static std::string machineId() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;
@@ -109,7 +110,8 @@ static std::string versionsOf(const GpuFacts &facts) {
   return "NCCL " + facts.nccl + " for CUDA " + facts.driver;
 }
 
-/// Ranks with the same machine and bus address use the same GPU.
+/// Detects ranks that use one GPU: they have equal machine ids and equal PCI
+/// bus addresses.
 Status checkGpus(const std::vector<GpuFacts> &ranks, bool mayShare) {
   std::map<std::pair<std::string, std::string>, size_t> taken;
   for (size_t rank = 0; rank < ranks.size(); ++rank) {

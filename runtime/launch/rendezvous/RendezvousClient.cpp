@@ -27,8 +27,8 @@ void RendezvousClient::connect() {
     retryLater("no process listens there");
 }
 
-/// The process at the address may be another program, or rank 0 may not listen
-/// yet. This rank therefore closes the connection and connects again later.
+/// Closes the connection, and connects again after kPause. The process at the
+/// address may be another program, or rank 0 may not listen yet.
 void RendezvousClient::retryLater(const std::string &why) {
   connection = Connection();
   state = ClientState::Apart;
@@ -36,8 +36,8 @@ void RendezvousClient::retryLater(const std::string &why) {
   nextTry = Clock::now() + kPause;
 }
 
-/// Advances the handshake: first checks the timeout, then the connection, then
-/// processes received frames.
+/// Advances the handshake with rank 0: checks the timeout, then the state of
+/// the socket, then processes received frames.
 void RendezvousClient::advance(std::span<const pollfd> watched) {
   if (verdict().failed())
     return;
@@ -84,9 +84,10 @@ void RendezvousClient::loseServer() {
            0);
 }
 
-/// A Refusal is trusted only after this rank has sent its proof (HMAC of the
-/// job token). A frame that does not fit the state means that the peer is not
-/// pcc.
+/// Processes `frame` according to the state of the handshake. Trusts a Refusal
+/// only after this rank has sent its proof (HMAC of the job token). During the
+/// handshake, an unexpected frame means that the peer is not pcc, and this rank
+/// connects again later.
 void RendezvousClient::hear(const Frame &frame) {
   std::optional<int> lost;
   const bool mayBeRefused = state == ClientState::Proving ||

@@ -55,7 +55,8 @@ private:
     Welcome,
   };
 
-  /// Begins to connect to rank 0, if the pause after the last attempt is over.
+  /// Begins to connect to rank 0. Does nothing if the pause after the last
+  /// attempt is not over.
   void connect();
   /// Processes one received frame, according to the state of the handshake.
   void hear(const Frame &frame);

@@ -12,8 +12,8 @@
 
 namespace pcc::runtime {
 
-/// Raises the soft limit on open files to the hard limit: rank 0 has a socket
-/// for every rank.
+/// Raises the soft limit on open files to the hard limit, because rank 0 has a
+/// socket for every other rank.
 static void allowManyFiles() {
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -40,8 +40,8 @@ Status RendezvousServer::listen() {
   return status;
 }
 
-/// While kMostUnknownPeers handshakes are in progress, the listening socket is
-/// not polled, so no further connections are accepted.
+/// Omits the listening socket while kMostUnknownPeers handshakes are in
+/// progress, so that no further connections are accepted.
 void RendezvousServer::watch(std::vector<pollfd> &watched) const {
   const bool hasRoom = unknownPeers.size() < kMostUnknownPeers;
   watched.push_back({hasRoom ? listener.fd() : -1, POLLIN, 0});
@@ -51,8 +51,9 @@ void RendezvousServer::watch(std::vector<pollfd> &watched) const {
     watched.push_back({peer.connection.fd(), POLLIN, 0});
 }
 
-/// The order of `watched` is that of watch(). accept() comes last, because it
-/// appends to `unknownPeers`.
+/// Processes `watched` in the order in which watch() appended the entries.
+/// Calls accept() last, because accept() appends to `unknownPeers` and would
+/// shift the order.
 void RendezvousServer::advance(std::span<const pollfd> watched) {
   for (size_t i = 0; i < unknownPeers.size(); ++i)
     greet(unknownPeers[i], watched[1 + i].revents != 0);
@@ -68,8 +69,7 @@ void RendezvousServer::advance(std::span<const pollfd> watched) {
 }
 
 /// Accepts waiting connections. If the process's limit on open files is
-/// reached, the job has too many ranks for this limit. The run then ends with
-/// an error that names a remedy.
+/// reached, ends the run with an error that advises to raise the limit.
 void RendezvousServer::accept() {
   while (unknownPeers.size() < kMostUnknownPeers) {
     OpenFile socket(
@@ -121,8 +121,8 @@ void RendezvousServer::greet(UnknownPeer &stranger, bool isReadable) {
     reject(stranger, "it did not identify itself");
 }
 
-/// Closes the connection of a peer whose job or build differs, after sending it
-/// the reason `why`. This job continues without the peer.
+/// Sends the reason `why` to a peer whose job or build differs, and closes the
+/// connection. The job continues without this peer.
 void RendezvousServer::refuse(UnknownPeer &stranger, const Status &why) {
   stranger.connection.send(
       {FrameKind::Refusal,
@@ -146,11 +146,11 @@ void RendezvousServer::answer(UnknownPeer &stranger, const Frame &frame) {
   admit(stranger, hello->facts);
 }
 
-/// The peer has proved that it knows the job's token. If its facts do not fit
-/// before all ranks are connected, a rank of this job is wrong, and the run
-/// ends. If they do not fit later, the peer is a stray process, and is refused.
-/// If the run has failed already, the peer gets the verdict (first error) and
-/// is disconnected.
+/// Admits a peer that has proved that it knows the job's token. If its `facts`
+/// do not fit before all ranks are connected, a rank of this job is wrong, and
+/// the run ends. If they do not fit later, the peer is a stray process, and is
+/// refused. If the run has failed already, the peer gets the verdict (first
+/// error) and is disconnected.
 void RendezvousServer::admit(UnknownPeer &stranger, const RankFacts &facts) {
   Status status = checkFacts(terms.self, facts);
   const bool isOfWorld = facts.rank > 0 && size_t(facts.rank) < peers.size();
@@ -194,8 +194,9 @@ void RendezvousServer::readFrom(Peer &peer) {
     lose(peer, "its process has ended");
 }
 
-/// Stores at most 16 Data messages per rank that gather() has not taken. A
-/// correct rank never sends more in advance.
+/// Processes a frame of an admitted rank. Stores at most 16 Data messages per
+/// rank that gather() has not read, and discards further ones. A correct rank
+/// never sends that many in advance.
 void RendezvousServer::hear(Peer &peer, const Frame &frame) {
   constexpr size_t most = 16;
   std::optional<int> lost;

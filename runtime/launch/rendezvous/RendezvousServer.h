@@ -56,21 +56,25 @@ private:
     bool hasCome = false, hasLeft = false;
   };
   /// Largest number of concurrent handshakes. Further connections wait in the
-  /// kernel's queue, which bounds memory.
+  /// kernel's queue, so that the memory of this process is bounded.
   static constexpr size_t kMostUnknownPeers = 256;
 
   /// Accepts the connections that wait at the listening socket, and sends a
   /// Challenge frame to each.
   void accept();
-  /// Continues one handshake.
+  /// Continues the handshake of the new connection `stranger`. Reads received
+  /// bytes if `isReadable`, and processes a complete frame. Closes the
+  /// connection if the peer misbehaves or exceeds kHandshakeTimeout.
   void greet(UnknownPeer &stranger, bool isReadable);
   /// Verifies the proof (HMAC of the job token) in the Hello frame `frame`. If
   /// the proof is right, sends rank 0's own proof; otherwise closes the
   /// connection.
   void answer(UnknownPeer &stranger, const Frame &frame);
-  /// Stores a connection that has proved its job token as the connection of
-  /// rank `facts.rank`. If `facts` do not fit the job, ends the run. After the
-  /// last rank was admitted, sends a Ready frame to all ranks.
+  /// Stores the connection `stranger`, which has proved that it knows the job
+  /// token, as the connection of rank `facts.rank`. If `facts` do not fit the
+  /// job, ends the run, or only closes the connection if all ranks are
+  /// connected already. After the last rank was admitted, sends a Ready frame
+  /// to all ranks.
   void admit(UnknownPeer &stranger, const RankFacts &facts);
   /// Sends the error `why` to a connection in a Refusal frame, then closes the
   /// connection.
@@ -82,9 +86,9 @@ private:
   void readFrom(Peer &peer);
   /// Processes one frame of an admitted rank.
   void hear(Peer &peer, const Frame &frame);
-  /// Processes the end of a rank's connection. If the rank has not sent Leave
-  /// or Abort, ends the run because the rank was lost; `how` describes the end
-  /// for the message.
+  /// Processes the end of the connection of an admitted rank. If the rank has
+  /// not sent Leave or Abort, ends the run because the rank was lost. `how`
+  /// describes the end for the error message.
   void lose(Peer &peer, const std::string &how);
   /// Deletes the file of the Unix socket, if there is one.
   void removeFile();

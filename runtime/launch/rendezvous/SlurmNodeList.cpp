@@ -6,16 +6,16 @@
 
 namespace pcc::runtime {
 
-/// Returns whether a host name may contain the character.
+/// Returns whether a host name may contain `character`.
 static bool isOfName(char character) {
   return std::isalnum(static_cast<unsigned char>(character)) ||
          character == '-' || character == '.' || character == '_';
 }
 
 /// Returns the first number of `range`, the text between brackets, with its
-/// leading zeros: "007" for "007-009,12". Returns std::nullopt if the text is
-/// no list of numbers and ranges. Sets `isOnlyOne` to false if it names several
-/// hosts.
+/// leading zeros: "007" for "007-009,12". Returns std::nullopt if `range` is no
+/// list of numbers and ranges. Sets `isOnlyOne` to false if `range` names
+/// several hosts.
 static std::optional<std::string_view> firstNumber(std::string_view range,
                                                    bool &isOnlyOne) {
   const size_t end = range.find_first_of(",-");

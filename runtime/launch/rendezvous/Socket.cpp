@@ -28,9 +28,9 @@ static const sockaddr *generic(const SocketAddress &address) {
 // Addresses
 //===----------------------------------------------------------------------===//
 
-/// Returns a path of at most 107 characters for a socket, the kernel's limit. A
-/// longer path is expressed relative to its directory, which `folder` keeps
-/// open.
+/// Returns a path for a Unix socket of at most 107 characters, the kernel's
+/// limit. If `path` is longer, opens its directory as `folder`, and returns a
+/// path relative to that directory (/proc/self/fd/N/NAME).
 static std::string shorten(const std::string &path, OpenFile &folder) {
   if (path.size() < sizeof sockaddr_un().sun_path)
     return path;
@@ -95,8 +95,8 @@ Status resolve(const Address &address, std::vector<SocketAddress> &found) {
 // Listening and connecting
 //===----------------------------------------------------------------------===//
 
-/// Creates a non-blocking socket. TCP sockets may reuse a recent port, and send
-/// small frames at once.
+/// Creates a non-blocking socket. A TCP socket may reuse the port of a recently
+/// closed socket (SO_REUSEADDR), and sends small frames at once (TCP_NODELAY).
 static OpenFile makeSocket(const SocketAddress &address) {
   OpenFile made(socket(address.storage.ss_family,
                        SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -151,7 +151,7 @@ static bool removeStale(const Address &address, const SocketAddress &there) {
          errno == ECONNREFUSED && unlink(address.place.c_str()) == 0;
 }
 
-/// Returns the error (exit code 12) that this rank cannot listen at `address`,
+/// Returns the error (exit code 12) for a rank that cannot listen at `address`,
 /// with advice for the usual causes. `reason` is an errno.
 static Status cannotListen(const Address &address, int reason) {
   const std::string text = address.text();
@@ -170,8 +170,8 @@ static Status cannotListen(const Address &address, int reason) {
                                        std::strerror(reason));
 }
 
-/// Tries to listen at each resolved address until one succeeds. A socket file
-/// of a dead process is deleted once.
+/// Tries to listen at each resolved address until one attempt succeeds. If a
+/// dead process has left a socket file, deletes the file and tries again once.
 Status listenAt(const Address &address, OpenFile &listener) {
   std::vector<SocketAddress> found;
   PCC_RETURN_IF_ERROR(resolve(address, found));
@@ -231,8 +231,9 @@ void watchHost(int fd) {
 // Frames
 //===----------------------------------------------------------------------===//
 
-// Frames are few and short, and the monitor of the peer always reads. A frame
-// that does not fit into the kernel's buffer means that the peer hangs.
+// Sends a frame without buffering. Frames are few and short, and the monitor
+// thread of the peer always reads. A frame that does not fit into the kernel's
+// buffer therefore means that the peer hangs.
 bool Connection::send(const Frame &frame) {
   const std::string bytes = encodeFrame(frame);
   return socket.isOpen() &&
@@ -242,8 +243,8 @@ bool Connection::send(const Frame &frame) {
 
 bool Connection::receive() {
   char buffer[4096];
-  // The limit bounds the memory that a peer can fill before its handshake is
-  // complete.
+  // Limit the received bytes that are kept, because the peer may not have
+  // completed its handshake and could fill the memory.
   while (arrived.size() <= 2 * kLongestPayload) {
     const ssize_t size = recv(socket.fd(), buffer, sizeof buffer, MSG_DONTWAIT);
     if (size < 0 && errno == EINTR)

@@ -37,18 +37,18 @@ private:
   int number = -1;
 };
 
-/// An address in the form that the socket API takes.
+/// An address in the form that the socket API requires.
 struct SocketAddress {
   sockaddr_storage storage = {};
   socklen_t length = 0;
   /// Open directory of a Unix socket whose path is too long for the kernel
-  /// (over 107 characters). The socket address then names the directory as
-  /// /proc/self/fd/N. Closed for other addresses.
+  /// (over 107 characters). The socket address then names this directory as
+  /// /proc/self/fd/N. Not open for any other address.
   OpenFile folder = {};
 };
 
 /// Appends the socket addresses of `address`, at least one, to `found`. Blocks
-/// while name servers are asked. Exit code 12 if the host does not exist.
+/// during name resolution. Exit code 12 if the host does not exist.
 Status resolve(const Address &address, std::vector<SocketAddress> &found);
 
 /// Opens `listener`, a socket that listens at `address`. With TCP, the socket
@@ -86,15 +86,16 @@ public:
   int fd() const { return socket.fd(); }
   void close() { socket.reset(); }
 
-  /// Sends a frame. Returns false if the kernel's buffer does not have space
-  /// for all of its bytes: the peer is gone, or has not read for a long time.
+  /// Sends a frame. Returns false if the kernel's send buffer has no space for
+  /// the whole frame: the peer is gone, or has not read for a long time.
   bool send(const Frame &frame);
 
   /// Reads all bytes that have arrived. Returns false if the peer has closed
   /// the connection. Frames that arrived before can still be removed by take().
   bool receive();
   /// Removes the first frame from the received bytes, if it is complete, and
-  /// stores it in `frame`. Returns the result of the attempt.
+  /// stores it in `frame`. Returns whether the frame was complete, incomplete
+  /// or invalid (Parsed).
   Parsed take(Frame &frame) { return takeFrame(arrived, frame); }
 
 private:

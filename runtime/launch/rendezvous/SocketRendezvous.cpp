@@ -13,12 +13,12 @@ namespace pcc::runtime {
 
 using Clock = Peers::Clock;
 
-/// Additional seconds for which ranks other than 0 wait at start-up. Rank 0
-/// then misses its deadline first, and reports the error, because rank 0 knows
-/// which rank is missing.
+/// Additional seconds for which ranks other than 0 wait for a message. Rank 0
+/// thus misses its deadline first, and reports the error, because only rank 0
+/// knows which rank is missing.
 static constexpr double kHeadStart = 2;
-/// Seconds for which rank 0 continues after a failure, to send the error of the
-/// run to ranks that connect late.
+/// Longest time, in seconds, that rank 0 continues after a failed start, to
+/// send the error of the run to ranks that connect late.
 static constexpr double kLateness = 1;
 
 static double secondsSince(Clock::time_point begin) {
@@ -79,8 +79,8 @@ Status SocketRendezvous::await(double seconds,
   return peers->verdict();
 }
 
-/// Ranks other than 0 send their data and do not block. Rank 0 blocks until the
-/// data of every rank has arrived.
+/// On ranks other than 0, sends `mine` to rank 0 and does not block. On rank 0,
+/// blocks until the data of every rank has arrived.
 Status SocketRendezvous::gather(const std::string &mine, double seconds,
                                 std::vector<std::string> &all) {
   all.clear();
@@ -95,8 +95,8 @@ Status SocketRendezvous::gather(const std::string &mine, double seconds,
       [] { return "not every rank has reported its GPU"; });
 }
 
-/// Rank 0 sends its data and does not block. Every other rank blocks until the
-/// data of rank 0 has arrived.
+/// On rank 0, sends `data` to all ranks and does not block. On any other rank,
+/// blocks until the data of rank 0 has arrived.
 Status SocketRendezvous::broadcast(std::span<std::byte> data, double seconds) {
   if (rank == 0) {
     const std::lock_guard lock(mutex);
@@ -137,8 +137,8 @@ void SocketRendezvous::abort(const Status &why) {
   peers->end(why, {});
 }
 
-/// Rank 0 blocks until all other ranks have left, because it relays errors
-/// between them.
+/// On rank 0, blocks until all other ranks have left, because rank 0 relays
+/// errors between the other ranks.
 Status SocketRendezvous::leave() {
   if (rank != 0) {
     const std::lock_guard lock(mutex);
@@ -163,8 +163,9 @@ void SocketRendezvous::wake() {
     return;
 }
 
-/// Ends the process if a library call hangs, or if the rank has not left within
-/// kGrace after the run has failed.
+/// Serves the sockets until the object is destroyed. Ends the process if a call
+/// of CUDA or NCCL hangs, or if the rank has not left within kGrace after the
+/// run has failed.
 void SocketRendezvous::monitor() {
   std::optional<Clock::time_point> end;
   Clock::time_point last = Clock::now();
@@ -182,9 +183,10 @@ void SocketRendezvous::monitor() {
   }
 }
 
-/// Calls poll() without holding the lock, so that the rank's thread is not
-/// blocked. Before all ranks are connected, the timeout is short, so that
-/// connection attempts and handshakes proceed.
+/// Waits for events on the sockets without holding the lock, so that the rank's
+/// thread is not blocked. The wait is shorter before all ranks are connected,
+/// because connection attempts and handshake timeouts need regular calls of
+/// advance().
 void SocketRendezvous::attend() {
   std::vector<pollfd> watched;
   bool isReady = false;
@@ -202,9 +204,10 @@ void SocketRendezvous::attend() {
   changed.notify_all();
 }
 
-/// A library call hangs if `begun` and `ended` differ and `begun` does not
-/// change. Each call of isStuck() adds at most 0.5 s, so that time in which
-/// this process was stopped does not count.
+/// Detects a call of CUDA or NCCL that hangs. The rank is inside one call while
+/// `begun` and `ended`, the counts of calls, differ and `begun` does not
+/// change. Each call of isStuck() adds at most 0.5 s to this time. Time in
+/// which this process was stopped therefore hardly counts.
 bool SocketRendezvous::isStuck(double passed) {
   constexpr double longest = 0.5;
   const uint64_t ended = watchedCalls.ended, begun = watchedCalls.begun;

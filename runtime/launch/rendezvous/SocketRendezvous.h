@@ -21,8 +21,8 @@ namespace pcc::runtime {
 /// failure, how rank 0 learns of it, and the result:
 ///
 ///   a peer's process ends   its socket to rank 0 closes ─┐
-///   a rank calls abort()    its monitor tells rank 0 ────┼─ rank 0 sends the
-///   a call does not return  its monitor tells rank 0 ────┘  error to all ranks
+///   a rank calls abort()    its monitor informs rank 0 ──┼─ rank 0 sends the
+///   a call does not return  its monitor informs rank 0 ──┘  error to all ranks
 ///
 ///   all ranks:  poll() fails, so waits end, and the rank leaves by itself;
 ///               if it does not leave within kGrace, the monitor calls `giveUp`
@@ -95,11 +95,12 @@ private:
 
   /// Guards `peers`.
   mutable std::mutex mutex;
-  /// Notified each time after the monitor has called peers->advance().
+  /// Notified whenever the monitor has called peers->advance(), which may have
+  /// changed `peers`.
   std::condition_variable changed;
   const std::unique_ptr<Peers> peers;
 
-  /// Value of WatchedCalls::begun (calls of CUDA or NCCL begun so far) when
+  /// Number of CUDA and NCCL calls that had begun (WatchedCalls::begun) when
   /// isStuck() was last called.
   uint64_t callsSeen = 0;
   /// Time in seconds for which the rank has been inside the current call of

@@ -31,8 +31,9 @@ static void print(const Status &status) {
     return;
 }
 
-// The report is written under another name, then linked: a reader never sees
-// half a report, and only the first link succeeds.
+// Writes the report under a draft name, then links it to `report`. A reader
+// thus never reads an incomplete report. Only the link of the first rank
+// succeeds.
 bool leaveReport(const std::string &folder, int rank, const Status &status) {
   const std::string draft = folder + "/report." + std::to_string(rank);
   {
@@ -65,8 +66,8 @@ std::string sharedFolder(const Environment &environment) {
   return "";
 }
 
-/// Under `pcc run` nothing is printed here: the report in the status folder
-/// suffices, because `pcc run` prints it.
+/// Prints nothing under `pcc run`, because `pcc run` prints the report in the
+/// status folder.
 int reportFailure(const Status &status, const Environment &environment,
                   int rank, bool onAllRanks,
                   const std::function<void(Status &)> &beforePrinting) {
@@ -81,8 +82,8 @@ int reportFailure(const Status &status, const Environment &environment,
       print(told);
     }
   } else {
-    // The launcher ends the job as soon as one rank ends: let the rank that
-    // reports finish printing.
+    // Wait, because the launcher ends the job as soon as one rank ends. The
+    // rank that reports must finish printing before this rank ends.
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   return status.code();

@@ -30,12 +30,13 @@
 namespace pcc::runtime {
 
 /// Reports the error `status` of this rank, unless another rank has reported an
-/// error already. Returns the exit code of `status`. Under `pcc run`, a report
-/// is a file in the status folder, which `pcc run` prints; otherwise this rank
-/// prints the error. Without a shared folder, every rank prints its error,
-/// except for an error that all ranks have in common (`onAllRanks`), which only
-/// rank 0 prints. If this rank prints the error, it first calls
-/// `beforePrinting`, which may add notes.
+/// error already. Returns the exit code of `status`.
+///
+/// Under `pcc run`, this rank only writes the report into the status folder,
+/// and `pcc run` prints it. Otherwise this rank prints the error. If the ranks
+/// share no folder, every rank prints its error. An error that all ranks have
+/// in common (`onAllRanks`) is then printed by rank 0 only. Before this rank
+/// prints, it calls `beforePrinting`, which may add notes.
 int reportFailure(const Status &status, const Environment &environment,
                   int rank, bool onAllRanks,
                   const std::function<void(Status &)> &beforePrinting = {});

@@ -17,10 +17,10 @@ namespace pcc::runtime {
 /// REPORT.json; otherwise an empty string.
 std::string flightFileOf(const RunOptions &options);
 
-/// Writes the flight recorders (latest activities) of the ranks to `path` as
-/// JSON. Adds a note to `failure` that names `path`; if the file cannot be
-/// written, the note gives the reason. Does nothing if `path` or `flights` is
-/// empty, or if the folder of `path` does not exist.
+/// Writes the flight recorders (logs of the latest activities) of the ranks to
+/// `path` as JSON. Adds a note to `failure` that names `path`; if the file
+/// cannot be written, the note states the reason. Does nothing if `path` or
+/// `flights` is empty, or if the folder of `path` does not exist.
 void writeFlights(const std::vector<FlightLog> &flights,
                   const std::string &path, Status &failure);
 

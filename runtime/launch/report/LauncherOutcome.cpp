@@ -29,8 +29,8 @@ static Status withNoise(Status status, const std::deque<std::string> &noise) {
   return status;
 }
 
-/// Returns the error for a rank that a signal has killed, or that ended without
-/// an error report.
+/// Returns the error for a lost rank, which a signal has killed, or which ended
+/// without an error report.
 static Status describeLost(const LostRank &lost) {
   const std::string rank = "rank " + std::to_string(lost.rank);
   if (lost.signal)
@@ -42,8 +42,8 @@ static Status describeLost(const LostRank &lost) {
                                            " and without a message");
 }
 
-/// Returns how the only rank ended, if it was started directly and failed;
-/// otherwise std::nullopt.
+/// Returns the exit code or signal of the only rank, if pcc started this rank
+/// directly, without a launcher. Otherwise returns std::nullopt.
 static std::optional<LostRank> lostDirectly(const LauncherOutcome &outcome) {
   if (outcome.launcher != "rank 0")
     return std::nullopt;
@@ -55,12 +55,12 @@ static std::optional<LostRank> lostDirectly(const LauncherOutcome &outcome) {
   return lost;
 }
 
-/// Returns the rank whose process ended first, as a guess of the rank that
-/// caused the failure. Used if the launcher does not name a lost rank. The
-/// rank's exit code or signal is taken from the launcher's exit code, which is
-/// 128 plus the signal for a rank that was killed. Returns std::nullopt if no
-/// rank's end is known, if all ranks finished their work, or if the launcher
-/// itself was killed.
+/// Returns the rank whose process ended first, which probably caused the
+/// failure. Used if the launcher does not name a lost rank. The rank's exit
+/// code or signal is derived from the launcher's exit code, which is 128 plus
+/// the signal for a killed rank. Returns std::nullopt if no rank's end is
+/// known, if all ranks finished their work, or if the launcher itself was
+/// killed.
 static std::optional<LostRank> lostFirst(const LauncherOutcome &outcome) {
   if (!outcome.firstEnded || outcome.allLeft || !WIFEXITED(outcome.waitStatus))
     return std::nullopt;
@@ -71,7 +71,7 @@ static std::optional<LostRank> lostFirst(const LauncherOutcome &outcome) {
   return lost;
 }
 
-/// Returns the error for a launcher that failed without a known lost rank.
+/// Returns the error for a launcher that failed, if no lost rank is known.
 static Status describeLauncher(const LauncherOutcome &outcome) {
   const std::string end =
       WIFSIGNALED(outcome.waitStatus)
@@ -98,9 +98,9 @@ static bool endedWell(const LauncherOutcome &outcome) {
   return WIFEXITED(outcome.waitStatus) && WEXITSTATUS(outcome.waitStatus) == 0;
 }
 
-/// Returns the lost rank if it is known without a guess: from the exit status
-/// of a rank that was started directly, or from the launcher's output. Returns
-/// std::nullopt if neither identifies a rank.
+/// Returns the lost rank if it is certain: from the exit status of a rank that
+/// was started directly, or from the launcher's output. Returns std::nullopt if
+/// neither source names a rank.
 static std::optional<LostRank> lostForSure(const LauncherOutcome &outcome) {
   const auto lost = lostDirectly(outcome);
   return lost ? lost : findLostRank(outcome.noise);
@@ -114,7 +114,8 @@ std::optional<LostRank> lostRank(const LauncherOutcome &outcome) {
   return lost ? lost : lostFirst(outcome);
 }
 
-/// The tests are in the order of the cases that LauncherOutcome.h lists.
+/// Returns the result of the first case that applies, in the order of the list
+/// in LauncherOutcome.h.
 Status translateOutcome(const LauncherOutcome &outcome) {
   if (outcome.reported)
     return *outcome.reported;
@@ -128,7 +129,8 @@ Status translateOutcome(const LauncherOutcome &outcome) {
                                        describeSignal(outcome.askedBy));
   if (auto lost = lostForSure(outcome))
     return describeLost(*lost);
-  // This is a guess: add the launcher's last output, which may name the cause.
+  // The lost rank is a guess here. Therefore add the launcher's last output,
+  // which may name the cause.
   if (auto lost = lostFirst(outcome))
     return withNoise(describeLost(*lost), outcome.noise);
   return describeLauncher(outcome);

@@ -27,11 +27,12 @@ struct LauncherOutcome {
   std::optional<int> firstEnded = {};
   /// Whether every rank has recorded that it finished its work.
   bool allLeft = false;
-  /// Number of the signal to `pcc run` for which it ended the launcher; 0 if
-  /// there was none.
+  /// Number of the signal (such as SIGINT) to `pcc run` that made `pcc run` end
+  /// the launcher; 0 if there was none.
   int interruptedBy = 0;
-  /// Number of the signal to `pcc run` that it passed on to the ranks, so that
-  /// they save and end by themselves; 0 if there was none.
+  /// Number of the signal (such as SIGINT) to `pcc run` that `pcc run` passed
+  /// on to the ranks, so that they save and end by themselves. 0 if there was
+  /// none.
   int askedBy = 0;
   /// The error that a rank wrote into the status folder, if any.
   std::optional<Status> reported = {};

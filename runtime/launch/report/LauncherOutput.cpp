@@ -9,7 +9,7 @@
 
 namespace pcc::runtime {
 
-/// Returns whether `line` is one that a rank wrote for the user: it begins with
+/// Returns whether a rank wrote `line` for the user: the line begins with
 /// "pcc:", "note:" or "rank ".
 static bool isForUser(std::string_view line) {
   for (std::string_view prefix : {"pcc:", "note:", "rank "})
@@ -72,11 +72,12 @@ static std::optional<LostRank> parseSignal(const std::string &line) {
   return std::nullopt;
 }
 
-/// A rank that was killed by a signal takes precedence over one that exited,
-/// because the exit may be a consequence of the kill.
+/// Prefers a rank that was killed by a signal to a rank that exited, because
+/// the exit may be a consequence of the kill.
 std::optional<LostRank> findLostRank(const std::deque<std::string> &noise) {
   std::optional<LostRank> exited;
-  // mpirun may wrap the sentence about a signal: search pairs of lines.
+  // Search pairs of lines, because mpirun may wrap the sentence about a signal
+  // over two lines.
   std::string previous;
   for (const std::string &line : noise) {
     if (auto killed = parseSignal(previous + " " + line))

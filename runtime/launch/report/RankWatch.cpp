@@ -12,12 +12,12 @@
 
 namespace pcc::runtime {
 
-/// Value of the epoll data for events of the status folder; for other events
-/// the data is a rank.
+/// Value of the epoll data for events of the status folder. For events of a
+/// rank's process, the epoll data is the rank.
 static constexpr int kFolder = -1;
 
 /// Adds the file descriptor `fd` to an epoll instance. `meaning` is the epoll
-/// data of its events: a rank or kFolder.
+/// data of the events of `fd`: a rank or kFolder.
 static void watchForInput(int epollFd, int fd, int meaning) {
   epoll_event event = {};
   event.events = EPOLLIN;
@@ -25,8 +25,8 @@ static void watchForInput(int epollFd, int fd, int meaning) {
   epoll_ctl(epollFd, EPOLL_CTL_ADD, fd, &event);
 }
 
-// Creates an empty file. Its name has all the information, so a reader never
-// sees an incomplete file.
+// Creates an empty file. The file's name contains all the information, so a
+// reader never sees an incomplete file.
 static void makeEmptyFile(const std::string &path) {
   const int file = open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
   if (file >= 0)
@@ -66,8 +66,8 @@ void RankWatch::noteEnd(int rank) {
   pidFd = -1;
 }
 
-/// If the process has ended before it could be watched, its end is recorded at
-/// once.
+/// Records the end of the process at once if the process ended before it could
+/// be watched.
 void RankWatch::watch(int rank, int pid) {
   const auto [entry, isNew] = known.emplace(rank, -1);
   if (!isNew)
@@ -79,8 +79,8 @@ void RankWatch::watch(int rank, int pid) {
     noteEnd(rank);
 }
 
-/// Discards the inotify events and lists the status folder instead, because
-/// events may be lost.
+/// Discards the inotify events, and lists all files in the status folder
+/// instead, because inotify may lose events.
 void RankWatch::findNewRanks() {
   char events[4096];
   while (read(inotifyFd, events, sizeof events) > 0)

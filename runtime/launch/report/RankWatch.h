@@ -46,9 +46,9 @@ public:
   /// Returns whether any rank has started (has created its file in the status
   /// folder).
   bool started() const { return !known.empty(); }
-  /// Returns the rank that caused the end of the run: the rank that another
-  /// rank has reported as lost; otherwise the rank whose process ended first.
-  /// std::nullopt if no rank has ended.
+  /// Returns the rank that caused the end of the run. This is the rank that
+  /// another rank has reported as lost or, if there is no such report, the rank
+  /// whose process ended first. Returns std::nullopt if no rank has ended.
   std::optional<int> firstEnded() const { return lost ? lost : first; }
 
 private:
@@ -82,8 +82,8 @@ private:
 /// Every rank calls this when it starts.
 void announceRank(const std::string &statusFolder, int rank);
 /// Creates a file in `statusFolder` which states that the process of rank
-/// `lostRank` ended without an error report. RankWatch reads it. Called by the
-/// rank that noticed the loss.
+/// `lostRank` ended without an error report. RankWatch reads this file. Called
+/// by the rank that noticed the loss.
 void announceLoss(const std::string &statusFolder, int lostRank);
 
 } // namespace pcc::runtime

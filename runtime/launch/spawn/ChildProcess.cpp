@@ -32,8 +32,8 @@ ChildProcess::~ChildProcess() {
   pthread_sigmask(SIG_UNBLOCK, &handled, nullptr);
 }
 
-/// This function is executed in the forked child. setenv and allocation are
-/// safe there only because this process has one thread.
+/// Runs in the forked child. setenv and allocation are safe after the fork only
+/// because this process has one thread.
 void ChildProcess::become(const std::vector<std::string> &command,
                           const Variables &environment, int parentsEnd) {
   const sigset_t handled = endingSignals();
@@ -55,8 +55,8 @@ void ChildProcess::become(const std::vector<std::string> &command,
   _exit(127);
 }
 
-/// Both parent and child call setpgid(), so that the process group exists
-/// whichever of them is executed first.
+/// Calls setpgid() in both the parent and the child, so that the process group
+/// exists whichever of the two runs first.
 Status ChildProcess::start(const std::vector<std::string> &command,
                            const Variables &environment) {
   int ends[2];
@@ -94,7 +94,8 @@ void ChildProcess::handleSignal(const Watched &also) {
   }
 }
 
-/// The pipe is non-blocking: EAGAIN means that no more output is available.
+/// Reads until the pipe is empty. The pipe is non-blocking; EAGAIN means that
+/// no more output is available.
 bool ChildProcess::readStderr(
     const std::function<void(std::string_view)> &onStderr) {
   char buffer[16384];
@@ -107,12 +108,14 @@ bool ChildProcess::readStderr(
   }
 }
 
-/// Polls stderr, signals, the caller's file and the child's end together.
+/// Polls four files together: the child's stderr, the signals, the caller's
+/// file and the child's pidfd.
 int ChildProcess::wait(const std::function<void(std::string_view)> &onStderr,
                        const Watched &also) {
   int status = 0;
   bool open = true;
-  // Without pidfds, a timeout finds the child's end within a tenth of a second.
+  // If the kernel lacks pidfds, poll() returns after at most 0.1 s, so that the
+  // loop checks whether the child has ended.
   const int timeout = pidFd >= 0 ? -1 : 100;
   while (waitpid(pid, &status, WNOHANG) == 0) {
     pollfd watched[] = {{open ? stderrFd : -1, POLLIN, 0},
@@ -128,8 +131,8 @@ int ChildProcess::wait(const std::function<void(std::string_view)> &onStderr,
       also.onReadable();
   }
   also.onReadable();
-  // Read what is left, but not to the end of the stream: descendants of the
-  // child may hold the pipe open for ever.
+  // Read the output that is available, but do not wait for the end of the
+  // stream: descendants of the child may keep the pipe open forever.
   if (open)
     readStderr(onStderr);
   return status;

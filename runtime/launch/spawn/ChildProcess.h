@@ -17,25 +17,27 @@ namespace pcc::runtime {
 /// Names and values of environment variables to add to a child's environment.
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-/// A child process in its own process group. It ends when this process ends.
-/// From the constructor to the destructor, wait() handles endingSignals() to
-/// this process (SIGINT, SIGTERM and SIGHUP unless ignored). The first signal
-/// is passed to the child as SIGTERM, unless Watched::onSignal handles it. A
-/// second signal kills the whole process group.
+/// A child process in its own process group. The child ends when this process
+/// ends. While this object exists, endingSignals() (SIGINT, SIGTERM and SIGHUP
+/// unless ignored) to this process are blocked, and wait() handles them. The
+/// first signal is passed to the child as SIGTERM, unless Watched::onSignal
+/// handles it. A second signal kills the whole process group.
 class ChildProcess {
 public:
-  /// Blocks endingSignals(), and opens a signalfd that reads them.
-  /// The process must have no other threads that could receive them.
+  /// Blocks endingSignals() (SIGINT, SIGTERM, SIGHUP), and opens a signalfd
+  /// that reads them. The process must have no other threads that could receive
+  /// these signals.
   ChildProcess();
   ChildProcess(const ChildProcess &) = delete;
   ChildProcess &operator=(const ChildProcess &) = delete;
-  /// Unblocks endingSignals(). Does not wait for the child.
+  /// Unblocks endingSignals() (SIGINT, SIGTERM, SIGHUP). Does not wait for the
+  /// child.
   ~ChildProcess();
 
-  /// Starts `command` with additional environment variables, and without the
-  /// variables by which another launcher gave this process a rank. `command[0]`
-  /// is a path. stdin is empty, and stdout is that of this process. Exit code
-  /// 13 if no process can be created.
+  /// Starts `command` with the additional environment variables `environment`.
+  /// Removes variables by which a launcher has assigned a rank to this process.
+  /// `command[0]` is a path. stdin is empty, and stdout is that of this
+  /// process. Exit code 13 if no process can be created.
   Status start(const std::vector<std::string> &command,
                const Variables &environment);
 
@@ -46,8 +48,9 @@ public:
     /// Function that wait() calls when `fd` is readable, and once after the
     /// child has ended.
     std::function<void()> onReadable;
-    /// Called for the first SIGINT, SIGTERM or SIGHUP. If it returns true, the
-    /// signal is not passed to the child. May be empty.
+    /// Function that wait() calls for the first SIGINT, SIGTERM or SIGHUP. If
+    /// it returns true, the signal is not passed to the child; otherwise the
+    /// child gets SIGTERM. May be empty, which means false.
     std::function<bool()> onSignal = {};
   };
 
@@ -57,21 +60,23 @@ public:
   int wait(const std::function<void(std::string_view)> &onStderr,
            const Watched &also);
 
-  /// Returns the number of the first signal to this process, if it was passed
-  /// to the child, or if a second signal followed; 0 otherwise.
+  /// Returns the number of the first signal to this process, such as SIGINT.
+  /// Returns 0 if there was no signal, or if Watched::onSignal handled the only
+  /// signal.
   int interruptedBy() const { return wasTaken ? 0 : firstSignal; }
-  /// Returns the number of the first signal to this process, if
-  /// Watched::onSignal handled it and no second signal followed; 0 otherwise.
+  /// Returns the number of the signal to this process, if there was only one
+  /// and Watched::onSignal handled it; 0 otherwise.
   int takenSignal() const { return wasTaken ? firstSignal : 0; }
 
 private:
-  /// Executes `command` in the forked child process; does not return.
-  /// `parentsEnd` is the parent's end of the pipe for stderr.
+  /// Replaces the forked child process by `command`; does not return.
+  /// `parentsEnd` is the write end of the pipe for stderr, opened by the
+  /// parent.
   [[noreturn]] void become(const std::vector<std::string> &command,
                            const Variables &environment, int parentsEnd);
-  /// Reads one pending signal. Passes the first one to the child (unless
-  /// Watched::onSignal handles it), and kills the process group at the second
-  /// one.
+  /// Reads one pending signal. Passes the first signal to the child (unless
+  /// Watched::onSignal handles it). Kills the process group at the second
+  /// signal.
   void handleSignal(const Watched &also);
   /// Reads all available output of the child's stderr and passes it to
   /// `onStderr`. Returns false at the end of the stream.

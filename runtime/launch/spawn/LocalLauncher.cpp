@@ -25,12 +25,12 @@ namespace pcc::runtime {
 namespace {
 using Clock = std::chrono::steady_clock;
 
-/// Folder that the ranks share for reports and flight recorders. It is created
-/// only if the parent process has not provided one.
+/// Folder that the ranks share for error reports and flight recorders. Used
+/// only if the parent process has not provided a folder.
 class SessionFolder {
 public:
   /// Returns the path of the folder; empty if no folder could be created.
-  /// Several ranks may then print an error.
+  /// Without a folder, several ranks may print an error.
   const std::string &path() const { return folder.path(); }
 
   SessionFolder() {
@@ -40,18 +40,19 @@ public:
 
 private:
   /// Helper process that deletes the folder if this process is killed. Declared
-  /// before `folder`, so that it is destroyed after the folder has been
-  /// removed.
+  /// before `folder`, so that the destructors first remove the folder and then
+  /// end the helper.
   std::optional<CrashCleanup> cleanup;
   PrivateFolder folder;
 };
 
 /// The ranks of this host as child processes. One thread both sends signals to
-/// children and reaps children that have ended, one after another. A signal is
-/// therefore never sent to a process id that another process has reused.
+/// the children and reaps children that have ended. A signal is therefore never
+/// sent to a process id that the kernel has reused for another process.
 class Children {
 public:
-  /// Blocks the signals that wait() receives, and creates the shared folder.
+  /// Blocks the signals that wait() reads, and creates the shared folder of the
+  /// ranks, unless there is one.
   explicit Children(int count)
       : parent(getpid()),
         meetingPlace("unix:@pcc-" + std::to_string(geteuid()) + "-run-" +
@@ -100,14 +101,15 @@ public:
 
 private:
   /// Time that the other ranks have to report and end after one rank has
-  /// failed. Normally they end by themselves in less time.
+  /// failed; they normally need less.
   static constexpr std::chrono::seconds kGrace{4};
-  /// Time that the ranks have to save and end after a signal.
+  /// Time that the ranks have to save and end after a signal such as SIGINT.
   static constexpr std::chrono::seconds kSaving{10};
 
-  /// Prepares a forked child process as rank `rank` of `count`. The child will
-  /// end when its parent ends. Its environment gets its rank, the address at
-  /// which rank 0 listens, and the path of the shared folder.
+  /// Prepares a forked child process as rank `rank` of `count`. Makes the
+  /// kernel kill the child when its parent ends. Sets environment variables
+  /// with the rank, the address at which rank 0 listens, and the path of the
+  /// shared folder.
   void becomeRank(int rank, int count) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
@@ -121,8 +123,7 @@ private:
     for (const auto &[name, value] : variables)
       setenv(name, std::to_string(value).c_str(), /*overwrite=*/1);
     setenv(kRendezvousVariable, meetingPlace.c_str(), /*overwrite=*/0);
-    // release() keeps the child from removing the folder; the parent removes
-    // it.
+    // Release the folder in the child, so that only the parent removes it.
     if (const SessionFolder *shared = session.release())
       setenv(kSessionFolderVariable, shared->path().c_str(), /*overwrite=*/1);
   }
@@ -136,7 +137,7 @@ private:
   }
 
   /// Reaps all children that have ended. Passes the exit status of each rank to
-  /// fail(), unless the ranks are being killed.
+  /// fail(), unless killAll() has been called.
   void takeEnds() {
     int status = 0;
     for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;) {
@@ -148,16 +149,17 @@ private:
 
   /// Returns a child's exit status as shells report it: its exit code (0 for
   /// success), or 128 plus the number of the signal that killed it. `status` is
-  /// that of waitpid().
+  /// the result of waitpid().
   static int codeOf(int status) {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   }
 
-  /// Records that a rank failed with `code`, and starts the time in which the
-  /// other ranks may end. The first failure determines the job's exit code,
-  /// with one exception: if it is PeerLost, the code of a later failure
-  /// replaces it. PeerLost only reports the loss of another rank, and the ends
-  /// of children may be seen in any order.
+  /// Records that a rank ended with `code`. Does nothing for code 0. After the
+  /// first failure, the other ranks have kGrace to end.
+  ///
+  /// The first failure determines the job's exit code. If this code is
+  /// PeerLost, the code of a later failure replaces it, because PeerLost only
+  /// reports the loss of another rank, and children may be reaped in any order.
   void fail(int code) {
     if (code == Done)
       return;
@@ -167,8 +169,8 @@ private:
       killTime = Clock::now() + kGrace;
   }
 
-  /// Passes a signal to all ranks. If it is the second signal, kills the ranks
-  /// instead.
+  /// Passes the first signal to all ranks. At the second signal, kills all
+  /// ranks instead.
   void passOn(int signal) {
     if (std::exchange(wasAsked, true))
       return killAll();
@@ -178,8 +180,9 @@ private:
       killTime = Clock::now() + kSaving;
   }
 
-  /// Kills all ranks. Their exit statuses do not change the exit code of the
-  /// job.
+  /// Kills all ranks. The exit statuses of the killed ranks do not change the
+  /// exit code of the job. If no rank has failed before, the exit code becomes
+  /// 128 + SIGKILL.
   void killAll() {
     isKilling = true;
     for (const pid_t pid : pids)
@@ -199,8 +202,8 @@ private:
   /// Exit code of the job so far: 0 until a rank fails.
   int failure = Done;
   bool wasAsked = false, isKilling = false;
-  /// Time at which ranks that are still running are killed; empty if no rank
-  /// has failed and no signal has arrived.
+  /// Time at which all ranks that are still running are killed. Empty if no
+  /// rank has failed and no signal has arrived.
   std::optional<Clock::time_point> killTime;
 };
 } // namespace

@@ -24,8 +24,8 @@
 
 namespace pcc::runtime {
 
-/// Returns the path of an executable as a shell finds it; empty if there is
-/// none.
+/// Returns the path of the executable `name`, found as a shell finds it; empty
+/// if there is none.
 static std::string findInPath(const std::string &name) {
   if (name.find('/') != std::string::npos)
     return access(name.c_str(), X_OK) == 0 ? name : "";
@@ -40,15 +40,15 @@ static std::string findInPath(const std::string &name) {
   return "";
 }
 
-/// Returns whether all ranks are on this host. It is false if a batch scheduler
+/// Returns whether all ranks are on this host: true unless a batch scheduler
 /// has allocated several hosts.
 static bool isOnOneHost() {
   return !std::getenv("SLURM_JOB_ID") && !std::getenv("PBS_JOBID") &&
          !std::getenv("LSB_JOBID");
 }
 
-/// Passes parameters of Open MPI 4.1 (MCA). Ranks are not bound to cores, and
-/// there may be more ranks than cores.
+/// Sets parameters of Open MPI 4.1 (MCA) on the command line. Allows more ranks
+/// than cores, and does not bind ranks to cores.
 std::vector<std::string> launchCommand(const std::string &launcher,
                                        int worldSize, const std::string &folder,
                                        const std::string &memory) {
@@ -70,8 +70,8 @@ std::vector<std::string> launchCommand(const std::string &launcher,
   return command;
 }
 
-/// Returns the environment variables that give a process the identity of the
-/// only rank in a world of one rank. This rank is started without a launcher.
+/// Returns the environment variables that make a process rank 0 of a world of
+/// one rank. This rank is started without a launcher.
 static Variables identityOfOnlyRank() {
   return {{"PCC_RANK", "0"}, {"PCC_WORLD_SIZE", "1"}};
 }
@@ -82,8 +82,9 @@ static void passOn(const std::string &lines) {
     return;
 }
 
-/// Writes the ranks' `lines` to stderr, and reports their latest progress
-/// message. The progress message is cleared before lines are printed.
+/// Writes the ranks' output `lines` to stderr, and passes the ranks' latest
+/// progress message to `request.onProgress`. Before lines are printed, clears
+/// the displayed progress message.
 static void handOn(LauncherOutput &output, const std::string &lines,
                    const SpawnRequest &request) {
   const auto progress = output.takeProgress();
@@ -94,16 +95,16 @@ static void handOn(LauncherOutput &output, const std::string &lines,
     request.onProgress(*progress);
 }
 
-/// Executes the launcher's command line `command`, blocks until it has ended,
-/// and stores in `outcome` all facts about the run. Passes those lines of the
-/// ranks' stderr that are for the user on to stderr.
+/// Executes the launcher's command line `command`, blocks until the launcher
+/// has ended, and stores all facts about the run in `outcome`. Copies the lines
+/// for the user from the ranks' stderr to the stderr of this process.
 static Status runCommand(const std::vector<std::string> &command,
                          Variables variables, LauncherOutcome &outcome,
                          const std::string &folder,
                          const SpawnRequest &request) {
   variables.emplace_back(kStatusFolderVariable, folder);
-  // Keep hwloc from searching for GPUs through X displays, which may take
-  // seconds. mpirun uses hwloc, as ranks do (comm/mpi).
+  // Keep hwloc, a library in mpirun, from searching for GPUs through X
+  // displays, which may take seconds. Ranks set the same variable (comm/mpi).
   if (!std::getenv("HWLOC_COMPONENTS"))
     variables.emplace_back("HWLOC_COMPONENTS", "-gl");
   if (request.onProgress)
@@ -142,8 +143,9 @@ static Status explainOutcome(LauncherOutcome &outcome, int worldSize,
   Status status = translateOutcome(outcome);
   if (status.code() != PeerLost || outcome.interruptedBy || outcome.askedBy)
     return status;
-  // If a rank has written an error report, that rank has already added the
-  // activities of all ranks to it, and lostRank() returns std::nullopt.
+  // Add the activities of all ranks, unless a rank has written an error report.
+  // The report contains these activities already. lostRank() returns
+  // std::nullopt if there is a report.
   const auto lost = lostRank(outcome);
   if (!outcome.reported && !flights.empty())
     status = explainLoss(status, flights,
@@ -152,8 +154,8 @@ static Status explainOutcome(LauncherOutcome &outcome, int worldSize,
   return status;
 }
 
-/// A single rank is started directly. GPU ranks are started by BUNDLE/run with
-/// PCC_LAUNCH, all others by mpirun.
+/// Starts a single rank directly. Starts several GPU ranks by BUNDLE/run with
+/// PCC_LAUNCH, and several CPU ranks by mpirun.
 Status spawnRanks(const SpawnRequest &request) {
   const int worldSize = countRanks(request.bundle);
   std::error_code problem;
@@ -163,12 +165,12 @@ Status spawnRanks(const SpawnRequest &request) {
     return Status::error(DamagedBundle, request.bundle +
                                             " is not a bundle: it has no " +
                                             (worldSize ? "run" : "rank-000"));
-  // Declared before the folders, so that it protects them until they are
-  // removed.
+  // Helper process that deletes the folders if this process is killed. Declared
+  // before the folders, so that it is destroyed after them.
   std::optional<CrashCleanup> cleanup;
   PrivateFolder folder;
   PCC_RETURN_IF_ERROR(folder.create());
-  // If /dev/shm is missing or full, MPI chooses a place itself.
+  // Let MPI choose a directory if /dev/shm is missing or full.
   PrivateFolder memory;
   (void)memory.create("/dev/shm");
   cleanup.emplace(std::vector{folder.path(), memory.path()});

@@ -11,8 +11,8 @@
 
 namespace pcc::runtime {
 
-/// Verifies the checksum of a rank executable, loads it, and finds its program
-/// image by symbol.
+/// Verifies the checksum of a rank executable, loads the executable, and finds
+/// its program image (compiled program) by symbol.
 static Status loadImage(const std::string &path, const ProgramImage *&image) {
   PCC_RETURN_IF_ERROR(checkSeal(path));
   void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -27,9 +27,9 @@ static Status loadImage(const std::string &path, const ProgramImage *&image) {
                            "\": " + (reason ? reason : "it has no program"));
 }
 
-/// The executables of ranks with the same pipeline position (virtual pipeline
-/// rank) are hard links to one file. Equal inode numbers therefore mean equal
-/// files, of which each is loaded once.
+/// Loads each file once. The executables of ranks with the same pipeline
+/// position (virtual pipeline rank) are hard links to one file, which equal
+/// inode numbers show.
 Status loadImages(const std::string &bundle, int worldSize,
                   std::vector<const ProgramImage *> &images) {
   std::map<ino_t, const ProgramImage *> imageOfFile;

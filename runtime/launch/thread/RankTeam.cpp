@@ -14,8 +14,8 @@
 
 namespace pcc::runtime {
 
-/// The thread `keeper` starts the ranks' threads and waits for them, so that
-/// this call does not block.
+/// Starts the thread `keeper`, which starts the ranks' threads and waits for
+/// them, so that start() does not block.
 Status RankTeam::start(const std::string &bundle, RunOptions given) {
   const int worldSize = countRanks(bundle);
   if (worldSize == 0)
@@ -49,9 +49,9 @@ void RankTeam::end() {
     keeper.join();
 }
 
-/// Opens the rank's device, then executes each task when all ranks have
-/// finished the task before. A task that fails ends this rank, and runThreads()
-/// wakes the other ranks.
+/// Opens the rank's device, then executes the tasks one after another. Each
+/// task begins when all ranks have finished the task before it. If a task
+/// fails, this rank ends, and runThreads() wakes the other ranks.
 Status RankTeam::serve(World &world) {
   {
     const std::lock_guard lock(mutex);
@@ -92,7 +92,9 @@ Status RankTeam::leave(World &world, Status status) {
   return status;
 }
 
-/// If the team ends, sets `ended` to the error that was passed to abort().
+/// Waits until call() has passed task number `round` to the ranks. If the team
+/// ends first, sets `ended` to the error that was passed to abort(); success if
+/// abort() was not called.
 bool RankTeam::awaitTask(uint64_t round, Status &ended) {
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return isEnding || rounds > round; });
@@ -115,8 +117,8 @@ Status RankTeam::reason() const {
              : Status::error(PeerLost, "the ranks have ended before this call");
 }
 
-/// The caller's thread wakes every 100 ms for `onWait`, for instance to look
-/// for Ctrl-C in Python.
+/// Wakes the caller's thread every 100 ms to call `onWait`, which for example
+/// checks for Ctrl-C in Python.
 Status RankTeam::call(const Task &next, const std::function<void()> &onWait) {
   std::unique_lock lock(mutex);
   if (isOver || isEnding)
@@ -135,8 +137,9 @@ Status RankTeam::call(const Task &next, const std::function<void()> &onWait) {
   return numBusy == 0 ? Status::success() : reason();
 }
 
-/// Every task returns success to call(), because an error would end the team.
-/// The error of the lowest rank that fails is kept in a local variable instead.
+/// Makes each task return success to call(), because an error would end the
+/// team. Keeps the error of the lowest rank that fails in a local variable
+/// instead.
 Status RankTeam::callApart(const Task &next) {
   std::mutex ofErrors;
   int first = size();
@@ -159,7 +162,7 @@ void RankTeam::abort(const Status &why) {
     aborted = why;
   isEnding = true;
   isGivenUp = true;
-  // An abort of any one world wakes the ranks of all worlds.
+  // Abort one world; this wakes the ranks of all worlds.
   if (!worlds.empty())
     worlds.front()->abort(why);
   changed.notify_all();

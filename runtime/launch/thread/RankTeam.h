@@ -39,10 +39,10 @@ public:
   Status start(const std::string &bundle, RunOptions options);
 
   /// Executes `task` on every rank, and blocks until all ranks have finished
-  /// it. If a rank fails, ranks that wait are woken with its error, and the
-  /// team ends; this call and all later ones return that error. `onWait`,
-  /// unless it is empty, is called on the caller's thread ten times per second
-  /// until the call returns.
+  /// it. If a rank fails, the team ends, and ranks that wait for others are
+  /// woken. This call and all later calls then return the error of the rank
+  /// that failed. `onWait`, unless it is empty, is called on the caller's
+  /// thread ten times per second until the call returns.
   Status call(const Task &task, const std::function<void()> &onWait = {});
 
   /// Executes `task` on every rank like call(), for a task in which ranks do
@@ -74,11 +74,12 @@ private:
   /// `status`.
   Status leave(World &world, Status status);
   /// Blocks until call() has passed task number `round`, counted from 0, to the
-  /// ranks, and returns true. Returns false if the team ends first, and sets
-  /// `ended` to the reason.
+  /// ranks, and returns true. If the team ends first, returns false, and sets
+  /// `ended` to the error that was passed to abort(), or to success if abort()
+  /// was not called.
   bool awaitTask(uint64_t round, Status &ended);
-  /// Records that one rank has finished the current task, and wakes call()
-  /// after the last one.
+  /// Records that one rank has finished the current task. When the last rank
+  /// has finished, wakes call().
   void endTask();
   /// Returns the error with which the team has ended.
   Status reason() const;
@@ -112,8 +113,8 @@ private:
   /// Error that was passed to abort(); success if abort() was not called.
   Status aborted;
 
-  /// Thread that starts the rank threads and joins them. Declared last: it uses
-  /// the other members.
+  /// Thread that starts the rank threads and joins them. Declared last, because
+  /// it uses the other members.
   std::thread keeper;
 };
 

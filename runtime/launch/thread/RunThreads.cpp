@@ -15,11 +15,12 @@ namespace pcc::runtime {
 
 namespace {
 
-/// Stores the first error of any rank of a job, and aborts all ranks with it.
+/// Stores the first error of any rank of a job, and aborts the run on all ranks
+/// with that error.
 class FirstError {
 public:
-  /// Reports an error of the rank of `world`. Thread-safe; later errors are
-  /// ignored, because they are consequences of the first.
+  /// Reports an error of the rank of `world`. Thread-safe. Ignores later
+  /// errors, because they are consequences of the first one.
   void tell(World &world, const Status &status) {
     {
       std::lock_guard lock(mutex);
@@ -50,8 +51,8 @@ logsOf(const std::vector<std::unique_ptr<World>> &worlds) {
   return logs;
 }
 
-/// If a thread cannot be created, the ranks that run already are aborted. The
-/// flight recorders are read after all threads have ended.
+/// Aborts the ranks that already run if a thread cannot be created. Reads the
+/// flight recorders after all threads have ended.
 Status runThreads(int worldSize, const std::function<Status(World &)> &rankMain,
                   const std::string &flightFile) {
   const auto worlds = createThreadWorlds(worldSize);

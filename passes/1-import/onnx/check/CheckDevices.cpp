@@ -46,7 +46,8 @@ private:
   /// Node whose annotations are being checked; null while configurations are
   /// checked.
   const Node *current = nullptr;
-  /// Tensor whose sharding is being checked; empty if none is.
+  /// Name of the tensor whose sharding is being checked; empty if no sharding
+  /// is.
   std::string_view tensor;
   /// Devices that occurred so far in the device list that is being checked.
   std::unordered_set<int64_t> listed;

@@ -23,7 +23,8 @@ static bool isOrdered(const Producers &producers) {
 
 /// Returns the nodes of one cycle. Kahn's algorithm has marked all nodes that
 /// it could order as `done`; every other node has a producer that is not done.
-/// The function follows such producers until a node repeats.
+/// The function walks from a node to its producer that is not done, until a
+/// node repeats.
 static std::vector<uint32_t> findCycle(const Producers &producers,
                                        const std::vector<bool> &done) {
   constexpr uint32_t unseen = UINT32_MAX;

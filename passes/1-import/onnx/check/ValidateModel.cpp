@@ -16,7 +16,7 @@ namespace {
 struct Definition {
   /// Kind of the definition for messages, such as "an input".
   const char *what = "node";
-  /// Index of the node that defines the value. Not to be used unless `byNode`.
+  /// Index of the node that defines the value. Valid only if `byNode` is true.
   uint32_t node = 0;
   /// Whether a node defines the value, rather than an input or initializer.
   bool byNode = false;
@@ -32,8 +32,9 @@ public:
       : outer(outer), nodes(nodes) {}
 
   /// Defines the name of an input or initializer; `what` is "an input" or "an
-  /// initializer". If the name is defined already, that is an error unless the
-  /// earlier definition in this graph is of the kind `mayRepeat`.
+  /// initializer". Records an error if the name is defined already. An earlier
+  /// definition in this graph of the kind `mayRepeat`, such as "an input", is
+  /// no error.
   void define(std::string_view name, const char *what,
               std::string_view mayRepeat = {});
   /// Defines the results of all nodes. Must be called before sortNodes, because
@@ -55,16 +56,16 @@ private:
   /// Returns the definition of `name` in this graph, not in enclosing ones;
   /// null if there is none.
   const Definition *find(std::string_view name) const;
-  /// Adds a definition of `name`. Reports an error if this graph or an
-  /// enclosing one defines the name already, unless the earlier definition in
-  /// this graph is of the kind `mayRepeat`.
+  /// Adds a definition of `name`. Records an error if this graph or an
+  /// enclosing graph defines the name already. An earlier definition in this
+  /// graph of the kind `mayRepeat`, such as "an input", is no error.
   void enter(std::string_view name, Definition definition,
              std::string_view mayRepeat);
   std::string describe(const Definition &definition) const;
   /// Records that `node` uses the value `name`. If a node of this graph defines
-  /// it, appends that node's index to `producers`. If an enclosing graph
-  /// defines it, appends the name to `captures`. It is an error if nothing
-  /// defines it.
+  /// the value, appends that node's index to `producers`. If an enclosing graph
+  /// defines the value, appends the name to `captures`. Records an error if the
+  /// value is undefined.
   void use(std::string_view name, const Node &node,
            std::vector<uint32_t> &producers,
            std::vector<std::string_view> &captures);
@@ -149,8 +150,8 @@ void Scope::use(std::string_view name, const Node &node,
 }
 
 /// A name that a subgraph of `node` uses but does not define counts as an
-/// operand of `node`. If this graph does not define the name either, the name
-/// is added to `captures`: an enclosing graph must define it.
+/// operand of `node`. If this graph also lacks a definition of the name, the
+/// name is added to `captures`, because an enclosing graph must define it.
 std::vector<uint32_t>
 Scope::producersOf(Node &node, std::vector<std::string_view> &captures) {
   std::vector<uint32_t> producers;
@@ -181,8 +182,8 @@ void Scope::reportCycle(const std::vector<uint32_t> &cycle) {
   fail(text + nodes[cycle.front()].label());
 }
 
-/// Checks the uses of all nodes before the first node is moved, because
-/// definitions refer to nodes by index.
+/// Checks the values that all nodes use before it moves the first node, because
+/// a Definition refers to its node by index.
 void Scope::sortNodes(std::vector<std::string_view> &captures) {
   std::vector<std::vector<uint32_t>> producers;
   producers.reserve(nodes.size());
@@ -218,8 +219,8 @@ static Status validateGraph(Graph &graph, const Scope *outer,
   Scope scope(outer, graph.nodes);
   for (const ValueInfo &input : graph.inputs)
     scope.define(input.name, "an input");
-  // An initializer with the name of an input gives that input's default value.
-  // It is not a second definition.
+  // An initializer with the name of an input is that input's default value, not
+  // a second definition.
   for (const Tensor &tensor : graph.initializers)
     scope.define(tensor.name, "an initializer", "an input");
   for (const SparseTensor &tensor : graph.sparseInitializers)

@@ -43,8 +43,8 @@ Status OpsetBinder::bindAttribute(Attribute &attribute,
 }
 
 /// Sets the opset version of each node: the version that the function imports
-/// for the node's domain or, if it imports none, the version that the model
-/// imports. A call of a function of the model keeps opset 0.
+/// for the node's domain or, if the function imports none, the version that the
+/// model imports. A node that calls a function of the model keeps opset 0.
 Status OpsetBinder::bind(std::vector<Node> &nodes) const {
   for (Node &node : nodes) {
     if (!table.calledBy(node)) {

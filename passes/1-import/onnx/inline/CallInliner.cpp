@@ -102,11 +102,11 @@ void CallInliner::bindInputs() {
         i < call.inputs.size() ? call.inputs[i] : std::string_view();
 }
 
-/// Maps each output name of the function to the name of the call's result. If
-/// the name is mapped already, because the output is also an input of the
-/// function or occurs earlier in the list of outputs, the pair goes to
-/// `forwarded`. It is an error if the output is an input whose operand the call
-/// omits.
+/// Maps each output name of the function to the name of the call's result. An
+/// output name may be mapped already, because the output is also an input of
+/// the function or occurs earlier in the list of outputs. The pair of names is
+/// then added to `forwarded`. Records an error if the output is an input whose
+/// operand the call omits.
 void CallInliner::bindOutputs() {
   for (size_t i = 0; i < call.outputs.size(); ++i) {
     const std::string_view inside = function.outputs[i];
@@ -208,10 +208,10 @@ void CallInliner::renameGraph(Graph &graph) {
 }
 
 /// Renames a node, its operands and its results. `inBody` is true for the nodes
-/// of the function body itself. A result of these nodes that the map `names`
-/// contains is an output of the function, and gets the name of the call's
-/// result. In a subgraph every result gets a new name, because `names` may
-/// still contain the same name from an earlier subgraph.
+/// of the function body itself. If the map `names` contains a result of such a
+/// node, the result is an output of the function and gets the name of the
+/// call's result. In a subgraph every result gets a new name, because `names`
+/// may still contain the same name from an earlier subgraph.
 void CallInliner::renameNode(Node &node, bool inBody) {
   bindAttributes(node);
   std::string name = prefix;

@@ -20,7 +20,8 @@ namespace pcc::onnx {
 class UniqueNames {
 public:
   /// Reserves all value names that the model's main graph and subgraphs define.
-  /// `budget` is in units of about 16 bytes. `model` must outlive the object.
+  /// `budget` limits the data that inlining may create, in units of about 16
+  /// bytes. `model` must outlive the object.
   UniqueNames(Model &model, uint64_t budget);
 
   /// Returns a value name that is not yet in use, and reserves it: `wanted`
@@ -68,8 +69,9 @@ private:
   /// Maps each input name of the function to the operand of the call; to "" if
   /// the call omits the operand.
   void bindInputs();
-  /// Maps each output name of the function to the result of the call. Results
-  /// that need an Identity node go to `forwarded`.
+  /// Maps each output name of the function to the result of the call. If a
+  /// result must be a copy of another value, the pair is added to `forwarded`
+  /// instead, and an Identity node makes the copy.
   void bindOutputs();
   /// Completes a copied node: renames it and its values, replaces attributes
   /// that refer to parameters, and adds the device annotations of the call.
@@ -110,8 +112,8 @@ private:
   const Function &function;
   const int64_t opset;
   UniqueNames &source;
-  /// Prefix of new names: the call's name (or its op type, "_" and index) and
-  /// "/".
+  /// Prefix of new names: the name of the call and "/", such as "blk/". If the
+  /// call has no name, its op type and node index are used, such as "Scale_3/".
   std::string prefix;
   std::unordered_map<std::string_view, std::string_view> names;
   /// Pairs (function output, result of the call) that need an Identity node to

@@ -35,9 +35,9 @@ public:
   CallGraphWalk(const FunctionTable &table, int depth)
       : table(table), depth(depth) {}
 
-  /// Visits `function`, which is called by the last function of `path` or, if
-  /// `path` is empty, begins the walk. Returns an error for recursion or too
-  /// long a chain.
+  /// Visits `function`, which the last function of `path` (the current chain of
+  /// calls) calls. If `path` is empty, `function` begins the walk. Returns an
+  /// error for recursion or for a chain that is too long.
   Status enter(const Function &function);
 
 private:
@@ -46,18 +46,19 @@ private:
   void collect(const std::vector<Node> &nodes,
                std::vector<const Function *> &callees) const;
   /// Returns the error for a recursive call: `function` is called while it is
-  /// on `path`.
+  /// on `path`, the current chain of calls.
   Status circle(const Function &function) const;
-  /// Returns an error if a chain of calls is too long: the functions of `path`
-  /// and `below` further functions are more than `depth`.
+  /// Returns an error if a chain of calls is too long: if the functions of
+  /// `path` (the current chain of calls) and `below` further functions are more
+  /// than `depth`.
   Status checkDepth(int below) const;
 
   const FunctionTable &table;
   const int depth;
   std::vector<const Function *> path;
   /// For each completely visited function, the number of functions on the
-  /// longest chain of calls that begins with it; 1 for a function without
-  /// calls.
+  /// longest chain of calls that begins with the function. The number is 1 for
+  /// a function without calls.
   std::unordered_map<const Function *, int> height;
 };
 

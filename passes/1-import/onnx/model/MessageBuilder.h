@@ -27,7 +27,7 @@ public:
   void addInteger(uint32_t field, int64_t value);
   /// Appends a field of type string or bytes. Copies `bytes`.
   void addBytes(uint32_t field, std::string_view bytes);
-  /// Appends a nested message.
+  /// Appends a field whose content is the nested message `message`.
   void addMessage(uint32_t field, MessageBuilder message);
   /// Appends a field of `size` bytes. `content` is called only when the message
   /// is written, and must then write exactly `size` bytes to the stream.

@@ -174,7 +174,8 @@ struct DeviceConfiguration {
 struct SimpleShardedDim {
   std::optional<int64_t> dimValue;
   std::string_view dimParam;
-  /// Number of equal parts into which this factor is split.
+  /// Number of equal parts into which this factor (such as 12 in a dim of 12 x
+  /// 64) is split.
   int64_t numShards = 0;
 };
 
@@ -245,8 +246,9 @@ enum class AttributeType : int32_t {
 struct Attribute {
   std::string_view name;
   AttributeType type = AttributeType::Undefined;
-  /// In the body of a function: the name of the function's attribute parameter
-  /// from which this attribute takes its value. Empty everywhere else.
+  /// Name of the function's attribute parameter from which this attribute takes
+  /// its value. Empty if the attribute has its own value, as all attributes
+  /// outside of function bodies.
   std::string_view refAttrName;
   float f = 0;
   int64_t i = 0;
@@ -323,9 +325,9 @@ struct OperatorSetId {
   int64_t version = 0;
 };
 
-/// Returns the version that `opsets` lists for `domain`, the highest one if it
-/// is listed several times. Returns 0 if it is not listed. The domains
-/// "ai.onnx" and "" are the same.
+/// Returns the version that `opsets` lists for `domain`, the highest one if the
+/// domain is listed several times. Returns 0 if the domain is not listed. The
+/// domains "ai.onnx" and "" are the same.
 int64_t opsetVersion(const std::vector<OperatorSetId> &opsets,
                      std::string_view domain);
 
@@ -333,7 +335,8 @@ int64_t opsetVersion(const std::vector<OperatorSetId> &opsets,
 struct Function {
   std::string_view name;
   std::string_view domain;
-  /// Distinguishes functions with the same domain and name; usually empty.
+  /// Overload of the function, which distinguishes functions with the same
+  /// domain and name; usually empty.
   std::string_view overload;
   std::vector<std::string_view> inputs;
   std::vector<std::string_view> outputs;
@@ -357,15 +360,16 @@ struct Function {
 struct TrainingInfo {
   /// Graph that computes initial values of weights. It has no inputs.
   Graph initialization;
-  /// For each weight with a computed initial value: the name of its initializer
-  /// as key, and the output of `initialization` as value.
+  /// Weights whose initial values `initialization` computes. The key of an
+  /// entry is the name of the weight's initializer, and its value is the name
+  /// of an output of `initialization`.
   Metadata initializationBinding;
   /// Graph of one training step. Its nodes may read values of the model's main
   /// graph.
   Graph algorithm;
-  /// For each weight that a step writes: the name of its initializer as key,
-  /// and as value the written value, an output of the main graph or of
-  /// `algorithm`.
+  /// Weights that a step writes. The key of an entry is the name of the
+  /// weight's initializer. Its value is the name of the written value, an
+  /// output of the main graph or of `algorithm`.
   Metadata updateBinding;
 };
 

@@ -28,7 +28,8 @@ static Status systemError(const std::string &path, int number) {
                                                ": " + std::strerror(number));
 }
 
-/// The mapping of the file stays valid after the file descriptor is closed.
+/// Maps the file and closes the file descriptor. The mapping stays valid
+/// without the descriptor.
 Status ModelStorage::map(const std::string &path) {
   // Without O_NONBLOCK, open() of a named pipe would block until another
   // process writes to the pipe.

@@ -14,8 +14,8 @@ namespace pcc::onnx {
 struct ReadLimits {
   /// Largest nesting depth of protobuf messages, and largest nesting depth of
   /// function calls. A subgraph lies three messages deeper than its enclosing
-  /// graph: node, attribute, graph. Calls and subgraphs together may nest twice
-  /// as deep.
+  /// graph: node, attribute, graph. A nesting of calls and subgraphs in each
+  /// other may be up to 2 · `depth` deep.
   int depth = 100;
   /// Largest number of protobuf messages in the file. Also limits the data that
   /// the inlining of functions may create, counted in units of about 16 bytes.

@@ -87,9 +87,9 @@ private:
     Fixed32 = 5
   };
 
-  /// Decodes a varint and advances `position`.
+  /// Decodes the varint at `position` and advances `position` past it.
   uint64_t readInteger();
-  /// Returns the next `size` bytes and advances `position`.
+  /// Returns the `size` bytes at `position` and advances `position` past them.
   std::string_view take(uint64_t size);
   /// Throws the WireError for a field whose wire type is not the expected one.
   [[noreturn]] void wrongKind() const;

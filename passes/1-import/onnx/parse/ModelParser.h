@@ -42,8 +42,9 @@ public:
   /// that cannot be parsed is a damaged model; otherwise the file may be of
   /// another kind.
   bool sawVersion() const { return versionSeen; }
-  /// After an error: returns whether it occurred inside a field of the
-  /// ModelProto. If not, the sequence of the ModelProto's fields is wrong.
+  /// Returns, after an error, whether the error occurred inside a field of the
+  /// ModelProto. If so, the file is a damaged model. Otherwise the file may be
+  /// truncated or of another kind.
   bool failedInside() const { return insideField; }
 
 private:

@@ -7,8 +7,8 @@
 using namespace pcc::onnx;
 
 /// Returns the attribute type whose values are in field number `field` of
-/// AttributeProto. Returns Undefined if that field holds no value, such as the
-/// name.
+/// AttributeProto. Returns Undefined if that field, such as the attribute's
+/// name, holds no value.
 static AttributeType typeOfField(uint32_t field) {
   switch (field) {
   case 2:
@@ -44,9 +44,10 @@ static AttributeType typeOfField(uint32_t field) {
   }
 }
 
-/// Returns whether `attribute` has as many values as its type requires: exactly
-/// one for a single tensor, graph or type. For numbers, strings and lists the
-/// result is always true, because protocol buffers omit zeros and empty values.
+/// Returns whether `attribute` has as many values as its type requires. A
+/// single tensor, graph or type requires exactly one value. For numbers,
+/// strings and lists the result is always true, because protocol buffers omit
+/// zeros and empty values.
 static bool hasItsValue(const Attribute &attribute) {
   switch (attribute.type) {
   case AttributeType::Tensor:

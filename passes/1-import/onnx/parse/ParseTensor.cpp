@@ -13,9 +13,9 @@ namespace {
 struct TypedField {
   /// Field number; 0 if the type has no typed field.
   uint32_t field = 0;
-  /// Number of bytes in raw_data that correspond to one value of the field. A
-  /// complex element consists of two values. A value holds two elements of 4
-  /// bits.
+  /// Number of bytes in raw_data that correspond to one value of the field. For
+  /// complex types, one element consists of two values. For 4-bit types, one
+  /// value consists of two elements.
   unsigned valueBytes = 0;
   /// Whether each value is encoded in exactly 4 or 8 bytes, rather than as a
   /// varint. Packed values then have the layout of raw_data.
@@ -60,8 +60,8 @@ static void appendBytes(std::string &raw, uint64_t value, unsigned size) {
 }
 
 /// Appends the elements in the current field of `wire` to `raw`, in the layout
-/// of raw_data. A typed field may occur several times, with one or more
-/// elements each.
+/// of raw_data. A typed field (such as float_data) may occur several times,
+/// with one or more elements each.
 static void appendElements(const WireReader &wire, const TypedField &typed,
                            std::string &raw) {
   if (!wire.hasBytes()) {
@@ -81,9 +81,10 @@ static void appendElements(const WireReader &wire, const TypedField &typed,
     appendBytes(raw, static_cast<uint64_t>(value), typed.valueBytes);
 }
 
-/// Stores the elements of the tensor's typed field in Tensor::raw. If the field
-/// occurs once and packs values of fixed size, `raw` is a view of the file. In
-/// all other cases the elements are decoded into `storage`.
+/// Stores the elements of the tensor's typed field (such as float_data) in
+/// Tensor::raw. If the field occurs once and packs values of fixed size, `raw`
+/// is a view of the file. In all other cases the elements are decoded into
+/// `storage`.
 void ModelParser::typedElements(std::string_view message, Tensor &tensor) {
   const TypedField typed = typedFieldOf(tensor.dataType);
   std::string decoded;

@@ -16,8 +16,8 @@ void ModelParser::valueInfo(std::string_view message, ValueInfo &info) {
   }
 }
 
-/// Parses a TypeProto. Its kinds of types are alternatives (a protobuf oneof):
-/// if the message contains several, the last one counts.
+/// Parses a TypeProto. The kinds of types are alternatives (a protobuf oneof).
+/// If the message contains several, the last one is used.
 void ModelParser::type(std::string_view message, Type &type) {
   NestingLevel level(*this);
   type = {};
@@ -87,7 +87,7 @@ void ModelParser::shape(std::string_view message, std::vector<Dim> &dims) {
 }
 
 /// Parses a Dimension, which is a number or a symbol. If the message contains
-/// both, the last one counts.
+/// both, the last one is used.
 void ModelParser::dim(std::string_view message, Dim &dim) {
   NestingLevel level(*this);
   for (WireReader wire(message); wire.next();) {

@@ -45,7 +45,8 @@ static void addElements(const ExternalElements &elements,
 }
 
 /// Appends the initializer that is the current field of `wire` to `graph`. If
-/// `weights` has new elements for its name, they replace the old ones.
+/// `weights` has new elements for the initializer's name, the new elements
+/// replace the old ones.
 static void addTensor(const WireReader &wire, const ReplacedWeights &weights,
                       MessageBuilder &graph) {
   std::string_view name;

@@ -28,7 +28,7 @@ struct EmbeddedElements {
 struct ExternalElements {
   /// Path of the file relative to the model's directory.
   std::string location;
-  /// Offset of the first byte in that file, and number of bytes.
+  /// Offset of the first byte from the start of the file, and number of bytes.
   uint64_t offset = 0;
   uint64_t length = 0;
 };

@@ -34,15 +34,15 @@ public:
 
 private:
   MessageBuilder graph(std::string_view message);
-  /// Returns a copy of a node with the device annotation `own`; no annotation
-  /// is added if `own` is null.
+  /// Returns a copy of a node to which the device annotation `own` is added. If
+  /// `own` is null, adds no annotation.
   MessageBuilder node(std::string_view message,
                       const NodeDeviceConfiguration *own) const;
   /// Returns a copy of an initializer. If its elements are external data,
   /// `annotation.locationPrefix` is prepended to their location.
   MessageBuilder tensor(std::string_view message) const;
-  /// Returns a copy of one key-value entry of external_data. If it is the
-  /// location, `annotation.locationPrefix` is prepended to its value.
+  /// Returns a copy of one key-value entry of external_data. If the key is
+  /// "location", `annotation.locationPrefix` is prepended to the value.
   MessageBuilder externalEntry(std::string_view message) const;
   /// Appends the value info in the current field of `wire` to `graph`. If
   /// `texts` has an entry for the value's name, the text is added to the value
@@ -50,8 +50,8 @@ private:
   void valueInfo(const WireReader &wire,
                  const std::map<std::string, std::string, std::less<>> &texts,
                  MessageBuilder &graph);
-  /// Appends a value info for each annotated initializer without one in the
-  /// file.
+  /// Appends a value info for each annotated initializer that has no value info
+  /// in the file.
   void addInitializerInfos(MessageBuilder &graph) const;
 
   const Model &model;
@@ -67,8 +67,8 @@ private:
 } // namespace
 
 /// Returns the string in field number `field` of `message`; empty if there is
-/// none. If the field occurs several times, the last one counts, as in
-/// protobuf.
+/// none. If the field occurs several times, returns the last occurrence, as
+/// protobuf does.
 static std::string_view textOf(std::string_view message, uint32_t field) {
   std::string_view text;
   for (WireReader wire(message); wire.next();)
@@ -184,8 +184,9 @@ MessageBuilder Annotator::tensor(std::string_view message) const {
   return copy;
 }
 
-/// Stores the text under `annotation.valueKey`. An entry that has this key
-/// already is replaced, so that annotating a file twice gives the same file.
+/// Stores the value's text in the metadata under the key `annotation.valueKey`.
+/// An existing entry with this key is replaced, so that annotating a file twice
+/// gives the same file.
 void Annotator::valueInfo(
     const WireReader &wire,
     const std::map<std::string, std::string, std::less<>> &texts,

@@ -30,26 +30,27 @@ static Type withShape(Type type, ArrayRef<int64_t> shape) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Kernel over tiles (blocks of a fixed number of elements) that applies the
-/// same element-wise computation as a kernel over whole tensors.
+/// Kernel that applies the element-wise computation of another kernel to tiles
+/// (blocks of a fixed number of elements) instead of whole tensors.
 struct TiledForm {
-  /// Kernel over tiles. Its first arguments are operands that all tiles share,
-  /// such as a learning rate. The other arguments are cut into tiles.
+  /// Kernel over tiles. The first arguments are operands that all tiles share,
+  /// such as a learning rate. The other arguments are one tile each.
   rank::KernelOp kernel;
-  /// Indices of the arguments of the original kernel: `shared` are those with
-  /// one element, such as a learning rate, and `own` those that are cut into
-  /// tiles.
+  /// Indices of arguments of the original kernel, which computes whole tensors.
+  /// `shared` are the arguments with one element, such as a learning rate.
+  /// `own` are the arguments that are cut into tiles.
   SmallVector<unsigned> shared, own;
 };
 
-/// Creates the tiled form of an element-wise kernel. Each tensor of the kernel
-/// must have either the shape of the results or exactly one element.
+/// Creates the tiled form of an element-wise kernel: a kernel that computes one
+/// tile (a fixed number of elements) instead of whole tensors. Each tensor of
+/// the kernel must have either the shape of the results or exactly one element.
 class Tiling {
 public:
   explicit Tiling(rank::KernelOp kernel) : kernel(kernel) {}
 
-  /// Returns the tiled form, whose kernel has no parent op. Returns
-  /// std::nullopt if the kernel has none, since it is not element-wise.
+  /// Returns the tiled form of the kernel. The new kernel has no parent op.
+  /// Returns std::nullopt if the original kernel is not element-wise.
   std::optional<TiledForm> run() {
     if (kernel.getResultTypes().empty() || kernel.getScalarsAttr() ||
         kernel.getInParts())
@@ -67,8 +68,8 @@ public:
   }
 
 private:
-  /// Returns whether a tensor of `type` is cut into tiles: it has the shape of
-  /// the results.
+  /// Returns whether a tensor of `type` is cut into tiles. True if it has the
+  /// shape of the kernel's results; other tensors have one element.
   bool isOwn(Type type) const { return shapeOf(type) == whole; }
   bool isKnown(Type type) const {
     return isOwn(type) || ShapedType::getNumElements(shapeOf(type)) == 1;
@@ -92,7 +93,8 @@ private:
   }
 
   /// Returns the type that a tensor of `type` has in the tiled kernel: a tile
-  /// of rank 1, or rank 0 for a tensor of one element.
+  /// (rank 1) for a tensor with the shape of the results, or a scalar (rank 0)
+  /// for a tensor with one element.
   Type tiled(Type type) const {
     return isOwn(type) ? withShape(type, {tile}) : withShape(type, {});
   }
@@ -116,8 +118,9 @@ private:
     writeBody(builder, arguments);
   }
 
-  /// Clones the body of the kernel into the tiled kernel, whose values are
-  /// tiles. `arguments` are the types of the tiled kernel's arguments.
+  /// Clones the body of the original kernel into the tiled kernel, and changes
+  /// the types of all values to those of tiles. `arguments` are the types of
+  /// the tiled kernel's arguments.
   void writeBody(OpBuilder &builder, ArrayRef<Type> arguments) {
     Block *body = &form.kernel.getBody().emplaceBlock();
     Block &from = kernel.getBody().front();
@@ -158,9 +161,9 @@ private:
 
 /// Returns a key for each tensor that `launch` reads in tiles, and for each
 /// parameter that its results are written to. Two launches with a common key
-/// must not become one launch, since the parts of a launch run in any order.
-/// The key of a parameter is its name. The key of another tensor is its SSA
-/// value or, for a reshape, that of its operand.
+/// must not become one launch, since a joined launch computes its tensors in
+/// any order. The key of a parameter is its name. The key of any other tensor
+/// is its SSA value or, for a reshape, the SSA value of the reshape's operand.
 static SmallVector<const void *> tensorsOf(rank::LaunchOp launch,
                                            const TiledForm &form) {
   SmallVector<const void *> tensors;
@@ -179,8 +182,8 @@ static SmallVector<const void *> tensorsOf(rank::LaunchOp launch,
 }
 
 namespace {
-/// Launches that one multi-tensor launch could replace: they have the same
-/// tiled kernel and the same shared operands.
+/// Launches that one multi-tensor launch could replace. They have equal tiled
+/// kernels (kernels over tiles) and equal operands that all tiles share.
 struct LaunchClass {
   TiledForm form;
   SmallVector<Value> shared;
@@ -194,8 +197,8 @@ public:
                llvm::function_ref<rank::KernelOp(rank::KernelOp)> find)
       : block(block), find(find) {}
 
-  /// Joins all launches that can be joined. Returns by how many the number of
-  /// launches decreased.
+  /// Joins all launches of the block that can be joined. Returns by how many
+  /// the number of launches decreased.
   size_t run() {
     std::vector<LaunchClass> classes = classify();
     size_t numJoined = 0;
@@ -208,9 +211,9 @@ public:
   }
 
 private:
-  /// Returns the tiled form of the kernel of `launch`; std::nullopt if the
-  /// kernel is not element-wise. Creates the form when it is called for a
-  /// kernel for the first time.
+  /// Returns the tiled form (kernel over tiles) of the kernel of `launch`;
+  /// std::nullopt if the kernel is not element-wise. Creates the form only once
+  /// per kernel.
   const std::optional<TiledForm> &formOf(rank::LaunchOp launch) {
     auto [entry, isNew] = forms.try_emplace(launch.getKernelAttr().getAttr());
     if (!isNew)
@@ -223,9 +226,9 @@ private:
     return entry->second;
   }
 
-  /// Returns the launches of the block that have a tiled form, divided into
-  /// classes of launches that could be joined. Classes and launches are in the
-  /// order of the block.
+  /// Returns the launches of the block whose kernel has a tiled form. Divides
+  /// them into classes of launches that could be joined. Classes and launches
+  /// are in block order.
   std::vector<LaunchClass> classify() {
     std::vector<LaunchClass> classes;
     for (auto launch : block.getOps<rank::LaunchOp>()) {
@@ -245,10 +248,10 @@ private:
     return classes;
   }
 
-  /// Returns the launches of `same`, grouped by depth. The depth of a launch is
-  /// the largest number of other launches of `same` on a path of uses that
-  /// leads to it. Launches of equal depth do not depend on one another, so they
-  /// can be joined.
+  /// Returns the launches of `same`, a class of launches that could be joined,
+  /// grouped by depth. The depth of a launch is the largest number of launches
+  /// of the class that precede it on one path of uses. Launches of equal depth
+  /// do not depend on one another, so they can be joined.
   llvm::MapVector<int64_t, SmallVector<rank::LaunchOp>>
   byDepth(const LaunchClass &same) {
     llvm::SmallPtrSet<Operation *, 16> members(same.launches.begin(),
@@ -266,10 +269,11 @@ private:
     return launches;
   }
 
-  /// Joins launches of `same` that have equal depth and no tensor in common. A
-  /// joined launch replaces at most as many launches as a TensorTable, the
-  /// argument that lists its tensors, has room for. Returns by how many the
-  /// number of launches decreased.
+  /// Joins launches of `same`, a class of launches that could be joined, if
+  /// they have equal depth and no tensor in common. One joined launch replaces
+  /// at most as many launches as its TensorTable, the kernel argument that
+  /// lists the tensors, has room for. Returns by how many the number of
+  /// launches decreased.
   size_t joinClass(LaunchClass &same) {
     const int64_t most = runtime::TensorTable::mostParts(
         int64_t(same.form.own.size()) +
@@ -300,8 +304,9 @@ private:
     return numJoined;
   }
 
-  /// Replaces `launches` by one multi-tensor launch, which stands in place of
-  /// the last of them. Returns by how many the number of launches decreased.
+  /// Replaces `launches` by one multi-tensor launch, at the position of the
+  /// last of them in the block. Returns by how many the number of launches
+  /// decreased.
   size_t join(LaunchClass &same, ArrayRef<rank::LaunchOp> launches) {
     rank::LaunchOp last = launches.back();
     OpBuilder builder(last);
@@ -334,8 +339,8 @@ private:
   }
 
   /// Moves all graph.set_parameter ops, in their order, to the end of the
-  /// block. A joined launch may read a parameter later than the original launch
-  /// did, and must still read the old value.
+  /// block. A joined launch may read a parameter later than the launch that it
+  /// replaces. It must still read the parameter's old value.
   void setLast() {
     for (auto set : llvm::to_vector(block.getOps<graph::SetParameterOp>()))
       set->moveBefore(block.getTerminator());
@@ -343,8 +348,8 @@ private:
 
   Block &block;
   llvm::function_ref<rank::KernelOp(rank::KernelOp)> find;
-  /// Tiled form of each kernel, by the name of the original kernel;
-  /// std::nullopt for a kernel that has none.
+  /// Tiled form (kernel over tiles) of each kernel, by the name of the original
+  /// kernel; std::nullopt for a kernel that is not element-wise.
   llvm::DenseMap<StringAttr, std::optional<TiledForm>> forms;
 };
 } // namespace

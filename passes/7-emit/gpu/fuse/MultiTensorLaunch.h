@@ -26,8 +26,8 @@ namespace pcc::emit {
 /// Joins launches of `block` that are independent of one another into
 /// multi-tensor launches. Returns by how many the number of launches decreased.
 ///
-/// `find` returns the kernel of the module that is equal to its argument. The
-/// argument has no parent op; `find` takes ownership of it.
+/// `find` is called with a new kernel, which is in no module yet. `find` takes
+/// ownership of the new kernel and returns the equal kernel of the module.
 ///
 /// Afterwards `block` may be out of topological order: the producer of an
 /// operand may follow its reader (see topologicalOrder). If any launches were

@@ -13,8 +13,8 @@ using namespace pcc::emit;
 
 /// Largest number of warps of a block of an attention kernel.
 static constexpr int64_t mostWarps = 4;
-/// Largest number of keys (or, in the gradient of keys, of queries) in one tile
-/// in shared memory.
+/// Largest number of keys (of queries, in the gradient of keys) that one tile
+/// in shared memory holds.
 static constexpr int64_t mostOthers = 64;
 
 /// Returns `size`, the number of elements of a row, rounded up to a multiple of

@@ -33,24 +33,27 @@ struct AttentionPlan {
 
   /// Element type of queries, keys and values.
   mlir::Type element;
+  /// Sizes of the attention op. `keyHeads` is the number of key heads;
   /// `queries` and `keys` are the numbers of queries and keys per head.
   int64_t batch, keyHeads, queries, keys;
   /// Number of query heads that share a key head: 1 unless `op` is
   /// grouped-query attention.
   int64_t group;
-  /// Number of elements of a key (and of a query), and of a value.
+  /// `depth` is the number of elements of a query or a key. `width` is the
+  /// number of elements of a value.
   int64_t depth, width;
-  /// Whether the rows that blocks own are keys. Otherwise they are queries.
+  /// Whether each block owns a tile of keys and loops over queries. If false,
+  /// it owns a tile of queries and loops over keys.
   bool rowsAreKeys;
   /// Number of warps of a block.
   int64_t warps = 1;
-  /// Number of others (keys, or queries if blocks own keys) that one tile in
-  /// shared memory holds: a power of two, at least 8.
+  /// Number of keys (or of queries, if blocks own keys) that one tile in shared
+  /// memory holds: a power of two, at least 8.
   int64_t otherTile = 8;
 
-  /// Returns the number of queries that share one key head, over all its query
-  /// heads. They are numbered as rows of one matrix: row h · queries + s is
-  /// query s of the key head's h-th query head.
+  /// Returns the number of queries that share one key head: `queries` for each
+  /// of its `group` query heads. These queries are numbered as rows of one
+  /// matrix: row h · queries + s is query s of the key head's h-th query head.
   int64_t queryRows() const { return group * queries; }
   /// Returns the number of rows (of which each block owns a tile) of one key
   /// head: its keys if blocks own keys, else the queries that share the key
@@ -74,11 +77,12 @@ struct AttentionPlan {
   /// Returns the pitch of a tile in shared memory with rows of `size` elements:
   /// the number of elements from the start of one row to the start of the next.
   /// It includes padding, so that the threads of a warp read from different
-  /// memory banks. Valid for tiles whose rows become columns of a right operand
-  /// (WarpProduct::rightFromRows).
+  /// memory banks. Use for tiles whose rows become the columns of a right
+  /// operand (WarpProduct::rightFromRows).
   int64_t pitchOfRows(int64_t size) const;
-  /// Returns the pitch of a tile in shared memory with rows of `size` elements.
-  /// Valid for tiles whose columns become columns of a right operand
+  /// Returns the pitch of a tile in shared memory with rows of `size` elements:
+  /// the number of elements from the start of one row to the start of the next.
+  /// Use for tiles whose columns become the columns of a right operand
   /// (WarpProduct::rightFromColumns). The padding that avoids bank conflicts
   /// differs from that of pitchOfRows().
   int64_t pitchOfColumns(int64_t size) const;

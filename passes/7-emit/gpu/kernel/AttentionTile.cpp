@@ -9,9 +9,10 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// With a causal mask the last queries see the most keys, so their blocks take
-/// longest. The mapping of blocks to tiles is therefore reversed: the blocks
-/// with the lowest indices, which start first, get the last queries.
+/// With a causal mask, the last queries have the fewest masked keys, so their
+/// blocks take longest. The mapping of blocks to tiles of queries is therefore
+/// reversed: the blocks with the lowest indices start first and get the last
+/// queries.
 AttentionTile::AttentionTile(KernelWriter &w, graph::AttentionOpInterface op,
                              const Index &block, const Index &thread)
     : w(w), op(op), plan(op), product(w, plan.element, thread), thread(thread),
@@ -59,8 +60,9 @@ MultiIndex AttentionTile::queryPlace(const Index &row) {
   return {batch, head, w.indices.remainder(row, plan.queries)};
 }
 
-/// If the rows span several heads, at least one head ends among them, so the
-/// largest index is that of the last query of a head.
+/// If the rows [first, first + count) span several heads, the last query of a
+/// head is among them. The largest index is then that of the last query of a
+/// head.
 Value AttentionTile::lastQuery(const Index &first, int64_t count) {
   ScalarBuilder s = w.scalar();
   const Bounded last = bounded(plus(first, count - 1), plan.queryRows());
@@ -78,9 +80,9 @@ Value AttentionTile::numSeenTiles() {
   ScalarBuilder s = w.scalar();
   if (!op.getCausal())
     return s.integer(i64, llvm::divideCeil(plan.keys, plan.otherTile));
-  // With S queries and T keys, query q sees the first q + 1 + T − S keys. With
-  // q the block's last query, the number of tiles is ⌈(q + 1 + T − S) / tile⌉,
-  // or 0 if that is negative.
+  // With S queries and T keys, query q may attend to the first q + 1 + T − S
+  // keys. Let q be the block's last query: the number of tiles is ⌈(q + 1 + T −
+  // S) / tile⌉, or 0 if this is negative.
   Value rounded =
       s.add(lastQuery(firstRow, plan.rowTile()),
             s.integer(i64, plan.keys - plan.queries + plan.otherTile));
@@ -93,7 +95,8 @@ Value AttentionTile::numSeenTiles() {
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// Returns the number of elements of a row of `tensor`, its last dim.
+/// Returns the number of elements of one row of `tensor`: the size of its last
+/// dim.
 static int64_t sizeOfRows(Value tensor) {
   return graph::tensorType(tensor).getShape().back();
 }
@@ -129,7 +132,8 @@ SharedMatrix AttentionTile::allocate(int64_t pitch) {
 }
 
 /// Returns the number of elements that a thread copies at once from a row of
-/// `size` elements: those of 16 bytes, halved until they divide `size`.
+/// `size` elements: as many as 16 bytes hold, halved until the number divides
+/// `size`.
 static int64_t vectorFor(Type element, int64_t size) {
   int64_t vector = 128 / element.getIntOrFloatBitWidth();
   while (size % vector != 0)

@@ -10,39 +10,42 @@
 
 namespace pcc::emit {
 
-/// Index that is limited to the bounds of its dim, so that an access is safe.
+/// Index that is clamped to the bounds of a dim, so that a memory access with
+/// it is safe.
 struct Bounded {
-  /// The index, or the last one of the dim if the original index was beyond it.
+  /// The clamped index: the original index, or the last index of the dim if the
+  /// original index is larger.
   Index index;
-  /// Whether the original index lies within the dim, an i1. Null if it always
-  /// does.
+  /// Whether the original index lies within the dim, an i1 value. Null if the
+  /// original index always lies within the dim.
   mlir::Value isThere;
 };
 
-/// Query and key of one attention score that this thread holds.
+/// Position, in the matrix of attention scores, of one score that this thread
+/// computes: its query and its key.
 struct ScorePlace {
   /// Multi-index [batch, head, query] of the query.
   MultiIndex query;
   Index key;
-  /// An i1: whether the key (if blocks own queries) or the query (if blocks own
-  /// keys) exists. False if it is padding at the end of its tile. Null if it
+  /// Whether the score exists, an i1. False if the score's key (its query, if
+  /// blocks own keys) is padding at the end of the tile. Null if the score
   /// always exists.
   mlir::Value isThere;
 };
 
-/// Base class of the fused attention kernels: emits the steps that they have in
-/// common. A block owns a tile of rows (queries or keys) and loops over tiles
-/// of the others (keys or queries); see AttentionPlan.h.
+/// Base class of the fused attention kernels: emits the steps that all of these
+/// kernels need. A block owns a tile of rows (queries or keys) and loops over
+/// tiles of the others (keys or queries); see AttentionPlan.h.
 ///
 /// Each thread has elements of two rows, as in WarpProduct.h: rows g and g + 8
-/// of its warp. A tile can reach beyond the last query or key. Its indices are
-/// then clamped and its surplus elements are masked rather than skipped, so
-/// that all threads reach all barriers.
+/// of its warp. A tile can extend beyond the last query or key. Indices beyond
+/// the end are then clamped, and their elements are masked rather than skipped,
+/// so that all threads reach all barriers.
 class AttentionTile {
 public:
-  /// Emits the indices of this thread's rows. `block` is the index of the
-  /// current block, and `thread` that of the current thread in its block. `w`
-  /// must outlive this object.
+  /// Emits the indices of the two rows (queries or keys) of which this thread
+  /// computes elements. `block` is the index of the current block, and `thread`
+  /// that of the current thread in its block. `w` must outlive this object.
   AttentionTile(KernelWriter &w, graph::AttentionOpInterface op,
                 const Index &block, const Index &thread);
 
@@ -56,31 +59,32 @@ protected:
 
   /// Returns the index a + b.
   Index plus(const Index &a, int64_t b) const;
-  /// Returns the smaller of `index`, which must not be negative, and `size` -
-  /// 1, and whether `index` is below `size`. Emits code only if `index` can be
-  /// `size` or more.
+  /// Clamps `index` to a dim of `size` elements: returns min(index, size - 1),
+  /// and whether `index` is below `size`. `index` must not be negative. Emits
+  /// code only if `index` can be `size` or more.
   Bounded bounded(const Index &index, int64_t size);
   /// Emits a select: `value` if `condition` is true, else `otherwise`. Returns
   /// `value`, and emits nothing, if `condition` is null.
   mlir::Value keptIf(mlir::Value condition, mlir::Value value,
                      mlir::Value otherwise);
 
-  /// Returns the multi-index [batch, head, query] of row number `row` among the
-  /// queries of this key head. The queries of all heads that share the key head
-  /// are rows of one matrix.
+  /// Returns the multi-index [batch, head, query] of row number `row` of the
+  /// query matrix of this block's key head. The queries of all heads that share
+  /// the key head are rows of this matrix.
   MultiIndex queryPlace(const Index &row);
-  /// Returns the multi-index [batch, key head, key] of key number `key`.
+  /// Returns the multi-index [batch, key head, key] of key number `key` of this
+  /// block's key head.
   MultiIndex keyPlace(const Index &key) const { return {batch, keyHead, key}; }
-  /// Emits the largest index of a query within its head, an i64, among the rows
-  /// [first, first + count). The rows may belong to several heads.
+  /// Emits the largest query index, counted within its head, of the query rows
+  /// [first, first + count), an i64. The rows may belong to several heads.
   mlir::Value lastQuery(const Index &first, int64_t count);
   /// Emits the number of tiles of keys, an i64, over which this block has to
-  /// loop. With a causal mask the block leaves out tiles of which its queries
-  /// see no key. Only for kernels whose blocks own queries.
+  /// loop. With a causal mask, the block leaves out tiles whose keys are masked
+  /// for all of its queries. Only for kernels whose blocks own queries.
   mlir::Value numSeenTiles();
 
-  /// Emits the loads of this thread's elements of its two rows of `tensor`, and
-  /// returns them as a left operand of a matrix product.
+  /// Emits the loads of the elements of `tensor` in this thread's two rows.
+  /// Returns the elements as a left operand of a matrix product.
   std::vector<Left> readRows(mlir::Value tensor);
   /// Allocates shared memory for a tile of `plan.otherTile` rows. `pitch` is
   /// the number of elements from the start of one row to the start of the next.
@@ -93,28 +97,30 @@ protected:
   void fetch(mlir::Value tensor, const Index &first,
              const SharedMatrix &matrix);
 
-  /// Returns the query and the key of one of the four scores that this thread
-  /// holds of a 16 x 8 matrix product: the score with index `sum`, 0 to 3. The
-  /// product is that of the rows of the thread's warp with eight keys (or
-  /// queries), which begin at index `firstOther` + `column`.
+  /// Returns the query and the key of one attention score. The thread holds
+  /// four scores of each 16 x 8 product of its warp's rows with eight keys (or
+  /// queries, if blocks own keys). The first of the eight has index
+  /// `firstOther` + `column`. `sum`, 0 to 3, selects the score.
   ScorePlace scorePlace(const Index &firstOther, int64_t column, int64_t sum);
-  /// Emits the score of the query and key `at`. `product` is their dot product.
+  /// Emits the attention score of the query and the key of `at`. `product` is
+  /// their dot product.
   Score score(mlir::Value product, const ScorePlace &at) {
     return scoreOf(w, op, product, at.query, at.key, at.isThere);
   }
-  /// Emits, for each of the thread's two rows, the sum of `own` over the four
-  /// threads that share the row. All four threads get the sum.
+  /// Emits the sum over the four threads that share a row, for each of this
+  /// thread's two rows. `own` holds the thread's addends. All four threads get
+  /// the sum.
   Halves sumOfRows(const Halves &own);
 
-  /// Emits the stores of this thread's elements of its two rows of `result`:
-  /// the elements `sums` (eight columns per entry), multiplied by the factor of
-  /// their row. `outputs` are the pointers to the kernel's results. Emits
-  /// nothing if the kernel does not return `result`.
+  /// Emits the stores of the elements of `result` in this thread's two rows.
+  /// The elements are `sums` (eight columns per entry), multiplied by the row's
+  /// entry of `factors`. `outputs` are the pointers to the kernel's results.
+  /// Emits nothing if the kernel does not return `result`.
   void storeRows(mlir::Value result, llvm::ArrayRef<Sums> sums,
                  const Halves &factors, llvm::ArrayRef<mlir::Value> outputs);
-  /// Emits the stores of one f32 for each of the thread's two rows into
-  /// `result`, [batch, head, row]. `outputs` are the pointers to the kernel's
-  /// results. Emits nothing if the kernel does not return `result`.
+  /// Emits the stores of `numbers`, one f32 for each of the thread's two rows,
+  /// into `result`, [batch, head, row]. `outputs` are the pointers to the
+  /// kernel's results. Emits nothing if the kernel does not return `result`.
   void storeNumbers(mlir::Value result, const Halves &numbers,
                     llvm::ArrayRef<mlir::Value> outputs);
 
@@ -124,35 +130,38 @@ protected:
   const WarpProduct product;
   const Index thread;
   const mlir::Type f32, i64;
-  /// Batch index, key head and first row of the tile that the block owns.
+  /// Batch index, key head and first row (query or key) of the tile that the
+  /// current block owns.
   Index batch, keyHead, firstRow;
-  /// Indices of the two rows of which this thread has elements.
+  /// Indices of the two rows (queries or keys) of which this thread computes
+  /// elements, clamped to existing rows.
   std::array<Bounded, 2> rows;
 
 private:
-  /// Emits `body` such that it runs only if `condition` is true. Null stands
-  /// for true.
+  /// Emits `body`, guarded by `condition`: it runs only if `condition` is true.
+  /// If `condition` is null, `body` always runs.
   void doIf(mlir::Value condition, llvm::function_ref<void()> body);
   /// Emits the load of the element at index `column` of a row of `tensor`, as
   /// an f32. Emits 0 if `column` is beyond the end of the row.
   mlir::Value elementAt(mlir::Value tensor, const MultiIndex &row,
                         const Index &column);
-  /// Returns the multi-index of one of this thread's two rows: the first if
-  /// `half` is 0, the second if it is 1.
+  /// Returns the multi-index of the query or key that is one of this thread's
+  /// two rows: the first row if `half` is 0, the second one if it is 1.
   MultiIndex rowPlace(int64_t half) {
     const Index &row = rows[half].index;
     return plan.rowsAreKeys ? keyPlace(row) : queryPlace(row);
   }
-  /// Returns the multi-index of key number `other`. If the block owns keys,
-  /// returns that of query row number `other` instead.
+  /// Returns the multi-index of key number `other` if blocks own queries. If
+  /// blocks own keys, returns the multi-index of query row number `other`.
   MultiIndex otherPlace(const Index &other) {
     return plan.rowsAreKeys ? queryPlace(other) : keyPlace(other);
   }
 };
 
-/// Returns the one of `outputs`, the pointers to the kernel's results, at which
-/// `result` is stored. The kernel may return `result` directly or after
-/// transposes and reshapes. Returns null if the kernel does not return it.
+/// Returns the pointer at which the kernel stores `result`, an element of
+/// `outputs`, the pointers to the kernel's results. The kernel may return
+/// `result` directly or after transposes and reshapes. Returns null if the
+/// kernel does not return `result`.
 mlir::Value outputOf(mlir::Value result, llvm::ArrayRef<mlir::Value> outputs);
 
 } // namespace pcc::emit

@@ -28,11 +28,12 @@ struct JitLink {
   static constexpr int ptx = 2;
 };
 
-/// One run of nvJitLink. Owns the library's handle of that run.
+/// One run of nvJitLink. Owns the handle by which the library identifies the
+/// run.
 class Assembly {
 public:
-  /// Creates the handle, for machine code of `arch`. If nvJitLink cannot create
-  /// it, run() returns false.
+  /// Creates nvJitLink's handle of this run, for machine code of architecture
+  /// `arch`. If nvJitLink cannot create the handle, run() returns false.
   Assembly(const JitLink &library, const std::string &arch) : library(library) {
     const std::string option = "-arch=" + arch;
     const std::array<const char *, 1> options = {option.c_str()};
@@ -58,8 +59,8 @@ public:
     return isSound && library.cubin(handle, cubin.data()) == 0;
   }
 
-  /// Returns the first line of nvJitLink's error log, or an empty string if
-  /// there is none.
+  /// Returns the first line of nvJitLink's error log, or an empty string if the
+  /// log is empty.
   std::string said() const {
     size_t size = 0;
     if (!handle || library.logSize(handle, &size) != 0 || size == 0)
@@ -76,9 +77,10 @@ private:
 };
 } // namespace
 
-/// Opens libnvJitLink, looked for in `folders` first, and stores the addresses
-/// of its functions in `library`. The library exports them under names with a
-/// version. Returns false if the library or a function is missing.
+/// Opens libnvJitLink and stores the addresses of its functions in `library`.
+/// Searches `folders` first, then the standard library folders. The names of
+/// the functions end with the version of the library. Returns false if the
+/// library or a function is missing.
 static bool openJitLink(const std::vector<std::string> &folders,
                         JitLink &library) {
   SharedLibrary opened("libnvJitLink.so.13", folders);

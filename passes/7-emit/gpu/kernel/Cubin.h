@@ -11,8 +11,8 @@
 namespace pcc::emit {
 
 /// Assembles `ptx` to machine code for GPUs of architecture `arch`, such as
-/// "sm_90". Calls the library nvJitLink of CUDA 13 in this process, and looks
-/// for it in `folders`, then in the standard folders.
+/// "sm_90". Calls the library nvJitLink of CUDA 13 in this process. Searches
+/// for the library in `folders`, then in the standard library folders.
 ///
 /// Sets `cubin` to the machine code, or to std::nullopt if nvJitLink is not
 /// installed. The machine code is optional, because a GPU's driver can assemble

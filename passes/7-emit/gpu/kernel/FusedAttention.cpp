@@ -34,8 +34,9 @@ public:
         values(allocate(plan.pitchOfColumns(plan.width))) {}
 
   /// Emits the loop over the tiles of keys, then the stores of the result O /
-  /// l. O are the sums of values weighted by exp(score − m), and l is the sum
-  /// of these weights. `outputs` are the pointers to the kernel's results.
+  /// l. O is the sum of the values weighted by exp(score − m), l is the sum of
+  /// these weights, and m is the largest score. `outputs` are the pointers to
+  /// the kernel's results.
   void write(Value result, ArrayRef<Value> outputs) {
     query = readRows(op.getQuery());
     auto tile = [&](const Index &number, ValueRange so) {
@@ -56,10 +57,11 @@ private:
   /// Values that the loop over tiles of keys carries from one iteration to the
   /// next.
   struct Accumulator {
-    /// Largest score m and sum of weights l of each of the thread's two rows.
+    /// Softmax state of this thread's two rows: the largest score m and the sum
+    /// of weights l of each row.
     OnlineSoftmax softmax;
-    /// This thread's elements of O, the weighted sums of the values. Each entry
-    /// covers eight columns.
+    /// This thread's elements of O, the weighted sums of the attention's value
+    /// vectors. Each entry covers eight columns of O.
     std::vector<Sums> sums;
 
     Values flat() const {
@@ -87,9 +89,9 @@ private:
                           product.zeros())};
   }
 
-  /// Emits one iteration of the loop: loads the tile of keys and values that
-  /// begins at key `firstKey` into shared memory, and adds its contribution to
-  /// `state`.
+  /// Emits one iteration of the loop over tiles of keys. Loads the keys and
+  /// values of the tile that begins at key `firstKey` into shared memory, and
+  /// adds their contribution to `state`.
   Accumulator overTile(const Index &firstKey, Accumulator state) {
     syncThreads(w); // all threads have read the previous tile
     fetch(op.getKey(), firstKey, keys);
@@ -120,8 +122,8 @@ private:
     return state;
   }
 
-  /// Emits the scores of the thread's queries with eight keys: keys number
-  /// `column` to `column` + 7 of the tile that begins at key `firstKey`.
+  /// Emits the scores of the thread's two queries with eight keys: keys
+  /// `column` to `column` + 7, counted from the tile's first key, `firstKey`.
   Sums scoresAt(const Index &firstKey, int64_t column) {
     Sums scores = product.add(
         product.zeros(), query,
@@ -132,10 +134,10 @@ private:
     return scores;
   }
 
-  /// Tiles of keys and values in shared memory.
+  /// Tile of keys and tile of values in the block's shared memory.
   const SharedMatrix keys, values;
-  /// This thread's elements of the queries that the block owns, as a left
-  /// operand.
+  /// This thread's elements of its two query rows, as the left operand of the
+  /// product of queries and keys.
   std::vector<Left> query;
 };
 } // namespace

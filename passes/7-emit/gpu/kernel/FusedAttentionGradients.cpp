@@ -28,40 +28,41 @@ using namespace pcc;
 using namespace pcc::emit;
 
 namespace {
-/// Base class of both gradient kernels. A block processes a tile in shared
-/// memory in chunks of 16 rows, which limits the registers that the scores and
-/// their gradients take.
+/// Base class of the kernels for the gradient of queries and for the gradients
+/// of keys and values. A block processes a tile in shared memory in chunks of
+/// 16 rows. The small chunks limit the number of registers for scores and their
+/// gradients.
 class GradientTile : protected AttentionTile {
 protected:
-  /// Number of rows of a tile in one chunk. It is the number of elements over
-  /// which one tensor core instruction on bf16 or f16 sums.
+  /// Number of rows of a tile that are processed together (a chunk): 16, the
+  /// size of the contracted dim of one tensor core instruction on bf16 or f16.
   static constexpr int64_t chunk = 2 * WarpProduct::depth;
 
-  /// Allocates shared memory for the two tiles.
+  /// Allocates shared memory for the two tiles `ofKeys` and `ofValues`.
   GradientTile(KernelWriter &w, Operation *op, const Index &block,
                const Index &thread)
       : AttentionTile(w, cast<graph::AttentionOpInterface>(op), block, thread),
         ofKeys(allocate(plan.pitchOfRows(plan.depth))),
         ofValues(allocate(plan.pitchOfRows(plan.width))) {}
 
-  /// Products of this thread's rows with the rows of one chunk of a tile: the
-  /// scores S, the derivatives of the scores by the dot products (slopes), and
-  /// the gradients dP of the softmax weights. Each entry of a list covers eight
-  /// rows of the chunk.
+  /// Products of this thread's rows with the rows of one chunk (16 rows of a
+  /// tile): the scores S, the derivatives of the scores by the dot products
+  /// (slopes), and the gradients dP of the softmax weights. Each entry of a
+  /// list covers eight rows of the chunk.
   struct ChunkProducts {
     std::vector<Sums> scores, slopes, products;
   };
 
-  /// Returns zeros, in the layout of this thread's sums, for `size` columns of
-  /// a result.
+  /// Returns this thread's elements of a result with `size` columns, all 0.
+  /// Each entry covers eight columns.
   std::vector<Sums> zeros(int64_t size) {
     return std::vector<Sums>(llvm::divideCeil(size, WarpProduct::columns),
                              product.zeros());
   }
 
-  /// Emits the products of this thread's rows with the chunk of the current
-  /// tile that begins at row `column` of the tile. `first` is the index of the
-  /// key or query in the first row of the tile.
+  /// Emits the products of this thread's rows with one chunk (16 rows) of the
+  /// current tile. The chunk begins at row `column` of the tile. `first` is the
+  /// index of the key or query in the first row of the tile.
   ChunkProducts chunkAt(const Index &first, int64_t column) {
     ChunkProducts part;
     for (int64_t own = column; own < std::min(column + chunk, plan.otherTile);
@@ -92,16 +93,17 @@ protected:
     return w.scalar().mul(weightOf(w, score, top), share);
   }
 
-  /// Emits an element of dS, the gradient of the dot product of query and key:
+  /// Emits an element of dS, the gradient of a dot product of query and key:
   /// slope · weight · (dP − mean). `product` is dP, the gradient of the softmax
-  /// weight, and `mean` is Σ P dP over the keys of the query.
+  /// weight. `mean` is Σ P dP over all keys, for the query. `slope` is the
+  /// derivative of the score by the dot product.
   Value centred(Value weight, Value product, Value mean, Value slope) {
     ScalarBuilder s = w.scalar();
     return s.mul(s.mul(weight, s.sub(product, mean)), slope);
   }
 
-  /// Adds to `sums` the product of `left` and a chunk of `matrix`: the rows of
-  /// `matrix` from number `row` on.
+  /// Adds to `sums` the product of `left` and a chunk of `matrix` (up to 16
+  /// rows), which begins at row number `row`.
   void addColumns(std::vector<Sums> &sums, ArrayRef<Left> left,
                   const SharedMatrix &matrix, int64_t row) {
     for (auto [group, own] : llvm::enumerate(sums))
@@ -117,8 +119,8 @@ protected:
     for (const Sums &own : sums)
       llvm::append_range(values, own);
   }
-  /// Removes the SSA values of the first `count` Sums, four each, from the
-  /// front of the flat list `values`, and returns these Sums.
+  /// Removes the SSA values of `count` Sums from the front of the flat list
+  /// `values`, four values for each, and returns these Sums.
   static std::vector<Sums> take(ValueRange &values, size_t count) {
     std::vector<Sums> sums;
     for (; sums.size() < count; values = values.drop_front(4))
@@ -126,17 +128,19 @@ protected:
     return sums;
   }
 
-  /// Tiles in shared memory. The rows of `ofKeys` have the size of a key: they
-  /// are keys or queries. The rows of `ofValues` have the size of a value: they
-  /// are values or gradients of the attention's result.
+  /// Tiles of the block in shared memory. The rows of `ofKeys` have the size of
+  /// a key: they are keys or queries. The rows of `ofValues` have the size of a
+  /// value: they are values or gradients of the attention's result.
   const SharedMatrix ofKeys, ofValues;
-  /// This thread's elements of the block's own rows, as left operands: those of
-  /// the size of a key, and those of the size of a value.
+  /// This thread's elements of the rows that the block owns, as left operands.
+  /// The rows of `leftOfKeys` have the size of a key: they are queries or keys.
+  /// The rows of `leftOfValues` have the size of a value: they are gradients of
+  /// the result, or values.
   std::vector<Left> leftOfKeys, leftOfValues;
 };
 
-/// Emits graph.attention_query_gradient. Each block owns a tile of queries and
-/// loops over the keys.
+/// Emits the kernel of graph.attention_query_gradient, the gradient of the
+/// queries. Each block owns a tile of queries and loops over the keys.
 class QueryGradientWriter : GradientTile {
 public:
   QueryGradientWriter(KernelWriter &w, graph::AttentionQueryGradientOp op,
@@ -158,9 +162,9 @@ public:
 
 private:
   /// Emits a loop over the tiles of keys. Each iteration loads a tile of keys
-  /// and values into shared memory, then runs `body`. `start` are the values
-  /// passed to the first iteration. Returns the values that the last iteration
-  /// carries out.
+  /// and values into shared memory, then runs `body`. `start` are the
+  /// loop-carried values of the first iteration. Returns the loop-carried
+  /// values after the last iteration.
   Values overKeys(ValueRange start,
                   llvm::function_ref<Values(const Index &, ValueRange)> body) {
     return w.loop(w.scalar().integer(i64, 0), numSeenTiles(),
@@ -175,11 +179,11 @@ private:
                   });
   }
 
-  /// Emits the first loop over the keys. It computes three numbers for each of
-  /// the thread's two queries: `top` (the largest score), `share` (the
-  /// reciprocal of the sum of the softmax weights P) and `mean` (Σ P dP, where
-  /// dP are the gradients of P). Whenever `top` grows, the online softmax
-  /// rescales Σ P dP along with Σ P.
+  /// Emits the first of two loops over the keys. This loop computes three
+  /// numbers for each of the thread's two queries: `top` (the largest score),
+  /// `share` (the reciprocal of the sum of the softmax weights P) and `mean` (Σ
+  /// P dP, where dP are the gradients of P). Whenever `top` grows, the online
+  /// softmax rescales Σ P dP along with Σ P.
   void describeRows() {
     ScalarBuilder s = w.scalar();
     Values start = OnlineSoftmax::start(w).flat();
@@ -206,8 +210,9 @@ private:
     }
   }
 
-  /// Emits the update, by one chunk (16 rows) of keys, of the softmax state and
-  /// of `sum`. `sum` is Σ P dP: P are the softmax weights, dP their gradients.
+  /// Emits the update of `softmax`, the softmax state, and of `sum`, Σ P dP, by
+  /// one chunk (16 rows) of keys. P are the softmax weights, and dP are their
+  /// gradients.
   void addChunk(const ChunkProducts &part, OnlineSoftmax &softmax,
                 Halves &sum) {
     ScalarBuilder s = w.scalar();
@@ -258,8 +263,8 @@ private:
   Halves top, share, mean;
 };
 
-/// Emits graph.attention_key_gradient. Each block owns a tile of keys and loops
-/// over the queries.
+/// Emits the kernel of graph.attention_key_gradient, the gradients of keys and
+/// values. Each block owns a tile of keys and loops over the queries.
 class KeyGradientWriter : GradientTile {
 public:
   KeyGradientWriter(KernelWriter &w, graph::AttentionKeyGradientOp op,
@@ -297,10 +302,10 @@ public:
   }
 
 private:
-  /// Emits `body`, and a branch that skips it if no query of the tile that
-  /// begins at `first` sees a key of the block, as under a causal mask. `so`
-  /// are the values before `body`. Returns the values of `body`, or `so` if
-  /// `body` is skipped. Without a causal mask, emits `body` without a branch.
+  /// Emits `body`. With a causal mask, also emits a branch that skips `body` at
+  /// run time if no query of the tile may attend to a key of the block. `first`
+  /// is the first query row of the tile. `so` are the loop-carried values
+  /// before `body`. Returns the values of `body`, or `so` if `body` is skipped.
   Values ifSeen(const Index &first, ValueRange so,
                 llvm::function_ref<Values()> body) {
     if (!op.getCausal())
@@ -313,9 +318,10 @@ private:
         body);
   }
 
-  /// Emits the contribution of one tile of queries, which begins at `first`, to
-  /// dK and dV, the gradients of keys and values. Adds it to this thread's
-  /// elements of dK (`ofKey`) and of dV (`ofValue`).
+  /// Emits the contribution of one tile of queries to dK and dV, the gradients
+  /// of keys and values. `first` is the first query row of the tile. Adds the
+  /// contribution to this thread's elements of dK (`ofKey`) and of dV
+  /// (`ofValue`).
   void overTile(const Index &first, std::vector<Sums> &ofKey,
                 std::vector<Sums> &ofValue) {
     syncThreads(w); // all threads have read the previous tile

@@ -18,20 +18,23 @@ static constexpr int64_t threadsOfMap = 256;
 static constexpr int64_t threadsOfTeams = 128;
 /// Largest number of threads of a block on any GPU.
 static constexpr int64_t mostThreads = 1024;
-/// Largest number of vectors of elements that one thread should reduce of a
-/// row. A longer row gets a team of more threads, up to `mostThreads`.
+/// Largest number of vectors (groups of elements loaded at once) of one row
+/// that one thread should reduce. A longer row gets more threads, up to
+/// `mostThreads`.
 static constexpr int64_t fewRounds = 8;
-/// If the reduced rows are columns of the tensor: number of columns per block,
-/// and largest number of threads that share a column.
+/// Sizes for a kernel whose reduced rows are columns of the tensor.
+/// `rowsAcross` is the number of columns per block. `teamAcross` is the largest
+/// number of threads that share a column.
 static constexpr int64_t rowsAcross = 32, teamAcross = 8;
 
 int64_t GpuPlan::rounds() const {
   return llvm::divideCeil(loops.rows->innerSize(), team * vector);
 }
 
-/// Returns how many elements fit into the widest load or store (16 bytes), for
-/// the narrowest element type of the operands and results of `kernel`. Ignores
-/// types of less than 16 bits, such as booleans.
+/// Returns the number of elements that fit into the widest load or store (16
+/// bytes). The elements are those of the narrowest element type among the
+/// operands and results of `kernel`. Ignores types of less than 16 bits, such
+/// as booleans.
 static int64_t wantedVector(rank::KernelOp kernel) {
   int64_t narrowest = 8;
   auto see = [&](Type type) {
@@ -44,9 +47,9 @@ static int64_t wantedVector(rank::KernelOp kernel) {
   return widestAccess / narrowest;
 }
 
-/// Returns how many neighbouring elements a thread should compute together: as
-/// many as fit into the widest load or store, halved until they divide
-/// `groupSize`.
+/// Returns the number of neighboring elements that a thread should compute
+/// together: as many as fit into the widest load or store, halved until the
+/// number divides `groupSize`, the size of the innermost loop.
 static int64_t vectorFor(rank::KernelOp kernel, int64_t groupSize) {
   int64_t vector = wantedVector(kernel);
   while (groupSize % vector != 0)
@@ -59,8 +62,9 @@ static int64_t powerOfTwo(int64_t least) {
   return int64_t(llvm::PowerOf2Ceil(uint64_t(std::max<int64_t>(1, least))));
 }
 
-/// Returns the product of the dims of `shape` that the innermost loop covers.
-/// `groups` lists how many dims each loop covers.
+/// Returns the number of iterations of the innermost loop: the product of the
+/// sizes of the dims of `shape` that it covers. `groups` lists, for each loop,
+/// the number of dims that the loop covers.
 static int64_t sizeOfLastGroup(ArrayRef<int64_t> shape,
                                ArrayRef<int64_t> groups) {
   return groups.empty()
@@ -79,9 +83,10 @@ int64_t pcc::emit::transposedDimOf(graph::TransposeOp op,
   return dim == last || isSmall ? -1 : dim;
 }
 
-/// Returns the bytes of shared memory that the kernel needs to transpose
-/// operands: one tile for each transpose whose operand is contiguous along dim
-/// `dim` of the results. `shape` is that of the results.
+/// Returns the bytes of shared memory that `kernel` needs to transpose
+/// operands. Counts one tile for each transpose whose operand is contiguous
+/// along dim `dim` of the kernel's results. `shape` is the shape of the
+/// results.
 static int64_t bytesOfTiles(rank::KernelOp kernel, int64_t dim,
                             ArrayRef<int64_t> shape) {
   int64_t bytes = 0;
@@ -94,8 +99,9 @@ static int64_t bytesOfTiles(rank::KernelOp kernel, int64_t dim,
 
 /// If `kernel` transposes an operand and the tiles fit into shared memory,
 /// plans one block per square tile of the results, and returns true. Otherwise
-/// returns false. The first transpose determines the transposed dim. Operands
-/// that are transposed along another dim do not go through shared memory.
+/// returns false. The first transpose in the body determines
+/// `plan.transposedDim`. A thread reads operands that are transposed along
+/// another dim directly, not through shared memory.
 static bool planTransposed(rank::KernelOp kernel, GpuPlan &plan) {
   ArrayRef<int64_t> shape = plan.loops.shape;
   int64_t transposed = -1;
@@ -115,8 +121,9 @@ static bool planTransposed(rank::KernelOp kernel, GpuPlan &plan) {
   return true;
 }
 
-/// Fills the plan of a kernel without reductions: one thread per `vector`
-/// elements, or square tiles if the kernel transposes.
+/// Fills `plan` for a kernel without reductions. If the kernel transposes
+/// operands through shared memory, each block computes a square tile. Otherwise
+/// each thread computes `plan.vector` elements.
 static void planMap(rank::KernelOp kernel, GpuPlan &plan) {
   if (planTransposed(kernel, plan))
     return;
@@ -128,9 +135,10 @@ static void planMap(rank::KernelOp kernel, GpuPlan &plan) {
   plan.blocks = llvm::divideCeil(elements / plan.vector, plan.threads);
 }
 
-/// Fills the plan of a kernel over rows that are contiguous in memory. A short
-/// row gets as many threads as it has vectors of elements. A longer row gets
-/// one or more whole warps.
+/// Fills `plan` for a kernel that reduces rows that are contiguous in memory. A
+/// vector is a group of elements that a thread loads at once. A row of up to 32
+/// vectors gets one thread per vector, rounded up to a power of two. A longer
+/// row gets one or more whole warps.
 static void planAlong(rank::KernelOp kernel, GpuPlan &plan) {
   const RowSpace &rows = *plan.loops.rows;
   plan.groupSize = sizeOfLastGroup(rows.innerShape(), rows.innerGroups);
@@ -141,13 +149,13 @@ static void planAlong(rank::KernelOp kernel, GpuPlan &plan) {
     plan.team = std::clamp(powerOfTwo(llvm::divideCeil(chunks, fewRounds)),
                            warp, mostThreads);
   plan.teams = std::max<int64_t>(1, threadsOfTeams / plan.team);
-  // A team of several warps synchronizes by barriers of the whole block, so the
-  // block has no other team.
+  // A team (the threads that share a row) of several warps synchronizes by
+  // barriers of the whole block. Therefore the block has no other team.
   if (plan.team > warp)
     plan.teams = 1;
 }
 
-/// Fills the plan of a kernel whose reduced rows are columns of the tensor,
+/// Fills `plan` for a kernel whose reduced rows are columns of the tensor,
 /// strided in memory.
 static void planAcross(GpuPlan &plan) {
   const RowSpace &rows = *plan.loops.rows;

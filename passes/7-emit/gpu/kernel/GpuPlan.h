@@ -1,14 +1,14 @@
 //===- GpuPlan.h - division of a kernel over GPU blocks and threads -------===//
 //
-// In a kernel without reductions a thread computes `vector` neighbouring
+// In a kernel without reductions a thread computes `vector` neighboring
 // elements of the results. If an operand is transposed, a block instead
 // computes a square tile (TransposeTiles.h).
 //
 // In a kernel with reductions a *team* of threads shares a row, and a block has
-// several teams. Neighbouring threads always read neighbouring elements. If
-// rows are contiguous in memory (along), neighbouring threads belong to one
-// team. If rows are columns of a tensor (across), neighbouring threads belong
-// to different teams, whose columns are neighbours:
+// several teams. Neighboring threads always read neighboring elements. If
+// rows are contiguous in memory (along), neighboring threads belong to one
+// team. If rows are columns of a tensor (across), neighboring threads belong
+// to different teams, whose columns are neighbors:
 //
 //        along, 2 teams of 4              across, 4 teams of 2
 //      row 0: t0 t1 t2 t3 t0 …         rows 0 1 2 3:  t0 t1 t2 t3
@@ -27,33 +27,33 @@ namespace pcc::emit {
 
 /// Division of the work of one kernel over the blocks and threads of a GPU.
 struct GpuPlan {
-  /// Loops of the kernel or, for a kernel with reductions, its rows.
+  /// Loops of a kernel without reductions, or rows of a kernel with reductions.
   KernelPlan loops;
-  /// Number of neighbouring elements that a thread computes together, so that
-  /// it can load and store them at once. If possible, these elements of the
-  /// narrowest operand or result have `widestAccess` bytes. `vector` divides
-  /// `groupSize`.
+  /// Number of neighboring elements that a thread computes together, so that
+  /// one instruction can load or store them. Chosen, if possible, so that these
+  /// elements have `widestAccess` bytes in the narrowest operand or result.
+  /// `vector` divides `groupSize`.
   int64_t vector = 1;
-  /// Number of iterations of the innermost loop: the product of the dims that
-  /// it covers.
+  /// Number of iterations of the kernel's innermost loop: the product of the
+  /// sizes of the dims that this loop covers.
   int64_t groupSize = 1;
-  /// Only for a kernel with reductions: `team` is the number of threads that
-  /// share a row, and `teams` the number of such teams in a block. Both are
-  /// powers of two.
+  /// Threads of a kernel with reductions. `team` is the number of threads that
+  /// share a row; `teams` is the number of such teams in a block. Both numbers
+  /// are powers of two.
   int64_t team = 1, teams = 1;
   /// Whether the rows that are reduced are columns of the tensor, strided in
-  /// memory.
+  /// memory. If false, the rows are contiguous.
   bool isAcross = false;
   /// For a kernel that transposes operands through shared memory: the dim of
   /// the results that is contiguous in the transposed operands. Otherwise -1.
   int64_t transposedDim = -1;
-  /// Number of blocks of a launch, and number of threads of a block. A kernel
-  /// whose results have no elements has 0 blocks.
+  /// `blocks` is the number of blocks of a launch, `threads` the number of
+  /// threads of a block. A kernel whose results have no elements has 0 blocks.
   int64_t blocks = 1, threads = 1;
 
-  /// Returns the number of rounds that a team of threads takes for a row. In a
-  /// round each thread computes `vector` neighbouring elements. In the last
-  /// round some threads may have no elements left.
+  /// Returns the number of loop iterations (rounds) that a team of threads
+  /// needs for one row. In a round each thread computes `vector` neighboring
+  /// elements. In the last round some threads may have no elements.
   int64_t rounds() const;
 };
 
@@ -83,9 +83,10 @@ constexpr int64_t tileSize = 32;
 constexpr int64_t tilePitch = tileSize + 1;
 
 /// Returns the dim of the result of `op` that is the innermost dim of the
-/// operand of `op`: 0 for the transpose of a matrix. Returns -1 if no tiles are
-/// needed, since the innermost dim stays innermost, or if tiles do not fit: one
-/// of the two dims is too small, or the result does not have shape `shape`.
+/// operand, such as 0 for the transpose of a matrix. A kernel then transposes
+/// tiles of this dim and the result's innermost dim. Returns -1 in three cases:
+/// the innermost dim stays innermost, one of the two dims is too small for
+/// tiles, or the result does not have shape `shape`.
 int64_t transposedDimOf(graph::TransposeOp op, llvm::ArrayRef<int64_t> shape);
 
 } // namespace pcc::emit

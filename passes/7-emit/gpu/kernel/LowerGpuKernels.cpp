@@ -24,8 +24,8 @@ using namespace pcc::emit;
 //===----------------------------------------------------------------------===//
 
 /// Emits the computation and the stores of one thread's elements of all
-/// results: `plan.vector` neighbouring elements from element number `chunk` ·
-/// `plan.vector` on.
+/// results: `plan.vector` neighboring elements, which begin at element number
+/// `chunk` · `plan.vector`.
 static void writeMap(KernelWriter &w, rank::KernelOp kernel,
                      const GpuPlan &plan, ArrayRef<Value> outputs,
                      const Index &chunk) {
@@ -47,15 +47,16 @@ static void writeMap(KernelWriter &w, rank::KernelOp kernel,
 }
 
 namespace {
-/// SSA values (i64) of the index of the current thread in its block, and of the
-/// index of the block.
+/// SSA values of two indices, as i64: that of the current thread in its block,
+/// and that of the current block in the launch.
 struct ThreadNumbers {
   Value thread, block;
 };
 } // namespace
 
 /// Emits the read of a special register, such as the index of the thread, as an
-/// i64. Adds the range [0, count) of the value as information for LLVM.
+/// i64. Annotates the read with the range of the value, [0, count), for LLVM's
+/// optimizer.
 template <typename Register>
 static Value readNumber(OpBuilder &builder, Location loc, int64_t count) {
   auto range = LLVM::ConstantRangeAttr::get(builder.getContext(), APInt(32, 0),
@@ -65,7 +66,7 @@ static Value readNumber(OpBuilder &builder, Location loc, int64_t count) {
 }
 
 /// Emits the body of a kernel without reductions. The last block may have more
-/// threads than there are elements left; these threads do nothing.
+/// threads than elements remain. The surplus threads do nothing.
 static void writeMapKernel(KernelWriter &w, rank::KernelOp kernel,
                            const GpuPlan &plan, ArrayRef<Value> outputs,
                            const ThreadNumbers &at) {
@@ -89,10 +90,11 @@ static void writeMapKernel(KernelWriter &w, rank::KernelOp kernel,
 }
 
 /// Emits the body of a kernel with reductions, in which a team of threads
-/// reduces each row. The last block may have more teams than there are rows
-/// left. These surplus teams compute the last row once more, since all threads
-/// of a block must reach all barriers. They store nothing: if a result shares
-/// the buffer of an operand, the row that they read may already be overwritten.
+/// reduces each row. The last block may have more teams than rows remain. The
+/// surplus teams compute the last row once more, since all threads of a block
+/// must reach all barriers. Surplus teams store nothing: if a result shares the
+/// buffer of an operand, another team may have overwritten the row that they
+/// read.
 static void writeRowKernel(KernelWriter &w, TeamThreads &threads,
                            rank::KernelOp kernel, const GpuPlan &plan,
                            ArrayRef<Value> outputs, Value block) {
@@ -115,8 +117,9 @@ static void writeRowKernel(KernelWriter &w, TeamThreads &threads,
 /// suffices for the widest load and store.
 static constexpr int64_t alignmentOfBuffers = 16;
 
-/// Creates the function `name`, still without a body, that the GPU launches
-/// with `threads` threads per block. `types` are its parameters.
+/// Creates the function `name`, a kernel entry point without a body. The GPU
+/// runs it with `threads` threads per block. `types` are the types of its
+/// parameters.
 static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, ArrayRef<Type> types,
                                   int64_t threads, const Twine &name) {
   auto function = LLVM::LLVMFuncOp::create(
@@ -130,14 +133,15 @@ static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, ArrayRef<Type> types,
   return function;
 }
 
-/// Creates the function `name` of `kernel`, still without a body. Its pointers
-/// are marked with their alignment and, where it holds, noalias.
+/// Creates the function `name` of `kernel`, without a body. Marks its pointer
+/// parameters with their alignment. Marks a pointer noalias if its tensor
+/// cannot share a buffer with another tensor of the kernel.
 static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, rank::KernelOp kernel,
                                   const GpuPlan &plan, const Twine &name) {
   LLVM::LLVMFuncOp function =
       makeEntry(builder, signatureOf(kernel), plan.threads, name);
-  // A result may share the buffer of an operand of the same type, so such
-  // pointers may alias. All other pointers do not alias.
+  // A result may share the buffer of an operand of equal type, so pointers to
+  // tensors of this type may alias. Mark all other pointers noalias.
   SmallVector<Type> tensors(kernel.getArgumentTypes());
   llvm::append_range(tensors, kernel.getResultTypes());
   for (auto [i, tensor] : llvm::enumerate(tensors)) {
@@ -159,12 +163,13 @@ static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, rank::KernelOp kernel,
 
 namespace {
 /// Emits reads from the tensor table, the argument of a multi-tensor kernel
-/// that lists its tensors. A part is the group of tensors that are computed
-/// together.
+/// that lists the addresses and sizes of its tensors. A part is one group of
+/// tensors that are computed together, such as a weight and its gradient.
 struct TableReader {
   KernelWriter &w;
   runtime::TensorTable table;
-  /// Pointer to the table, which the kernel takes by value.
+  /// Pointer to the words (i64) of the table, which is a kernel parameter
+  /// passed by value.
   Value words;
 
   /// Emits the load of one word of the table, an i64. `word` is its index.
@@ -176,10 +181,10 @@ struct TableReader {
     return LLVM::LoadOp::create(w.builder, w.loc, i64, address);
   }
 
-  /// Emits a binary search for the part that `tile` belongs to. Each part has a
-  /// range of tiles; the table lists the first tile of each part in ascending
-  /// order. The result is the last part whose first tile is not larger than
-  /// `tile`.
+  /// Emits a binary search for the part (group of tensors computed together)
+  /// that contains tile number `tile`. Each part has a range of tiles. The
+  /// table lists the first tile of each part in ascending order. The result is
+  /// the last part whose first tile is not larger than `tile`.
   Value findPart(Value tile) {
     ScalarBuilder s = w.scalar();
     Type i64 = tile.getType();
@@ -192,16 +197,18 @@ struct TableReader {
     return part;
   }
 
-  /// Emits the load of the number of elements of each tensor of `part`. All
-  /// tensors of a part have the same number.
+  /// Emits the load of the number of elements of each tensor of `part`, a group
+  /// of tensors computed together. All tensors of a part have equally many
+  /// elements.
   Value elements(Value part) {
     ScalarBuilder s = w.scalar();
     return at(s.add(part, s.integer(part.getType(), table.elementsAt(0))));
   }
 
   /// Emits the address of element number `element` of tensor number `tensor` of
-  /// `part`. Marks, as information for LLVM, that the tensor is in global
-  /// memory and that its start is aligned to the widest load.
+  /// `part`, a group of tensors computed together. Annotates two facts for
+  /// LLVM's optimizer: the tensor is in global memory, and its start is aligned
+  /// to the widest load.
   Value address(Value part, int64_t tensor, Type storage, Value element) {
     ScalarBuilder s = w.scalar();
     Type i64 = part.getType();
@@ -219,9 +226,9 @@ struct TableReader {
 };
 } // namespace
 
-/// Creates the function `name` of a multi-tensor kernel (`in_parts`), still
-/// without a body. It takes the tensor table by value, then a pointer per
-/// operand that all tensors share.
+/// Creates the function `name` of a multi-tensor kernel (`in_parts`), without a
+/// body. The first parameter is the tensor table, passed by value. A pointer
+/// follows for each operand that all tiles share, such as a learning rate.
 static LLVM::LLVMFuncOp
 makePartsEntry(OpBuilder &builder, rank::KernelOp kernel, const GpuPlan &plan,
                const runtime::TensorTable &table, const Twine &name) {
@@ -243,8 +250,8 @@ makePartsEntry(OpBuilder &builder, rank::KernelOp kernel, const GpuPlan &plan,
 
 /// Emits the computation of this thread's elements of a tile of a multi-tensor
 /// kernel. `left` is the number of elements from the start of the tile to the
-/// end of the tensor. A thread whose elements go beyond that end computes only
-/// those before it, one by one.
+/// end of the tensor. If some of the thread's elements are beyond the tensor's
+/// end, the thread computes only its other elements, one by one.
 static void writeTile(KernelWriter &w, rank::KernelOp kernel,
                       const GpuPlan &plan, ArrayRef<Value> outputs,
                       const Index &thread, Value left) {
@@ -277,8 +284,8 @@ static OpBuilder startOf(LLVM::LLVMFuncOp function) {
 }
 
 /// Emits the function `name` of a multi-tensor kernel (`in_parts`). Each block
-/// computes one tile, which it finds in the tensor table by the index of the
-/// block.
+/// computes one tile. It finds the tensors and the position of its tile in the
+/// tensor table, by the index of the block.
 static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
                              const Twine &name) {
   const GpuPlan plan = gpuPlanOf(kernel);
@@ -314,8 +321,8 @@ static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
   LLVM::ReturnOp::create(inside, loc, ValueRange());
 }
 
-/// Emits the function `name` of `kernel`, in the form that suits its plan:
-/// fused attention, rows, transposed tiles or element-wise.
+/// Emits the function `name` of `kernel` in the form that its plan requires:
+/// fused attention, reductions of rows, transposed tiles, or element-wise.
 static void writeKernel(OpBuilder &builder, rank::KernelOp kernel,
                         const Twine &name) {
   if (kernel.getInParts())
@@ -324,8 +331,8 @@ static void writeKernel(OpBuilder &builder, rank::KernelOp kernel,
   LLVM::LLVMFuncOp function = makeEntry(builder, kernel, plan, name);
   Location loc = function.getLoc();
   OpBuilder inside = startOf(function);
-  // A kernel with 0 blocks is never launched, since its results have no
-  // elements. Its function stays empty.
+  // The results of a kernel with 0 blocks have no elements. The kernel is never
+  // launched, so its function stays empty.
   if (plan.blocks > 0) {
     const ThreadNumbers at{
         readNumber<NVVM::ThreadIdXOp>(inside, loc, plan.threads),

@@ -11,9 +11,10 @@ namespace pcc::emit {
 /// Lowers the kernels of `module` for GPUs. Returns a new module in the LLVM
 /// and NVVM dialects, or null on failure.
 ///
-/// The function of kernel number n is called `pcc_k_<n>`. The rank.kernel ops
-/// of `module` come first in the numbering, then the kernels of
-/// randomKernelsOf(). The parameters of a function are
+/// The function of kernel number n is called `pcc_k_<n>`. The numbers start
+/// with the rank.kernel ops of `module`, followed by the kernels of
+/// randomKernelsOf(), which fill random weights. The parameters of a function
+/// are
 ///
 ///   rank.kernel              those of signatureOf()
 ///   rank.kernel, in_parts    a runtime::TensorTable by value, then a pointer

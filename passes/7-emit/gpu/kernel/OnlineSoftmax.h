@@ -10,7 +10,8 @@ namespace pcc::emit {
 
 /// State of an online softmax (Milakov and Gimelshein 2018, arXiv 1805.02867):
 /// a softmax in one pass over scores that arrive in tiles. Each thread holds
-/// the state of two rows of scores (WarpProduct.h). Four threads share a row.
+/// the state of two rows of scores (WarpProduct.h). Four threads of a warp
+/// share a row: each of them holds a quarter of the row's scores.
 ///
 /// Invariant: `top` is the largest score of the row so far, and `total` is the
 /// sum of exp(score − top) over those scores that this thread holds. All four
@@ -18,7 +19,8 @@ namespace pcc::emit {
 struct OnlineSoftmax {
   /// Two values of type f32, one for each of the thread's two rows.
   using Halves = std::array<mlir::Value, 2>;
-  /// Number of SSA values that make up a state.
+  /// Number of SSA values that make up a state: two of `top` and two of
+  /// `total`.
   static constexpr unsigned size = 4;
 
   Halves top, total;
@@ -35,8 +37,8 @@ struct OnlineSoftmax {
 
   /// Emits the update of the state by `scores`, the scores of a tile: sets
   /// `top` to the new largest score, and multiplies `total` by exp(old top −
-  /// new top). Returns these factors, by which the caller must multiply its own
-  /// sums as well. The caller must also add the weights exp(score − top) of the
+  /// new top). Returns these factors. The caller must multiply its sums of
+  /// weighted values by them, and must add the weights exp(score − top) of the
   /// tile to `total`.
   Halves update(KernelWriter &w, llvm::ArrayRef<WarpProduct::Sums> scores);
 };

@@ -25,10 +25,10 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns the LLVM feature that selects the PTX version. Up to sm_90 it is
-/// 8.1, the first version that allows kernel parameters of more than 4352 bytes
-/// (TensorTable.h). For sm_100 and later it is empty, since LLVM's default is a
-/// later version.
+/// Returns the LLVM feature that selects the PTX version. For architectures up
+/// to sm_90 this is version 8.1, the first one that allows kernel parameters of
+/// more than 4352 bytes (TensorTable.h). Returns an empty string for sm_100 and
+/// later, since LLVM's default version is later than 8.1.
 static StringRef featuresOf(StringRef arch) {
   int number = 0;
   arch.ltrim("sm_").rtrim("af").getAsInteger(10, number);
@@ -63,8 +63,9 @@ bool pcc::emit::isGpuArch(StringRef arch) {
          (*machine)->getMCSubtargetInfo()->isCPUStringValid("sm_" + arch.str());
 }
 
-/// Adds to `module` those functions of libdevice, the bitcode library at
-/// `path`, that it calls, and makes them internal to the module.
+/// Adds functions of libdevice, NVIDIA's math library, to `module`, and makes
+/// them internal to it. Adds only functions that `module` calls. `path` is the
+/// path of libdevice's LLVM bitcode.
 static Status linkLibdevice(llvm::Module &module, StringRef path) {
   llvm::SMDiagnostic diagnostic;
   std::unique_ptr<llvm::Module> library =

@@ -14,12 +14,12 @@ namespace pcc::emit {
 bool isGpuArch(llvm::StringRef arch);
 
 /// Returns the PTX of all kernels of `module`. LowerGpuKernels.h describes the
-/// names and parameters of its functions. On failure emits an error.
+/// names and parameters of the functions of the PTX. On failure emits an error.
 ///
-/// `arch` must satisfy isGpuArch(). `libdevice` is the path of NVIDIA's bitcode
-/// library libdevice, of which the PTX contains the functions that kernels
-/// call. Equal modules give equal text. Loads dialects, so it must not run
-/// within a pass.
+/// `arch` must satisfy isGpuArch(). `libdevice` is the path of libdevice,
+/// NVIDIA's math library in LLVM bitcode. The PTX contains the functions of
+/// libdevice that kernels call. Equal modules give equal text. Loads dialects,
+/// so it must not run within a pass.
 mlir::FailureOr<std::string>
 makePtx(mlir::ModuleOp module, llvm::StringRef arch, llvm::StringRef libdevice);
 

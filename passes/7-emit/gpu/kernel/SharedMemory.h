@@ -12,9 +12,10 @@ namespace pcc::emit {
 /// memory.
 mlir::Value allocateShared(KernelWriter &w, mlir::Type element, int64_t count);
 
-/// Emits a barrier of all threads of the block: each thread waits until all
-/// have reached it. After the barrier each thread sees what the others stored
-/// before it. Every thread of the block must reach the barrier.
+/// Emits a barrier: each thread of the block waits until all threads of the
+/// block have reached it. Afterwards each thread sees all values that other
+/// threads stored before the barrier. Every thread of the block must reach the
+/// barrier.
 void syncThreads(KernelWriter &w);
 
 } // namespace pcc::emit

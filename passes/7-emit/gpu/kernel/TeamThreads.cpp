@@ -10,9 +10,10 @@ using namespace pcc::emit;
 using Values = SmallVector<Value>;
 
 static constexpr int64_t warp = lanesOfWarp;
-/// Largest number of elements of a row for which a thread keeps all its
-/// elements in registers. If it does, the loop over the rounds is unrolled, so
-/// that each element has a register of its own.
+/// Largest number of elements of one row that a thread keeps in registers. With
+/// at most this many, the loop over the row's elements is unrolled, so that
+/// each element has its own register. A thread with more elements keeps none of
+/// them.
 static constexpr int64_t mostInRegisters = 32;
 
 TeamThreads::TeamThreads(IndexSpace &indices, const GpuPlan &plan,
@@ -125,23 +126,23 @@ std::optional<Index> TeamThreads::slotOf(KernelWriter &,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Buffer in shared memory through which the members of a team exchange values.
-/// A member is a thread, or a warp whose threads have combined their values
-/// already. A block has `stride` teams of `count` members each. The buffer has
-/// one place for each member of each team.
+/// Buffer in shared memory through which the members of a team (the threads
+/// that share a row) exchange values. A member is a thread, or a warp whose
+/// threads have already combined their values. A block has `stride` teams of
+/// `count` members each. The buffer has one slot for each member of each team.
 struct ExchangeBuffer {
   int64_t count, stride;
-  /// `member` is the index, in its team, of this thread or of the warp that it
-  /// belongs to. `team` is the index of the team.
+  /// `member` is the index, within its team, of this thread or of this thread's
+  /// warp. `team` is the index of the team in the block.
   Index member, team;
 };
 } // namespace
 
 /// Emits the combination of the values of all members of this thread's team, in
-/// the order of the members, and returns the result. `own` are the values of
-/// this thread's member. If a member is a warp, `mayStore` (an i1) is true for
-/// the one thread that stores its values. `mayStore` is null if each member is
-/// a thread.
+/// the order of the members. Returns the combined values. `own` are the values
+/// of this thread's member (the thread or its warp). If a member is a warp,
+/// `mayStore` (an i1) is true for the one thread that stores the warp's values.
+/// If each member is a thread, `mayStore` is null.
 static Values joinShared(KernelWriter &w, ValueRange own,
                          const ExchangeBuffer &exchange, Value mayStore,
                          MergeBody merge) {

@@ -8,8 +8,9 @@
 
 namespace pcc::emit {
 
-/// Team of GPU threads that share a row (GpuPlan.h). In each round, every
-/// thread computes `vector` neighbouring elements, in the order of the threads:
+/// Team of GPU threads that share a row (GpuPlan.h). The row is processed in
+/// rounds (loop iterations). In each round, every thread computes `vector`
+/// neighboring elements, in the order of the threads:
 ///
 ///   team of 2, vector 2:   t0 t0 t1 t1 | t0 t0 t1 t1 | ...
 ///
@@ -22,12 +23,11 @@ public:
   /// outlive this object.
   TeamThreads(IndexSpace &indices, const GpuPlan &plan, const Index &thread);
 
-  /// Returns the index, within the block, of the team that this thread is part
-  /// of.
+  /// Returns the index, within the block, of this thread's team.
   const Index &teamNumber() const { return number; }
 
-  /// Restricts store(): the code that it emits is executed only by threads for
-  /// which `condition`, an i1, is true.
+  /// Restricts the code that store() emits: only threads for which `condition`,
+  /// an i1, is true execute it.
   void setIsWanted(mlir::Value condition) { isWanted = condition; }
 
   llvm::SmallVector<mlir::Value>
@@ -41,27 +41,28 @@ public:
                               llvm::ArrayRef<Index> inner) const override;
 
 private:
-  /// Emits round `number` of forEach(). In a round, each thread of the team
-  /// takes `vector` neighbouring elements of the row. Threads without elements
-  /// in this round skip `body`.
+  /// Emits round `number` (a loop iteration) of forEach(). In a round, each
+  /// thread of the team computes `vector` neighboring elements of the row.
+  /// Threads that have no elements in this round skip `body`.
   llvm::SmallVector<mlir::Value> round(KernelWriter &w, const Index &number,
                                        mlir::ValueRange carried, NestBody body);
-  /// Emits `body` for each of this thread's elements in round `number`. These
-  /// are the `vector` neighbouring elements of the row that begin at element
-  /// `chunk` · `vector`.
+  /// Emits `body` for each of this thread's elements in loop iteration (round)
+  /// `number`: the `vector` neighboring elements of the row that begin at
+  /// element `chunk` · `vector`. `carried` are the values that the loop
+  /// carries.
   llvm::SmallVector<mlir::Value> turn(KernelWriter &w, const Index &number,
                                       const Index &chunk,
                                       mlir::ValueRange carried, NestBody body);
 
   const GpuPlan &plan;
-  /// `member` is the index of this thread in its team, `number` the index of
+  /// `member` is the index of this thread in its team. `number` is the index of
   /// the team in the block.
   Index member, number;
-  /// Whether this thread stores results, an i1. Null if all threads do.
+  /// Whether this thread stores results, an i1. Null if all threads store them.
   mlir::Value isWanted;
-  /// `current` is the index, within the row, of the element that turn() is
-  /// emitting; empty outside of turn(). `currentSlot` is the index at which
-  /// this thread's buffer can keep that element.
+  /// `current` is the index, within the row, of the element whose code turn()
+  /// is emitting. Empty outside of turn(). `currentSlot` is the index of this
+  /// element in the buffer where the thread keeps its elements of the row.
   MultiIndex current;
   Index currentSlot;
 };

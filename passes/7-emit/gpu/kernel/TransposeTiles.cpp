@@ -9,14 +9,15 @@ using namespace pcc;
 using namespace pcc::emit;
 
 namespace {
-/// Operand of a transpose in the kernel, whose tile goes through shared memory.
+/// Operand of a transpose in the kernel. Each block reads a tile of the operand
+/// through shared memory.
 struct TransposedOperand {
   Value operand;
   /// Permutation of the transpose: dim i of the result is dim perm[i] of the
   /// operand.
   ArrayRef<int64_t> perm;
   Type element;
-  /// Pointer to the tile in shared memory.
+  /// Pointer to the operand's tile in shared memory.
   Value memory;
 
   /// Returns the multi-index, in the operand, of the element that the transpose
@@ -30,7 +31,8 @@ struct TransposedOperand {
 };
 
 /// Emits one kernel that transposes operands. A block computes one tile of 32 x
-/// 32 elements of the results; each 32 of its threads form a row of threads.
+/// 32 elements of the results. The threads of the block form rows of 32
+/// threads.
 class TileWriter {
 public:
   /// Allocates a tile in shared memory for each transposed operand of `kernel`.
@@ -50,7 +52,7 @@ public:
   }
 
   /// Emits the loads of one tile of each transposed operand into shared memory.
-  /// Neighbouring threads read elements that are neighbours along the
+  /// Neighboring threads read elements that are neighbors along the
   /// transposed dim, in which the operands are contiguous.
   void read() {
     overTile([&](const Index &row) { return elementAt(x, row); },
@@ -62,7 +64,7 @@ public:
   }
 
   /// Emits the computation and the stores of one tile of the results.
-  /// Neighbouring threads store elements that are neighbours along the last
+  /// Neighboring threads store elements that are neighbors along the last
   /// dim, in which the results are contiguous.
   void write(rank::KernelOp kernel, ArrayRef<Value> outputs) {
     overTile([&](const Index &row) { return elementAt(row, x); },
@@ -91,9 +93,10 @@ private:
   /// Returns the index of the last dim of the results.
   int64_t last() const { return int64_t(shape.size()) - 1; }
 
-  /// Returns the multi-index of an element of the tile. The offsets count from
-  /// the first element of the tile, along the transposed dim and along the last
-  /// dim.
+  /// Returns the multi-index of an element of the block's tile in the results.
+  /// The element is `transposedOffset` elements along the transposed dim, and
+  /// `lastOffset` elements along the last dim, from the first element of the
+  /// tile.
   MultiIndex elementAt(const Index &transposedOffset, const Index &lastOffset) {
     MultiIndex at = start;
     at[plan.transposedDim] =
@@ -102,15 +105,15 @@ private:
     return at;
   }
 
-  /// Returns where shared memory holds an element of a tile, in elements from
-  /// the start of the tile.
+  /// Returns the offset of an element of a tile in shared memory, in elements
+  /// from the start of the tile.
   Index cell(const Index &row, const Index &column) {
     return w.indices.add(w.indices.scale(row, tilePitch), column);
   }
 
   /// Emits `body` for each element of the tile that this thread computes: one
-  /// element in each of several rows of the tile. `placeOf` takes the index of
-  /// a row and returns the multi-index of this thread's element in it. Skips
+  /// element in each of several rows of the tile. `placeOf` maps the index of a
+  /// row to the multi-index of this thread's element in that row. Skips
   /// elements that lie outside of the results.
   void overTile(llvm::function_ref<MultiIndex(const Index &)> placeOf,
                 llvm::function_ref<void(ArrayRef<Index>, const Index &)> body) {
@@ -130,9 +133,9 @@ private:
     }
   }
 
-  /// Emits whether the multi-index `at` lies within the results, as an i1.
-  /// Returns null if it always does. Changes the indices of `at` to equal ones
-  /// whose known bounds lie within the results.
+  /// Emits an i1: whether the multi-index `at` lies within the results. Returns
+  /// null if `at` always does. Replaces the indices of `at` by equal ones whose
+  /// statically known bounds lie within the results.
   Value boundsOf(MultiIndex &at) {
     Value all;
     for (int64_t dim : {plan.transposedDim, last()}) {
@@ -152,10 +155,10 @@ private:
   const GpuPlan &plan;
   ArrayRef<int64_t> shape;
   SmallVector<TransposedOperand> transposed;
-  /// `x` is the index of this thread in its row of 32 threads, and `y` the
-  /// index of that row in the block.
+  /// The threads of a block form rows of 32 threads. `x` is the index of this
+  /// thread in its row of threads, and `y` the index of that row in the block.
   Index x, y;
-  /// Multi-index, in the results, of the first element of the tile.
+  /// Multi-index, in the results, of the first element of the block's tile.
   MultiIndex start;
 };
 } // namespace

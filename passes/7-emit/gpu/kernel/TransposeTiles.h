@@ -1,7 +1,7 @@
 //===- TransposeTiles.h - transposes by tiles in shared memory ------------===//
 //
-// If a kernel transposes an operand, neighbouring threads cannot both read
-// neighbouring elements of the operand and write neighbouring elements of the
+// If a kernel transposes an operand, neighboring threads cannot both read
+// neighboring elements of the operand and write neighboring elements of the
 // result. Therefore each block computes a square tile. The block reads the tile
 // along the rows of the operand into shared memory, waits at a barrier, and
 // writes the tile along the rows of the result. Both accesses are coalesced.
@@ -16,10 +16,10 @@
 
 namespace pcc::emit {
 
-/// Emits the body of a kernel that transposes operands (its plan has a
-/// transposed dim). `outputs` are the pointers to the results. `block` is the
-/// index of the current block, and `thread` that of the current thread in its
-/// block.
+/// Emits the body of a kernel that transposes operands through shared memory:
+/// `plan.transposedDim` must not be -1. `outputs` are the pointers to the
+/// results. `block` is the index of the current block, and `thread` that of the
+/// current thread in its block.
 void writeTransposeTiles(KernelWriter &w, rank::KernelOp kernel,
                          const GpuPlan &plan,
                          llvm::ArrayRef<mlir::Value> outputs,

@@ -57,7 +57,8 @@ WarpProduct::Left WarpProduct::leftOf(ArrayRef<Value> sums) const {
 //===----------------------------------------------------------------------===//
 
 /// In an ldmatrix instruction, thread i of the warp supplies the address of row
-/// i % 8 of square number i / 8. Each thread gets two elements of every square.
+/// i % 8 of the 8 x 8 square number i / 8. Each thread receives two elements of
+/// every square.
 std::vector<WarpProduct::Pair>
 WarpProduct::loadSquares(const SharedMatrix &matrix, int64_t start,
                          int64_t step, int64_t count, bool isTransposed) const {
@@ -147,8 +148,8 @@ WarpProduct::Sums WarpProduct::multiply(ArrayRef<Value> sums,
   Type f32 = w.builder.getF32Type();
   auto all = LLVM::LLVMStructType::getLiteral(w.builder.getContext(),
                                               SmallVector<Type>(4, f32));
-  // Here an i32 holds two bf16 or two f16. The NVVM op takes two bf16 in an
-  // i32, too, but two f16 in a vector.
+  // This class packs two bf16 or two f16 into an i32. The NVVM op expects two
+  // bf16 in an i32, but two f16 in a vector.
   auto registers = [&](ArrayRef<Value> words) {
     Values given(words);
     if (element.isF16())
@@ -169,16 +170,17 @@ WarpProduct::Sums WarpProduct::multiply(ArrayRef<Value> sums,
   return results;
 }
 
-/// Emits the upper part of an f32: its sign, its exponent and the upper 11 bits
-/// of its significand. Returns them as the bits of a tf32.
+/// Emits the upper part of `value`, an f32: its sign, its exponent and the
+/// upper 11 bits of its significand. Returns the upper part as the bits of a
+/// tf32.
 static Value upperPart(KernelWriter &w, Value value) {
   ScalarBuilder s = w.scalar();
   Type i32 = w.builder.getI32Type();
   Value bits = arith::BitcastOp::create(w.builder, w.loc, i32, value);
   return s.both(bits, s.integer(i32, ~int64_t(0x1fff)));
 }
-/// Emits the difference of an f32 and its upper part. Returns it as the bits of
-/// a tf32.
+/// Emits `value`, an f32, minus `upper`, its upper 11 significant bits. Returns
+/// the difference as the bits of a tf32.
 static Value lowerPart(KernelWriter &w, Value value, Value upper) {
   Type f32 = w.builder.getF32Type();
   Value number = arith::BitcastOp::create(w.builder, w.loc, f32, upper);
@@ -186,20 +188,22 @@ static Value lowerPart(KernelWriter &w, Value value, Value upper) {
 }
 
 /// Splits each f32 into the sum of an upper and a lower tf32. Then a product of
-/// two f32 is a sum of four products. Adds three of them, the smallest first;
-/// leaves out the product of the two lower parts, which is too small to matter.
+/// two f32 is a sum of four products. Adds three of the four, the smallest
+/// first. Leaves out the product of the two lower parts, which is too small to
+/// matter.
 ///
 /// A tensor core truncates the terms that it adds to a sum (Ootomo and Yokota
 /// 2022, arXiv:2203.03341), and over many terms these errors would accumulate.
-/// So the tensor core starts from 0 for each group of 8 elements. Its result is
-/// added to `sums` by an ordinary addition, which rounds correctly.
+/// Therefore the tensor core starts from 0 for each group of 8 contracted
+/// elements. An ordinary addition, which rounds correctly, adds the result to
+/// `sums`.
 WarpProduct::Sums WarpProduct::addWide(ArrayRef<Value> sums, const Left &left,
                                        const Pair &right) const {
-  // In each group of 8 elements, the instruction expects elements quad and quad
-  // + 4 from a thread, where quad is the number of the thread modulo 4. The
-  // thread holds elements 2 · quad and 2 · quad + 1 and passes these. The sum
-  // is the same, since the elements of both operands are permuted in the same
-  // way.
+  // In each group of 8 elements, the instruction expects two elements from a
+  // thread: elements quad and quad + 4. Here quad is the number of the thread
+  // modulo 4. The thread holds elements 2 · quad and 2 · quad + 1 and passes
+  // these instead. The sum does not change, because the elements of both
+  // operands are permuted equally.
   const Values a{left.top[0], left.bottom[0], left.top[1], left.bottom[1]},
       b(right.begin(), right.end());
   Values aUpper, aLower, bUpper, bLower;
@@ -230,8 +234,8 @@ WarpProduct::Sums WarpProduct::add(ArrayRef<Value> sums, ArrayRef<Left> left,
       so = addWide(so, a, b);
     return so;
   }
-  // One instruction contracts two groups of eight elements. If the number of
-  // groups is odd, the last instruction contracts a single group.
+  // One tensor core instruction contracts two groups of 8 elements. If the
+  // number of groups is odd, the last instruction contracts only one group.
   for (; !left.empty();) {
     const size_t count = std::min<size_t>(2, left.size());
     Values a, b;

@@ -26,36 +26,38 @@ namespace pcc::emit {
 mlir::Value around(LoweringBuilder &b, mlir::Value value, int64_t dim);
 
 /// Builds tensors with one element for each pair (each, other) of indices along
-/// one dim. The two indices may belong to different tensors, such as the rows
-/// and the updates of a scatter.
+/// one dim. The two indices may belong to different tensors, e.g. `each` to the
+/// rows and `other` to the updates of a scatter.
 class AllPairs {
 public:
-  /// `inner` is the product of the dims that follow the dim of the indices.
+  /// Creates new ops with `b`. `inner` is the product of the sizes of the dims
+  /// that follow the dim of which pairs of indices are formed.
   AllPairs(LoweringBuilder &b, int64_t inner) : b(b), isFlat(inner == 1) {}
 
-  /// Reshapes `value`, [outer, size, inner], so that broadcasting gives every
-  /// pair (each, other) the element at index `each`. Dims of size 1 stay
-  /// broadcastable.
+  /// Returns `value`, [outer, size, inner], reshaped so that it broadcasts to
+  /// all pairs (each, other): every pair gets the element at index `each`. Dims
+  /// of size 1 stay broadcastable.
   mlir::Value each(mlir::Value value);
-  /// Reshapes `value`, [outer, size, inner], so that broadcasting gives every
-  /// pair (each, other) the element at index `other`. Dims of size 1 stay
-  /// broadcastable.
+  /// Returns `value`, [outer, size, inner], reshaped so that it broadcasts to
+  /// all pairs (each, other): every pair gets the element at index `other`.
+  /// Dims of size 1 stay broadcastable.
   mlir::Value other(mlir::Value value);
-  /// Returns a tensor that holds, for every pair (each, other), the index
-  /// `each` as an i64 in [0, size).
+  /// Returns an i64 tensor that broadcasts to all pairs (each, other): every
+  /// pair gets its index `each`, in [0, size).
   mlir::Value eachPosition(int64_t size);
-  /// Returns a tensor that holds, for every pair (each, other), the index
-  /// `other` as an i64 in [0, size).
+  /// Returns an i64 tensor that broadcasts to all pairs (each, other): every
+  /// pair gets its index `other`, in [0, size).
   mlir::Value otherPosition(int64_t size);
 
   /// Reduces `pairs`, a tensor with one element per pair (each, other), over
-  /// all indices `other`. The result has the shape [outer, each, inner].
+  /// all indices `other`. The result has the shape [outer, each, inner], where
+  /// `each` is the number of indices `each`.
   mlir::Value reduce(graph::ReduceKind kind, mlir::Value pairs);
 
 private:
   LoweringBuilder &b;
-  /// Whether `inner` is 1. If so, the dim `other` comes after the dim `each`,
-  /// otherwise before it.
+  /// Whether `inner`, the number of elements per index, is 1. If so, tensors of
+  /// pairs have the dim `other` after the dim `each`, otherwise before it.
   bool isFlat;
 };
 

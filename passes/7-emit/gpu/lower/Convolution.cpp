@@ -8,10 +8,13 @@ using namespace pcc::emit;
 using namespace pcc::graph;
 
 namespace {
-/// Builds the ops of one convolution. convolve() describes the shapes.
+/// Builds the ops of one convolution. The comment of convolve() describes the
+/// shapes of `input` and `filters`.
 class Convolution {
 public:
-  /// If an image has fewer outputs than this, all images share one matmul.
+  /// Limit for the number of outputs of one image (the product of the spatial
+  /// dims of the result). With fewer outputs, one matmul computes all images;
+  /// otherwise one matrix product per image does.
   static constexpr int64_t fewOutputs = 128;
 
   Convolution(LoweringBuilder &b, Value input, Value filters,
@@ -35,8 +38,8 @@ public:
 private:
   using Dims = SmallVector<int64_t>;
 
-  /// Returns the windows of the input as columns (im2col). Returns the input
-  /// itself if im2col would only copy it, as for a 1 x 1 convolution.
+  /// Returns the windows of the input as columns (im2col). If im2col would only
+  /// copy the input, as for a 1 x 1 convolution, returns the input itself.
   Value columns() {
     bool isPlain = true;
     for (auto [dim, size] : llvm::zip_equal(dims, shapeOf(input).drop_front(2)))
@@ -44,9 +47,9 @@ private:
     return isPlain ? input : im2col(b, input, dims, 0);
   }
 
-  /// Returns the product of the filters and the columns, as a matmul that is
-  /// batched over images and groups: [G, O, C · taps] times [N, G, C · taps,
-  /// outputs].
+  /// Returns the product of the filters and the columns (windows of the input),
+  /// as a matmul that is batched over images and groups: [G, O, C · taps] times
+  /// [N, G, C · taps, outputs].
   Value productOfEach() {
     const int64_t depth = channels * taps;
     SmallVector<int64_t> rows{groups, numFilters, depth},
@@ -59,11 +62,11 @@ private:
                             b.reshape(columns(), right), false, false);
   }
 
-  /// Returns the product of the filters and the columns of all images, as one
-  /// matmul: [O, C · taps] times [C · taps, N · outputs]. If windows are larger
-  /// than the result, as for the gradient of filters, the right operand is
-  /// stored transposed: then neighbours in its rows are neighbours in the
-  /// input, so that reads are contiguous.
+  /// Returns the product of the filters and the columns (windows) of all
+  /// images, as one matmul: [O, C · taps] times [C · taps, N · outputs]. If
+  /// windows are larger than the result, as for the gradient of filters, stores
+  /// the right operand transposed. Neighbors in its rows are then neighbors
+  /// in the input, so that reads are contiguous.
   Value productOfAll() {
     const int64_t depth = channels * taps;
     Value seen = b.reshape(columns(), {batch, depth, outputs});
@@ -81,9 +84,9 @@ private:
   bool isTall() const { return dims.back().window > dims.back().output; }
 
   /// Returns the convolution for one channel and one filter per group
-  /// (depthwise): the sum of element-wise products, which becomes a kernel. In
-  /// a matmul each filter would be a matrix of one row, which a library
-  /// multiplies slowly.
+  /// (depthwise): the sum of element-wise products, which becomes one fused
+  /// kernel. In a matmul each filter would be a matrix with one row, which a
+  /// library multiplies slowly.
   Value multiplied() {
     Type element = tensorType(input).getElementType();
     Value seen = b.reshape(columns(), {batch, groups, taps, outputs});

@@ -16,8 +16,9 @@ namespace pcc::emit {
 ///   result    [N, G · O, outputs…]
 ///
 /// The returned value has the elements of the result in row-major order, but
-/// may have other dims. In general, the filters are the left operand of a
-/// matmul that is batched over images and groups. Two cases differ:
+/// may have another shape, with an equal number of elements. In general, the
+/// filters are the left operand of a matmul that is batched over images and
+/// groups. Two cases differ:
 ///
 ///   C = O = 1 (depthwise)            a kernel multiplies and sums, no matmul
 ///   G = 1, few outputs, N > 1        one matmul over the outputs of all images

@@ -7,8 +7,8 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::graph;
 
-/// Returns `input`, padded with the value `padding`, or cropped, along each
-/// spatial dim to just the elements that the windows read.
+/// Returns `input` with exactly the elements along each spatial dim that the
+/// windows read. Pads it with the value `padding`, or crops it.
 static Value padded(LoweringBuilder &b, Value input, ArrayRef<SlidingDim> dims,
                     double padding) {
   SmallVector<int64_t> low(2, 0), high(2, 0);
@@ -19,8 +19,9 @@ static Value padded(LoweringBuilder &b, Value input, ArrayRef<SlidingDim> dims,
   return b.pad(input, low, high, padding);
 }
 
-/// Returns, for each tap of the window of each output along one dim, the index
-/// of the element of the padded input that it reads: [window, output].
+/// Returns a table of indices into the padded input along one dim: [window,
+/// output]. The entry of tap k and output o is the index that tap k (element k
+/// of the window) reads for output o.
 static Value placesOf(LoweringBuilder &b, const SlidingDim &dim) {
   Value tap = b.positions(dim.window, 0, 2);
   if (dim.reversed)
@@ -47,8 +48,8 @@ static Value tapsFirst(LoweringBuilder &b, Value columns, int64_t numDims) {
 Value pcc::emit::im2col(LoweringBuilder &b, Value input,
                         ArrayRef<SlidingDim> dims, double padding) {
   Value columns = padded(b, input, dims, padding);
-  // Each gather replaces one dim by two. Start with the last dim, so that the
-  // numbers of the dims that are still to be replaced do not change.
+  // Each gather replaces one dim of `columns` by two dims. Start with the last
+  // dim, so that the indices of the remaining dims do not change.
   for (int64_t i = dims.size(); i-- > 0;)
     columns = b.make<GatherOp>(columns, placesOf(b, dims[i]),
                                static_cast<uint64_t>(i + 2));

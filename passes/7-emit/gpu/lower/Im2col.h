@@ -8,17 +8,18 @@
 namespace pcc::emit {
 
 /// Sliding windows along one spatial dim of a convolution or pool. Each output
-/// has one window; each element of a window is a tap. Tap k of the window of
-/// output o reads the input at index
+/// element along this dim has one window of the input. A tap is one element of
+/// a window. Tap k of the window of output o reads the input at index
 ///
 ///   o · stride + k · dilation − low                   if not reversed
 ///   o · stride + (window − 1 − k) · dilation − low    if reversed
 ///
 /// Indices outside of the input read padding.
 struct SlidingDim {
-  /// `output` is the number of windows, `window` the number of taps of a
-  /// window, `stride` the distance between windows, `low` the number of padding
-  /// elements before the input, and `dilation` the distance between taps.
+  /// `output` is the number of windows, and `window` the number of taps
+  /// (elements) of a window. `stride` is the distance between neighboring
+  /// windows, and `dilation` that between neighboring taps. `low` is the
+  /// number of padding elements before the input.
   int64_t output, window, stride, low, dilation;
   /// Whether the taps of a window read the input in reverse order.
   bool reversed = false;
@@ -28,15 +29,17 @@ struct SlidingDim {
   int64_t reach() const {
     return (output - 1) * stride + (window - 1) * dilation + 1;
   }
-  /// Returns whether window i is just element i of the input, which has `input`
-  /// elements along this dim. In that case im2col() would only copy the input.
+  /// Returns whether each window i is the single element i of the input, which
+  /// has `input` elements along this dim. If so, im2col() would only copy the
+  /// input.
   bool isPlain(int64_t input) const {
     return window == 1 && stride == 1 && low == 0 && output == input;
   }
 };
 
 /// Returns the windows of `input` as columns of a matrix (im2col, Chellapilla
-/// et al. 2006). Taps are the elements of a window, outputs its places:
+/// et al. 2006). The dims `taps` index the elements of a window, and the dims
+/// `outputs` the windows:
 ///
 ///   input    [N, C, spatial…]
 ///   result   [N, C, taps…, outputs…]

@@ -10,10 +10,10 @@ using namespace pcc::emit;
 using namespace pcc::graph;
 
 /// Returns, for each row r in [0, numRows), the index of the source that the
-/// row belongs to. Source i has some number of rows, and `counts`, [size],
-/// holds the inclusive prefix sums of these numbers. So the source of row r is
-/// the first index at which `counts` is larger than r. It is `size` for a row
-/// after the last source's rows.
+/// row belongs to. The rows of each source are contiguous. `counts`, [size],
+/// holds the inclusive prefix sums of the numbers of rows of the sources. The
+/// source of row r is therefore the first index at which `counts` is larger
+/// than r. For a row after the last source's rows, the result is `size`.
 ///
 ///   counts [2, 2, 5]  ->  rows 0 to 5 have the sources 0 0 2 2 2 3
 static Value sourceOfRows(LoweringBuilder &b, Value counts, int64_t numRows) {
@@ -34,8 +34,8 @@ static Value runningCount(LoweringBuilder &b, Value vector) {
 
 /// Returns, for each (token, expert) pair, 1 if the token is sent to the
 /// expert, else 0: [tokens, experts]. A token is sent to the experts whose gate
-/// (weight of the expert for the token) is not 0, but only to the first
-/// `chosen` of them in the order of experts.
+/// (weight of the expert for the token) is not 0. If there are more than
+/// `chosen` of them, the token is sent to the first `chosen` experts only.
 static Value takenOf(LoweringBuilder &b, Value gate, int64_t chosen) {
   Value isZero = b.compare(Predicate::Equal, gate,
                            b.scalar(tensorType(gate).getElementType(), 0));
@@ -49,9 +49,9 @@ static Value takenOf(LoweringBuilder &b, Value gate, int64_t chosen) {
 }
 
 /// Replaces one graph.group_rows, which lists the (token, expert) pairs sorted
-/// by expert. No sort is needed: the rows of the transposed matrix of pairs,
-/// [experts, tokens], are in that order already. The pair of expert e and token
-/// t has the number e · tokens + t.
+/// by expert. No sort is needed, because the elements of the transposed matrix
+/// of pairs, [experts, tokens], are already sorted by expert. The pair of
+/// expert e and token t has the number e · tokens + t.
 static void lowerGroupRows(GroupRowsOp op) {
   LoweringBuilder b(op);
   const int64_t tokens = shapeOf(op.getGate())[0],
@@ -103,12 +103,12 @@ private:
   /// Number of rows of a tile. All rows of a tile belong to one expert.
   static constexpr int64_t tile = 128;
 
-  /// Returns an upper bound of the number of tiles: those that rows fill
-  /// completely, and for each expert one tile that may be filled in part.
+  /// Returns an upper bound of the number of tiles. Counts the tiles that rows
+  /// fill completely, and one partly filled tile per expert.
   int64_t numTiles() const { return numRows / tile + numExperts; }
 
-  /// Returns the elements of `vector` at the indices `index` along its first
-  /// dim.
+  /// Gathers along the first dim of `vector`: returns its elements at the
+  /// indices `index`.
   Value at(Value vector, Value index) {
     return b.make<GatherOp>(vector, index, uint64_t(0));
   }
@@ -120,7 +120,7 @@ private:
 
   /// Returns the product of each row with the matrix of its expert, [rows, n].
   /// Multiplies all rows with the matrices of all experts, [experts, rows, n],
-  /// and selects from that.
+  /// and selects for each row the product with the matrix of its expert.
   Value productsOfAll() {
     Value rows =
         b.reshape(op.getRows(), {1, numRows, shapeOf(op.getRows())[1]});
@@ -132,10 +132,10 @@ private:
   }
 
   /// Returns the product of each row with the matrix of its expert, [rows, n].
-  /// Copies the rows into tiles such that no tile has rows of two experts,
-  /// multiplies each tile with the matrix of its expert, [tiles, tile, n], and
-  /// gathers the products of the rows. Unused elements of tiles hold copies of
-  /// some row; their products are not gathered.
+  /// Copies the rows into tiles such that no tile has rows of two experts.
+  /// Multiplies each tile with the matrix of its expert, [tiles, tile, n], and
+  /// gathers the products of the rows. Unused rows of a tile hold copies of
+  /// some row, whose products are not gathered.
   Value productsOfTiles() {
     Value size = b.integer(tile);
     Value tiles =
@@ -149,15 +149,15 @@ private:
     Value local = b.make<SubOp>(b.positions(numRows, 0, 1), at(starts, expert));
     Value place =
         b.make<AddOp>(b.make<MulOp>(at(tileStarts, expert), size), local);
-    // A padding row is in no tile. Read place 0 for it, which exists in any
-    // case.
+    // A padding row is in no tile. Let it read the product at index 0, which
+    // always exists; replace() sets its result to 0.
     place = b.selectOr(isRow, place, 0);
     return at(b.reshape(made, {numTiles() * tile, n}), place);
   }
 
-  /// Returns, for each place (row) in each tile, the index of the row to copy
-  /// there: [tiles, tile]. `owner` is the expert of each tile, and `tileStarts`
-  /// the index of the first tile of each expert.
+  /// Returns a table of row indices, [tiles, tile]: the input row to copy to
+  /// each row of each tile. `owner` is the expert of each tile, and
+  /// `tileStarts` the index of the first tile of each expert.
   Value rowsOfTiles(Value owner, Value tileStarts) {
     Value number =
         b.make<SubOp>(b.positions(numTiles(), 0, 1), at(tileStarts, owner));
@@ -165,7 +165,8 @@ private:
                                 b.make<MulOp>(number, b.integer(tile)));
     Value row = b.make<AddOp>(b.reshape(first, {numTiles(), 1}),
                               b.positions(tile, 1, 2));
-    // Places that no row fills have indices out of range, so clamp the indices.
+    // Unused rows of a tile may have indices out of range, so clamp the
+    // indices.
     return b.make<MaxOp>(b.make<MinOp>(row, b.integer(numRows - 1)),
                          b.integer(0));
   }
@@ -173,10 +174,10 @@ private:
   LoweringBuilder b;
   GroupedMatmulOp op;
   int64_t numExperts, numRows, n;
-  /// `counts`, `ends` and `starts` have one element per expert: its number of
-  /// rows, the index after its last row, and the index of its first row.
-  /// `isRow` and `expert` have one element per row: whether the row is no
-  /// padding, and the index of its expert (0 for padding).
+  /// `counts`, `ends` and `starts` have one element per expert: the number of
+  /// rows of the expert, the index after its last row, and the index of its
+  /// first row. `isRow` and `expert` have one element per row. `isRow` is false
+  /// for padding. `expert` is the index of the row's expert (0 for padding).
   Value counts, ends, starts, isRow, expert;
 };
 } // namespace

@@ -11,8 +11,8 @@ namespace pcc::emit {
 /// Gale et al. 2022) in `function`. Returns the number of replaced ops.
 ///
 /// graph.group_rows lists the (token, expert) pairs whose gate is not 0, sorted
-/// by expert. Prefix sums of the number of pairs give the place of each pair,
-/// so that no sort is needed.
+/// by expert. Prefix sums of the numbers of pairs give the index of each pair
+/// in the list, so that no sort is needed.
 ///
 /// graph.grouped_matmul multiplies each row with the matrix of the row's
 /// expert. It becomes one of two batched matmuls, whichever needs less memory:

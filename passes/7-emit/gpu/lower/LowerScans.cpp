@@ -10,12 +10,12 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::graph;
 
-/// Largest number of elements of a dim whose prefix sums are computed without
-/// blocks.
+/// Largest size of a dim whose prefix sums sumOfPairs() computes. Prefix sums
+/// of a larger dim are computed in blocks.
 static constexpr int64_t longest = 256;
 
 /// Returns the prefix sums along the middle dim of `value`. Computes each sum
-/// as a reduction over the elements that it includes.
+/// as one reduction over the elements that it includes.
 static Value sumOfPairs(LoweringBuilder &b, Value value, ScanForm form) {
   const int64_t size = shapeOf(value)[1];
   AllPairs pairs(b, shapeOf(value)[2]);
@@ -28,9 +28,9 @@ static Value sumOfPairs(LoweringBuilder &b, Value value, ScanForm form) {
                       b.selectOr(counts, pairs.other(value), 0));
 }
 
-/// Returns the prefix sums along the middle dim of `value`, which is cut into
-/// blocks of about √size elements, the last one padded with zeros. Each result
-/// is the sum of two prefix sums:
+/// Returns the prefix sums along the middle dim of `value`. Cuts the dim into
+/// blocks of about √size elements, and pads the last block with zeros. Each
+/// result is the sum of two terms:
 ///
 ///   [outer · blocks, block, inner]   prefix sums within each block
 ///   [outer, blocks, inner]           sums over all preceding blocks

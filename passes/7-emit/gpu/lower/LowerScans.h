@@ -7,9 +7,9 @@
 
 namespace pcc::emit {
 
-/// Form of a prefix sum. If `exclusive` is true, each sum leaves out its own
-/// element. If `reverse` is true, each sum starts at the last element of the
-/// dim rather than at the first.
+/// Options of a prefix sum. If `exclusive` is true, sum i leaves out element i.
+/// If `reverse` is true, each sum starts at the last element of the dim rather
+/// than at the first.
 struct ScanForm {
   bool exclusive = false, reverse = false;
 };
@@ -18,9 +18,9 @@ struct ScanForm {
 /// inner], in the same shape.
 ///
 /// A dim of n ≤ 256 elements takes n² additions: sum i is a reduction over all
-/// pairs (i, j) with j ≤ i. A larger dim is cut into about √n blocks. To the
-/// prefix sums within each block, the total of all preceding blocks is added.
-/// The dim then takes about n · √n additions.
+/// pairs (i, j) with j ≤ i. A larger dim is cut into about √n blocks. Each sum
+/// is then the prefix sum within its block, plus the total of all preceding
+/// blocks. The larger dim takes about n · √n additions.
 mlir::Value runningSum(LoweringBuilder &b, mlir::Value value, ScanForm form);
 
 /// Replaces each graph.cumsum of `function` by the ops of runningSum(). Sums of

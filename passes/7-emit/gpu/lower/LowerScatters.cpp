@@ -9,8 +9,8 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::graph;
 
-/// Returns `indices` as i64 without negative indices, which count from the end
-/// of the indexed dim: adds `size`, the size of that dim, to them.
+/// Returns `indices` as i64, with `size` added to negative indices, which count
+/// from the end of the indexed dim. `size` is the size of that dim.
 static Value fromFront(LoweringBuilder &b, Value indices, int64_t size) {
   Value index = b.cast(indices, b.getI64Type());
   Value isNegative = b.compare(Predicate::Less, index, b.integer(0));
@@ -20,7 +20,7 @@ static Value fromFront(LoweringBuilder &b, Value indices, int64_t size) {
 
 /// Replaces one graph.scatter_elements. Pads indices and updates to the sizes
 /// that the data has along all dims except `dim`. The padding of the indices is
-/// -1, which is no row of the data, so it updates nothing.
+/// -1, which is not a row of the data, so padded updates have no effect.
 static void lowerScatterElements(ScatterElementsOp op) {
   LoweringBuilder b(op);
   const int64_t dim = op.getDim();
@@ -36,9 +36,10 @@ static void lowerScatterElements(ScatterElementsOp op) {
 }
 
 /// Returns, for each index tuple of `indices`, the number of the row that it
-/// selects: [1, tuples, 1]. A tuple of k indices selects a row (slice) by the
-/// first k dims of the data; the rows are numbered in row-major order. `data`
-/// is the shape of the data. A tuple with an index out of range gets -1.
+/// selects: [1, tuples, 1]. A tuple of k indices selects a row: the slice of
+/// the data at these indices of its first k dims. Rows are numbered in
+/// row-major order. `data` is the shape of the data. A tuple with an index out
+/// of range gets -1.
 static Value rowsOf(LoweringBuilder &b, Value indices, ArrayRef<int64_t> data) {
   const int64_t depth = shapeOf(indices).back();
   const int64_t tuples =
@@ -62,8 +63,8 @@ static Value rowsOf(LoweringBuilder &b, Value indices, ArrayRef<int64_t> data) {
   return row;
 }
 
-/// Replaces one graph.scatter_nd. A row is a slice of the data that one index
-/// tuple selects.
+/// Replaces one graph.scatter_nd by a row-wise scatter. A row is a slice of the
+/// data that one index tuple selects.
 static void lowerScatterNd(ScatterNdOp op) {
   LoweringBuilder b(op);
   ArrayRef<int64_t> data = shapeOf(op.getData());

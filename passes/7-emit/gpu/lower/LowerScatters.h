@@ -8,8 +8,9 @@
 namespace pcc::emit {
 
 /// Replaces the graph.scatter_elements and graph.scatter_nd ops of `function`
-/// by reductions, which combine the updates of each element (RowwiseScatter.h).
-/// Returns the number of replaced ops.
+/// by reductions (RowwiseScatter.h). For each element of the result, a
+/// reduction combines the updates of the element. Returns the number of
+/// replaced ops.
 ///
 /// Results are deterministic, unlike those of atomic operations: the order in
 /// which updates are combined does not depend on the order in which threads

@@ -15,10 +15,10 @@ class SortOrder {
 public:
   SortOrder(LoweringBuilder &b, bool largest) : b(b), largest(largest) {}
 
-  /// Returns a boolean tensor: whether the element of `other` comes before the
-  /// element of `each` in this order. If the two elements are equal or both
-  /// NaN, the result is the element of `standsInFront`: whether `other` comes
-  /// before `each` in the input.
+  /// Returns a boolean tensor: whether the element of `other` precedes the
+  /// element of `each` in sorted order. For two equal elements, or two NaN,
+  /// returns the element of `standsInFront`. It is true if the element of
+  /// `other` precedes that of `each` in the input.
   Value comesBefore(Value other, Value each, Value standsInFront) {
     Value wins =
         b.compare(largest ? Predicate::Greater : Predicate::Less, other, each);
@@ -34,8 +34,9 @@ public:
 private:
   Value isNanOf(Value value) { return b.make<IsNanOp>(value); }
 
-  /// Returns the boolean tensor `condition` or (`nan` and `otherNan`) if
-  /// `second` is true, else `condition` or (`nan` and not `otherNan`).
+  /// Returns `condition` || (`nan` && `otherNan`), element by element, if
+  /// `second` is true. If `second` is false, returns `condition` || (`nan` &&
+  /// !`otherNan`).
   Value both(Value condition, Value nan, Value otherNan, bool second) {
     Value other =
         second ? otherNan : b.make<NotOp>(otherNan.getType(), otherNan);
@@ -61,7 +62,8 @@ static Value ranksOf(LoweringBuilder &b, Value value, bool largest) {
 }
 
 /// Returns the indices, along the middle dim, of the elements with ranks 0 to
-/// `count` - 1, in the order of their ranks: [outer, count, inner].
+/// `count` - 1, in ascending order of rank: [outer, count, inner]. The rank of
+/// an element is the number of elements before it in sorted order.
 static Value indicesOf(LoweringBuilder &b, Value ranks, int64_t count) {
   AllPairs pairs(b, shapeOf(ranks)[2]);
   Value isMeant = b.compare(Predicate::Equal, pairs.other(ranks),

@@ -18,8 +18,8 @@ namespace pcc::emit {
 mlir::Value sortedIndices(LoweringBuilder &b, mlir::Value value, bool largest,
                           int64_t count);
 
-/// Replaces each graph.topk of `function` by the ops of sortedIndices() and a
-/// gather. Returns the number of replaced ops.
+/// Replaces each graph.topk of `function` by the ops of sortedIndices(), and a
+/// gather of the elements at these indices. Returns the number of replaced ops.
 int64_t lowerSorting(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

@@ -23,7 +23,7 @@ bool LoweringBuilder::replaceEmpty() {
   return true;
 }
 
-/// Returns the rank of each result of `op`.
+/// Returns the rank (number of dims) of each result of `op`.
 static SmallVector<int64_t> ranksOf(Operation *op) {
   return llvm::map_to_vector(op->getResults(), [](Value result) {
     return graph::tensorType(result).getRank();

@@ -8,30 +8,30 @@
 
 namespace pcc::emit {
 
-/// Builds the ops that replace one op, directly before that op. New ops get its
-/// location and its discardable attributes, such as the pipeline stage. Tensors
-/// of indices and counts have element type i64.
+/// Builds the ops that replace one op, directly before that op. New ops get the
+/// location and the discardable attributes of the replaced op, such as the
+/// pipeline stage. Tensors of indices and counts have element type i64.
 class LoweringBuilder : public graph::TensorBuilder {
 public:
   explicit LoweringBuilder(mlir::Operation *op) : TensorBuilder(op), op(op) {}
 
-  /// If all results of the op are without elements, replaces them by empty
-  /// constants, erases the op, and returns true. Otherwise changes nothing and
-  /// returns false.
+  /// Replaces the op by empty constants, erases it, and returns true, if all of
+  /// its results have no elements. Otherwise changes nothing and returns false.
   bool replaceEmpty();
-  /// Replaces each result i of the op by `values[i]`, reshaped to the shape of
-  /// the result, and erases the op. The builder must not be used to create ops
-  /// afterwards.
+  /// Replaces each result i of the op for which this builder was created by
+  /// `values[i]`, reshaped to the shape of the result. Then erases the op. The
+  /// builder must not be used to create ops afterwards.
   void replaceWith(mlir::ValueRange values);
 
   /// Creates a scalar constant of type i64.
   mlir::Value integer(int64_t value) {
     return scalar(getI64Type(), static_cast<double>(value));
   }
-  /// Creates an i64 tensor of rank `rank` that holds the numbers 0 to `size` -
-  /// 1 along dim `dim`. All its other dims have size 1.
+  /// Creates an i64 tensor with `rank` dims that holds the numbers 0 to `size`
+  /// - 1 along dim `dim`. All other dims have size 1.
   mlir::Value positions(int64_t size, int64_t dim, int64_t rank);
-  /// Creates a reduction of `value` over `dims`, which the result lacks.
+  /// Creates a reduction of `value` over the dims `dims`. The result does not
+  /// have these dims.
   mlir::Value reduce(graph::ReduceKind kind, mlir::Value value,
                      llvm::ArrayRef<int64_t> dims);
   /// Creates a tensor that has the elements of `value` where `condition` is
@@ -52,8 +52,9 @@ public:
                   llvm::ArrayRef<int64_t> high, double number);
 
 private:
-  /// Gives `made` the attributes of the op that it replaces, except those that
-  /// only describe the op itself.
+  /// Copies to `made`, an op that this builder created, the discardable
+  /// attributes of the op that it replaces. Leaves out attributes that only
+  /// describe the replaced op.
   void finish(mlir::Operation *made) override;
 
   /// The op that the new ops will replace.
@@ -64,13 +65,13 @@ private:
 /// bf16 and f16, otherwise `element` itself.
 mlir::Type sumType(mlir::Type element);
 
-/// Returns the shape of a tensor.
+/// Returns the shape of `value`, a tensor.
 inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
   return graph::tensorType(value).getShape();
 }
 
 /// Calls `lower`, which replaces an op, for every op of class `Op` of
-/// `function`. Replaces an op whose results all lack elements by empty
+/// `function`. If no result of an op has elements, replaces the op by empty
 /// constants instead. Returns the number of replaced ops.
 template <typename Op>
 int64_t lowerEach(mlir::func::FuncOp function, void (*lower)(Op)) {

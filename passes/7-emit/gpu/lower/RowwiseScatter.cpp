@@ -31,8 +31,8 @@ using namespace pcc::graph;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Reduction that combines the updates of one element, and the kind of its
-/// neutral element (0 for a sum).
+/// Reduction that combines the updates of one element, and the kind of the
+/// reduction's neutral element (0 for a sum).
 struct Combination {
   ReduceKind reduction;
   FactorKind neutral;
@@ -54,8 +54,8 @@ static Combination combinationOf(ScatterKind kind) {
   llvm_unreachable("unknown kind of scatter");
 }
 
-/// Returns the elements that result from applying `update` to the elements
-/// `old` of the data: their sum for ScatterKind::Add, `update` for
+/// Returns the elements of the data after `update` is applied to the old
+/// elements, `old`: old + update for ScatterKind::Add, `update` for
 /// ScatterKind::Set.
 static Value combine(LoweringBuilder &b, ScatterKind kind, Value old,
                      Value update) {
@@ -79,9 +79,9 @@ static Value combine(LoweringBuilder &b, ScatterKind kind, Value old,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Builds the ops of one scatter. The updates of one row can be combined in
-/// three ways: by row, by pairs, or in order (see the start of this file).
-/// Chooses the way that takes the fewest operations.
+/// Builds the ops of one scatter of updates into rows of `data`. The updates of
+/// one row can be combined in three ways: by row, by pairs, or in order (see
+/// the start of this file). Chooses the way that needs the fewest operations.
 class RowUpdates : RowwiseScatter {
 public:
   RowUpdates(LoweringBuilder &b, RowwiseScatter rows)
@@ -112,11 +112,12 @@ public:
   }
 
 private:
-  /// Number of terms that one round of the scan (prefix combination of sorted
-  /// updates) combines into one.
+  /// Number of terms that each round of the scan combines into one. The scan
+  /// computes, for each update in sorted order, the combination with earlier
+  /// updates of its row.
   static constexpr int64_t radix = 16;
 
-  /// Returns the number of rounds that the scan over all updates takes: the
+  /// Returns the number of rounds that the scan over all updates needs: the
   /// logarithm of `numUpdates` to base `radix`, rounded up.
   int64_t numRounds() const {
     int64_t rounds = 0;
@@ -125,19 +126,19 @@ private:
     return rounds;
   }
 
-  /// Returns the reduction of `value` over `dim` by the operation that the
-  /// scatter's kind demands. Takes only the elements for which `condition` is
-  /// true.
+  /// Returns the reduction of `value` over `dim` by the operation of the
+  /// scatter's kind, such as a sum for ScatterKind::Add. Includes only elements
+  /// for which `condition` is true.
   Value combineWhere(Value condition, Value value, int64_t dim) {
     auto [reduction, neutral] = combinationOf(kind);
     return b.reduce(reduction, b.selectOr(condition, value, neutralOf(neutral)),
                     {dim});
   }
 
-  /// Returns, for each requested place, the combination of all updates of that
-  /// place: [outer, requested places, inner]. Works on a tensor with one
-  /// element per pair (requested place, update). `at` returns the requested
-  /// places in the shape of that tensor.
+  /// Returns, for each requested place (row index), the combination of all
+  /// updates of that row: [outer, requested places, inner]. Reduces a tensor
+  /// with one element per pair (requested place, update). `at` returns the
+  /// requested places in a shape that broadcasts to that tensor.
   Value together(function_ref<Value(AllPairs &)> at) {
     AllPairs pairs(b, shapeOf(updates)[2]);
     auto [reduction, neutral] = combinationOf(kind);
@@ -146,8 +147,8 @@ private:
                                               neutralOf(neutral)));
   }
 
-  /// Returns the data with all updates applied. For each row, reduces over all
-  /// updates, of which those of other rows count as neutral elements.
+  /// Returns the data with all updates applied. Reduces over all updates for
+  /// each row; updates of other rows count as neutral elements (0 for a sum).
   Value combinedByRow() {
     Value all =
         together([&](AllPairs &pairs) { return pairs.eachPosition(numRows); });
@@ -166,8 +167,8 @@ private:
   }
 
   /// Returns the data with the last update of each row applied. For kinds other
-  /// than Set, each row's last update must already be combined with its earlier
-  /// ones.
+  /// than ScatterKind::Set, the last update of each row must already be the
+  /// combination of all updates of the row.
   Value taken() {
     Value last = lastOfRow();
     Value number =
@@ -179,7 +180,7 @@ private:
   }
 
   /// Sorts `updates` and `places` by place (index of the updated row). Updates
-  /// of one place keep their order.
+  /// with equal places keep their order.
   void sort() {
     Value order = sortedIndices(b, places, /*largest=*/false, numUpdates);
     places = b.make<GatherElementsOp>(places, order, uint64_t(1));
@@ -187,11 +188,12 @@ private:
         updates, b.broadcast(order, shapeOf(updates)), uint64_t(1));
   }
 
-  /// Returns each update combined with all earlier updates of its place. The
-  /// updates must be sorted by place.
+  /// Returns each update combined with all earlier updates of its place (index
+  /// of the updated row). The updates must be sorted by place.
   ///
-  /// Invariant: `so` of update u combines those of the updates u - reach + 1 to
-  /// u that have the place of u. For updates a to d of one place, with radix 2:
+  /// Invariant: element u of `so` is the combination of the updates from u -
+  /// reach + 1 to u that have the place of update u. For updates a to d of one
+  /// place, with radix 2:
   ///
   ///   reach 1   a   b   c   d
   ///   reach 2   a   ab  bc  cd
@@ -217,8 +219,9 @@ private:
   }
 
   LoweringBuilder &b;
-  /// Number of rows of the data, number of updates, and number of neighbouring
-  /// elements of an update that share one entry of `places`.
+  /// `numRows` is the number of rows of the data, and `numUpdates` the number
+  /// of updates. `width` is the number of neighboring elements of an update
+  /// that share one entry of `places`.
   int64_t numRows, numUpdates, width;
 };
 } // namespace

@@ -7,8 +7,8 @@
 
 namespace pcc::emit {
 
-/// Scatter that applies `updates` to rows of `data`, that is, along its middle
-/// dim:
+/// Scatter that applies `updates` to rows of `data`. A row is an index of the
+/// middle dim:
 ///
 ///   data      [outer, rows, inner]
 ///   updates   [outer, updates, inner]
@@ -22,9 +22,9 @@ struct RowwiseScatter {
 };
 
 /// Returns `rows.data` with the updates applied: [outer, rows, inner]. If
-/// several updates have the same place, ScatterKind::Set keeps the last of
-/// them; other kinds combine them. Sums and products of bf16 and f16 are
-/// computed in f32.
+/// several updates have the same place, ScatterKind::Set keeps the last update.
+/// Other kinds combine all updates with the element of `data`. Sums and
+/// products of bf16 and f16 are computed in f32.
 mlir::Value applyScatter(LoweringBuilder &b, RowwiseScatter rows);
 
 } // namespace pcc::emit

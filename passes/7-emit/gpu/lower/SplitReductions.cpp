@@ -10,14 +10,16 @@ using namespace pcc::emit;
 using namespace pcc::graph;
 
 namespace {
-/// `row` is the largest number of elements of a row that one block of threads
-/// reduces. A longer row is divided into parts of at most `part` elements.
+/// `row` is the largest number of elements of a row for which one block of
+/// threads reduces the whole row. A longer row is divided into parts of at most
+/// `part` elements.
 struct Lengths {
   int64_t row, part;
 };
-/// Reduced dims [first, first + count) of a reduction, which have `size`
-/// elements in all and are reshaped to [parts, size / parts]. The first of the
-/// two reductions runs over the parts' elements, the second over the parts.
+/// Division of a reduction's rows into parts. The reduced dims [first, first +
+/// count) have `size` elements in all and are reshaped to [parts, size /
+/// parts]. The first new reduction runs over the elements of each part, the
+/// second over the parts.
 struct Cut {
   int64_t first = 0, count = 0, size = 0, parts = 0;
   int64_t end() const { return first + count; }
@@ -29,8 +31,8 @@ struct Cut {
 /// `across` for columns, which get 8 threads each.
 static constexpr Lengths along = {1 << 16, 1 << 14}, across = {1 << 11, 1 << 9};
 
-/// Returns the neighbouring dims among `dims`, the reduced dims of `shape`,
-/// that have the most elements together. Leaves `parts` of the result 0.
+/// Returns the run of adjacent dims among `dims` with the most elements. `dims`
+/// are the reduced dims of `shape`. Leaves `parts` of the result 0.
 static Cut largestNeighbours(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
   Cut largest, now;
   for (int64_t dim : dims) {
@@ -55,9 +57,9 @@ static int64_t divisorFrom(int64_t size, int64_t least) {
   return found;
 }
 
-/// Returns how to cut the rows of a reduction into parts of equal size. Returns
-/// std::nullopt if its rows are short enough for one block, or if no divisor of
-/// their size gives parts of at least 16 elements.
+/// Returns the division of the rows of a reduction into parts of equal size.
+/// Returns std::nullopt if one block of threads can reduce each row, or if no
+/// divisor of the rows' size gives parts of at least 16 elements.
 static std::optional<Cut> cutOf(ReduceOp op) {
   const auto rows = rowSpaceOf(op);
   if (!rows)
@@ -68,25 +70,27 @@ static std::optional<Cut> cutOf(ReduceOp op) {
     return std::nullopt;
   Cut cut = largestNeighbours(shapeOf(op.getInput()), op.getDims());
   cut.parts = divisorFrom(cut.size, llvm::divideCeil(length, most.part));
-  // Parts of fewer elements are not worth it: the second reduction, which reads
-  // one element per part, would read almost as much as the first one.
+  // Do not cut rows into parts of less than 16 elements. The second reduction
+  // reads one element per part, so it would read almost as much as the first
+  // one.
   constexpr int64_t shortest = 16;
   if (cut.parts > length / shortest)
     return std::nullopt;
   return cut;
 }
 
-/// Returns whether a reduction of `kind` rounds, so that its intermediate
-/// results should be f32: true for sums, means and products, false for maxima
-/// and minima.
+/// Returns whether the intermediate results of a reduction of `kind` are
+/// rounded, so that they should be f32. True for sums, means and products,
+/// false for maxima and minima.
 static bool isAddedUp(ReduceKind kind) {
   return kind == ReduceKind::Sum || kind == ReduceKind::Mean ||
          kind == ReduceKind::Prod;
 }
 
-/// Replaces `op` by two reductions: the first reduces each part of a row, the
-/// second the parts of each row. For a mean, the first one sums and the second
-/// one also divides.
+/// Replaces `op` by two reductions: the first one reduces each part of a row,
+/// and the second one combines the parts of each row. For a mean, the first
+/// reduction is a sum, and the second one is a mean, which divides by the
+/// number of elements of the row.
 static void split(ReduceOp op, const Cut &cut) {
   LoweringBuilder b(op);
   auto type = tensorType(op.getInput());

@@ -1,6 +1,6 @@
 //===- SplitReductions.h - two-stage reductions of long rows --------------===//
 //
-// A kernel assigns one block of threads to a row, or to a few neighbouring
+// A kernel assigns one block of threads to a row, or to a few neighboring
 // columns. A reduction of few long rows, such as the norm of a large gradient,
 // would therefore leave most of a GPU idle. Two reductions replace it. The
 // first one reduces parts of rows, all of equal size. The second one combines
@@ -17,9 +17,9 @@
 
 namespace pcc::emit {
 
-/// Replaces each reduction over long rows in `function` by two: one over parts
-/// of rows, then one over the parts. Sums and products of bf16 and f16 stay in
-/// f32 between the two.
+/// Replaces each reduction over long rows in `function` by two reductions. The
+/// first one reduces parts of rows, and the second one combines the parts of
+/// each row. Between them, sums and products of bf16 and f16 stay in f32.
 ///
 /// The size of the parts depends on the reduced dims and on whether rows are
 /// contiguous or columns, but not on the number of rows. Therefore ranks that

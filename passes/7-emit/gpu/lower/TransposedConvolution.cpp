@@ -31,7 +31,8 @@ static ArrayRef<int64_t> spatial(Value value) {
   return shapeOf(value).drop_front(2);
 }
 
-/// Returns the filter of `op`, [G · C, O, taps…], reshaped to [G, C, O, taps…].
+/// Returns the filter of `op`, [G · C, O, taps…], reshaped to [G, C, O, taps…]
+/// for G groups of C channels.
 static Value filtersOfGroups(LoweringBuilder &b, ConvTransposeOp op) {
   SmallVector<int64_t> shape(shapeOf(op.getFilter()));
   const int64_t group = op.getGroup();
@@ -84,9 +85,10 @@ static Value convolveSpread(LoweringBuilder &b, ConvTransposeOp op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Each output of a transposed convolution is a sum of products of an input and
-/// a tap of the filter. This class finds these products: for each tap and
-/// output, [taps…, outputs…], it computes the index of the product.
+/// Finds the products that are summed to each output of a transposed
+/// convolution. Each product is that of an input and a tap (element of the
+/// filter). For each pair (tap, output), [taps…, outputs…], the class computes
+/// the index of the product in [taps…, inputs…].
 class Sources {
 public:
   Sources(LoweringBuilder &b, ConvTransposeOp op) : b(b), op(op) {
@@ -98,20 +100,21 @@ public:
   }
 
   /// `place` is the row-major index of the product in [taps…, inputs…].
-  /// `isThere` is whether the product exists, since a tap may have no input for
-  /// an output. `place` is a valid index even if it does not exist.
+  /// `isThere` is false if no input contributes to the output by this tap, so
+  /// that there is no product. `place` is then an arbitrary valid index.
   Value place, isThere;
 
 private:
-  /// Returns the index of the tap along spatial dim `dim`, for each tap and
-  /// output.
+  /// Returns the index of the tap (element of the filter) along spatial dim
+  /// `dim`, for each tap and output: a tensor that broadcasts to [taps…,
+  /// outputs…].
   Value tap(int64_t dim) {
     return b.positions(spatial(op.getFilter())[dim], dim,
                        2 * op.getStrides().size());
   }
 
-  /// Extends `place`, a row-major index, by one more dim of `size` elements,
-  /// along which the index is `index`.
+  /// Extends `place`, a row-major index, by one more dim. The dim has `size`
+  /// elements, and `index` is the index along it.
   void append(int64_t size, Value index) {
     place = place ? b.make<AddOp>(b.make<MulOp>(place, b.integer(size)), index)
                   : index;
@@ -123,9 +126,10 @@ private:
     isThere = isThere ? b.make<AndOp>(isThere, holds) : holds;
   }
 
-  /// Extends `place` by the index of the input along spatial dim `dim`. It is
-  /// the solution q of q · stride = output + low − tap · dilation. Makes
-  /// `isThere` false where q is not an integer or lies outside of the input.
+  /// Extends `place` by the index of the input along spatial dim `dim`. This
+  /// index is the solution q of q · stride = output + low − tap · dilation.
+  /// Makes `isThere` false where q is not an integer or lies outside of the
+  /// input.
   void appendInput(int64_t dim) {
     const int64_t numDims = op.getStrides().size(),
                   size = spatial(op.getInput())[dim];
@@ -163,8 +167,9 @@ static Value productsOf(LoweringBuilder &b, ConvTransposeOp op) {
       /*transpose_lhs=*/true, /*transpose_rhs=*/false);
 }
 
-/// Returns the result of `op`: multiplies all inputs with all taps by one
-/// matmul, gathers the products that belong to each output, and sums them.
+/// Returns the result of `op`. Multiplies all inputs with all taps (elements of
+/// the filter) by one matmul, gathers the products that belong to each output,
+/// and sums them.
 static Value gatherProducts(LoweringBuilder &b, ConvTransposeOp op) {
   const int64_t planes =
       shapeOf(op.getResult())[0] * shapeOf(op.getResult())[1];
@@ -181,10 +186,9 @@ static Value gatherProducts(LoweringBuilder &b, ConvTransposeOp op) {
 }
 
 /// Returns whether to compute `op` by gatherProducts() rather than by
-/// convolveSpread(). This is so if a stride is larger than 1, with two
-/// exceptions: products of bf16 or f16, which would be rounded before they are
-/// summed, and groups of one channel and one filter, for which a matmul is
-/// slow.
+/// convolveSpread(). True if a stride is larger than 1, with two exceptions.
+/// Products of bf16 or f16 would be rounded before they are summed. For groups
+/// of one channel and one filter, a matmul is slow.
 static bool hasProducts(ConvTransposeOp op) {
   Type element = tensorType(op.getInput()).getElementType();
   ArrayRef<int64_t> filter = shapeOf(op.getFilter());

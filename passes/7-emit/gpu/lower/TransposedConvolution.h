@@ -9,7 +9,7 @@ namespace pcc::emit {
 
 /// Builds the result of the transposed convolution `op` by matmuls. The
 /// returned value has the elements of the result in row-major order, but may
-/// have other dims. Does not replace `op`.
+/// have another shape, with an equal number of elements. Does not replace `op`.
 mlir::Value convolveTransposed(LoweringBuilder &b, graph::ConvTransposeOp op);
 
 } // namespace pcc::emit

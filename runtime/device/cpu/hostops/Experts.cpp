@@ -61,11 +61,11 @@ static const char *prepareGroupRows(HostOpCall &call) {
   return nullptr;
 }
 
-/// Visits the experts in order and, for each expert, the tokens in order. Adds
-/// a row for each pair of a token and an expert whose gate (weight of the
-/// expert for the token) is not 0. Skips the pair if the token already has
-/// `chosen` rows. The workspace counts, per token, the rows that it may still
-/// get.
+/// Lists the pairs of a token and an expert for which the expert must be
+/// computed, ordered by expert, then by token. A pair gets a row if its gate
+/// (weight of the expert for the token) is not 0. A token gets at most `chosen`
+/// rows; later pairs of the token are skipped. The workspace counts, per token,
+/// the rows that the token may still get.
 template <typename T> static void groupRows(HostOpCall &call) {
   const T *gate = static_cast<const T *>(call.inputs[0].data);
   const int64_t tokens = call.inputs[0].shape[0];
@@ -109,7 +109,8 @@ static void runGroupRows(HostOpCall &call) {
 
 /// Checks a call of grouped_matmul. Returns null if it is valid, otherwise a
 /// description of the fault. For types narrower than f32, sizes the workspace
-/// as scratch memory of WidenedProduct; each i64 holds two floats.
+/// as scratch memory of WidenedProduct; each i64 of the workspace has space for
+/// two floats.
 static const char *prepareGroupedMatmul(HostOpCall &call) {
   if (call.inputs.size() != 3 || call.outputs.size() != 1 ||
       call.integers.size() != 1)
@@ -134,9 +135,9 @@ static const char *prepareGroupedMatmul(HostOpCall &call) {
 }
 
 namespace {
-/// Matrix product c = a b of one expert, where a [m, k] are the expert's rows
-/// and b [k, n] is its matrix. Element (p, j) of b has index p * rowStride + j
-/// * columnStride.
+/// Matrix product c = a b of one expert, where a [m, k] are the rows of the
+/// expert and b [k, n] is the expert's matrix. Element (p, j) of b has index p
+/// * rowStride + j * columnStride.
 template <typename T> struct ExpertProduct {
   int64_t m, n, k;
   const T *a, *b;

@@ -56,8 +56,8 @@ static int64_t indexAt(const HostOperand &indices, int64_t at, int64_t size) {
 }
 
 /// Checks the requirements that scatter_elements and scatter_nd share. Returns
-/// null if the call meets them, otherwise a description of the fault. A call
-/// must have `integers` integer attributes, the last of which is a Combination.
+/// null if the call is valid, otherwise a description of the fault. A valid
+/// call has `integers` integer attributes, the last of which is a Combination.
 static const char *checkOperands(const HostOpCall &call, size_t integers) {
   if (call.inputs.size() != 3 || call.outputs.size() != 1 ||
       call.integers.size() != integers)
@@ -73,7 +73,7 @@ static const char *checkOperands(const HostOpCall &call, size_t integers) {
 }
 
 /// Copies the input data to the output, into which updates are then written.
-/// Does nothing if both are in the same memory.
+/// Does nothing if input and output are in the same memory.
 static void copyData(HostOpCall &call) {
   const HostOperand &data = call.inputs[0];
   if (call.outputs[0].data != data.data)
@@ -102,8 +102,9 @@ static const char *prepareElements(HostOpCall &call) {
   return nullptr;
 }
 
-/// Returns the row-major index of the element of data that update number `at`
-/// (row-major) changes. Returns -1 if the update's index is out of bounds.
+/// Returns the row-major index of the element of the operand `data` that update
+/// number `at` changes. Updates are numbered in row-major order. Returns -1 if
+/// the update's index is out of bounds.
 static int64_t placeOf(const HostOpCall &call, int64_t at) {
   const std::vector<int64_t> &data = call.inputs[0].shape;
   const std::vector<int64_t> &indices = call.inputs[1].shape;
@@ -138,8 +139,8 @@ static void runElements(HostOpCall &call) {
 // scatter_nd
 //===----------------------------------------------------------------------===//
 
-/// Returns the number of elements of the slice of data that one index tuple
-/// selects.
+/// Returns the number of elements of one slice of the operand `data`. An index
+/// tuple (last dim of the operand `indices`) selects one slice.
 static int64_t sliceSize(const HostOpCall &call) {
   const std::vector<int64_t> &data = call.inputs[0].shape;
   const auto depth = size_t(call.inputs[1].shape.back());
@@ -162,8 +163,9 @@ static const char *prepareNd(HostOpCall &call) {
              : "has updates that do not match its indices";
 }
 
-/// Returns the row-major index in data of the first element of the slice that
-/// index tuple number `at` selects; -1 if the tuple is out of bounds.
+/// Returns the row-major index in the operand `data` of the first element of
+/// the slice that index tuple number `at` selects. Returns -1 if the tuple is
+/// out of bounds.
 static int64_t sliceAt(const HostOpCall &call, int64_t at) {
   const std::vector<int64_t> &data = call.inputs[0].shape;
   const int64_t depth = call.inputs[1].shape.back();

@@ -25,7 +25,8 @@ struct DimSplit {
 };
 } // namespace
 
-/// Returns the view of `shape` around the dim with index `dim`.
+/// Returns the view [outer, size, inner] of `shape` around the dim with index
+/// `dim`.
 static DimSplit splitAround(const std::vector<int64_t> &shape, int64_t dim) {
   DimSplit view;
   for (int64_t i = 0; i < int64_t(shape.size()); ++i)
@@ -35,7 +36,7 @@ static DimSplit splitAround(const std::vector<int64_t> &shape, int64_t dim) {
 
 /// Checks the operands of a call of top_k. Returns null if they are valid,
 /// otherwise a description of the fault. Sizes the workspace for one index per
-/// element of the dim.
+/// element of the sorted dim.
 static const char *prepareTopK(HostOpCall &call) {
   if (call.inputs.size() != 1 || call.outputs.size() != 2 ||
       call.integers.size() != 2)
@@ -62,9 +63,9 @@ template <typename T> static bool less(T a, T b) {
   return a < b || (b != b && a == a);
 }
 
-/// Selects the first k elements, in sorted order, of each line along the dim.
-/// Sorts the indices of the line by their elements, but only until the first k
-/// are in place.
+/// Selects the first k elements, in sorted order, of each line along the sorted
+/// dim. Sorts the indices of a line by the elements of the line, but only until
+/// the first k indices are in order.
 template <typename T> static void topK(HostOpCall &call) {
   const int64_t dim = call.integers[0];
   const bool largest = call.integers[1] != 0;
